@@ -24,15 +24,15 @@ pub const ANY: Access = Access::AnyKey;
 pub const SUBMIT: Access = Access::Roles(&[Role::Submit]);
 pub const WORK: Access = Access::Roles(&[Role::Work]);
 pub const OPERATE: Access = Access::Roles(&[Role::Operate]);
-/// What whoever has a part in the work may read.
+/// Reading, for every role that has to do with executions.
 pub const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
-/// What those may steer who handed it in, or answer for it.
+/// Changes by the submitter or an operator.
 pub const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
-/// What may be added by who handed in the rest, or by who does it.
+/// Additions by the submitter or a worker.
 pub const GROW: Access = Access::Roles(&[Role::Submit, Role::Work]);
-/// What its holder or an operator may close.
+/// Closing, by the holder or an operator.
 pub const CLOSE: Access = Access::Roles(&[Role::Work, Role::Operate]);
-/// What is about everybody's work.
+/// Calls about all namespaces.
 pub const EVERYBODY: Access = Access::Deployment(&[Role::Operate]);
 pub const ADMIN: Access = Access::Deployment(&[Role::Admin]);
 
@@ -42,7 +42,7 @@ impl Access {
         self != Self::Open
     }
 
-    /// Whether nobody is heard without a key.
+    /// Whether a key is required.
     pub fn needs_key(self) -> bool {
         !matches!(self, Self::Open | Self::Token)
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
 
-/// An administrator lets somebody in.
+/// Creates an API key.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -50,7 +50,6 @@ pub struct NewKey {
 pub struct RevokeKey {}
 
 impl CreateKey {
-    /// The call as it travels: the secret stays where it was drawn.
     pub fn of(args: CreateKeyArgs) -> Self {
         Self {
             name: args.name,

@@ -71,7 +71,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Writes a payload. What calls itself JSON and is not travels as base64.
+    /// Writes a payload. A payload whose content type is JSON but whose bytes are not is sent as base64.
     pub fn of(payload: &Payload, encoding: Encoding) -> Self {
         let content_type = payload.content_type.clone();
         match json(payload).filter(|_| encoding == Encoding::Json) {

@@ -1,4 +1,4 @@
-//! Lanes on the wire. Of what is configured, what is left out stays as it is, and `null` takes a setting away.
+//! Lanes on the wire. A setting that is left out stays as it is, and `null` removes it.
 
 use ff_core::contracts::{self, ConfigureLaneArgs, LaneInfo, Setting};
 use ff_core::engine_error::{Code, Refusal};
@@ -29,7 +29,6 @@ pub struct ConfigureLane {
 }
 
 impl ConfigureLane {
-    /// The call as it travels.
     pub fn of(args: ConfigureLaneArgs) -> Self {
         Self {
             namespace: Some(args.namespace),
@@ -40,7 +39,6 @@ impl ConfigureLane {
         }
     }
 
-    /// What is asked of a lane.
     pub fn into_args(self, lane: LaneId) -> ConfigureLaneArgs {
         ConfigureLaneArgs {
             namespace: self.namespace.unwrap_or_else(Namespace::default_name),

@@ -1,5 +1,8 @@
 //! What travels over HTTP: requests and answers as the server and its clients read and write them, where they differ from the commands
 //! and queries of ff-core.
+//!
+//! A body has `of`, which makes it of the arguments of a command, and `into_args`, which reads the arguments back: what the path names is
+//! given, and what was left out has its default. Answers have `of` and an `into_…` in the same way.
 
 pub mod access;
 mod api_key;
@@ -33,7 +36,10 @@ pub use flow::{
     JoinBody, JoinOf, NewFlow, Node, Nodes, SubmitFlow, TagFlow, WaitForChildren,
 };
 pub use lane::{ConfigureLane, LanesPage};
-pub use lease::{Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, Progress, Renew};
+pub use lease::{
+    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, WorkerBatch,
+    WorkerBatchReply, WorkerCall, WorkerCallResult,
+};
 pub use object::{Strict, object};
 pub use problem::Problem;
 pub use redacted::Redacted;

@@ -1,4 +1,4 @@
-//! Reading a request. Only an object will do: a list would be read as the fields in their order, which nobody means.
+//! Reading a request. Only an object is accepted: a list would be read as the fields in their order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
         Some(b'{') => json::read(text),
         _ => Err(Refusal::new(Code::InvalidInput).because("must be a JSON object")),
     };
-    // What is not JSON at all is called that, whatever else came to light before its end.
+    // A text that is not JSON is reported as such, even if another error was found first.
     read.map_err(|refusal| json::read::<IgnoredAny>(text).err().unwrap_or(refusal))
 }
 

@@ -54,7 +54,8 @@ impl Problem {
 
     /// The error this stands for, as a store in the same process would give it.
     ///
-    /// Only what surely wrote nothing is a refusal: after a defect or a timeout of the server nobody knows.
+    /// Only an error that surely wrote nothing is a refusal: after a defect or a timeout of the server the outcome is
+    /// unknown.
     pub fn into_error(self) -> EngineError {
         let Some(code) = Code::from_code(&self.code) else {
             let said = self.detail.unwrap_or(self.title);

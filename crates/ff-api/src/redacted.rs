@@ -12,7 +12,7 @@ pub struct Redacted(pub String);
 
 impl fmt::Debug for Redacted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes nobody is shown", self.0.len())
+        write!(f, "{} bytes, redacted", self.0.len())
     }
 }
 

@@ -153,6 +153,7 @@ macro_rules! routes {
             post "/v1/lanes/{lane}"                                       OPERATE   lane::configure;
             get  "/v1/events"                                             OPERATE   event::list;
             get  "/v1/workers"                                            OPERATE   worker::list;
+            post "/v1/worker/batch"                                       WORK      lease::batch;
             post "/v1/workers/{instance}/claim"                           WORK      lease::claim;
             get  "/v1/workers/{instance}/control"                         WORK      lease::control;
             get  "/v1/keys"                                               ADMIN     api_key::list;

@@ -3,11 +3,9 @@
 use ff_core::contracts::{self, DeliverArgs, WaitpointRef};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
-use ff_core::signal::{Effect, Signal, Source};
+use ff_core::signal::{Signal, Source};
 use ff_core::token::PresentedToken;
-use ff_core::types::{
-    ContentType, ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs, WaitpointId, WaitpointKey,
-};
+use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalName, WaitpointId, WaitpointKey};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -15,8 +13,7 @@ use crate::content::present;
 use crate::object::Strict;
 use crate::{Base64, Content, Encoding, Redacted};
 
-/// Someone outside tells an execution something. What was granted with a waitpoint can be sent back as it is, beside a
-/// name.
+/// Delivers a signal. The fields that were granted with a waitpoint can be sent back as they are, beside a name.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -65,7 +62,6 @@ impl Deliver {
         }
     }
 
-    /// What is told to an execution, with what was left out filled in.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<DeliverArgs, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         let waitpoint = match (self.waitpoint_id, self.waitpoint_key) {
@@ -90,17 +86,8 @@ impl Deliver {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceivedSignal {
-    pub id: SignalId,
-    pub execution_id: ExecutionId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waitpoint_id: Option<WaitpointId>,
-    pub name: SignalName,
-    pub source: Source,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<IdempotencyKey>,
-    pub received_at: TimestampMs,
-    pub effect: Effect,
-    pub payload_bytes: u64,
+    #[serde(flatten)]
+    pub signal: Signal,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub payload: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,40 +97,14 @@ pub struct ReceivedSignal {
 }
 
 impl ReceivedSignal {
-    /// A signal as it travels.
     pub fn of(contracts::ReceivedSignal { signal, payload }: contracts::ReceivedSignal, encoding: Encoding) -> Self {
         let content = payload.map(|payload| Content::of(&payload, encoding)).unwrap_or_default();
-        Self {
-            id: signal.id,
-            execution_id: signal.execution_id,
-            waitpoint_id: signal.waitpoint_id,
-            name: signal.name,
-            source: signal.source,
-            idempotency_key: signal.idempotency_key,
-            received_at: signal.received_at,
-            effect: signal.effect,
-            payload_bytes: signal.payload_bytes,
-            payload: content.json,
-            payload_base64: content.base64,
-            content_type: content.content_type,
-        }
+        Self { signal, payload: content.json, payload_base64: content.base64, content_type: content.content_type }
     }
 
-    /// The signal, or what cannot be read of it.
     pub fn into_received(self) -> Result<contracts::ReceivedSignal, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
-        let signal = Signal {
-            id: self.id,
-            execution_id: self.execution_id,
-            waitpoint_id: self.waitpoint_id,
-            name: self.name,
-            source: self.source,
-            idempotency_key: self.idempotency_key,
-            received_at: self.received_at,
-            effect: self.effect,
-            payload_bytes: self.payload_bytes,
-        };
-        Ok(contracts::ReceivedSignal { signal, payload: content.into_payload("payload")? })
+        Ok(contracts::ReceivedSignal { signal: self.signal, payload: content.into_payload("payload")? })
     }
 }
 
@@ -151,6 +112,8 @@ impl ReceivedSignal {
 mod tests {
     use ff_core::json;
     use ff_core::payload::Payload;
+    use ff_core::signal::Effect;
+    use ff_core::types::{SignalId, TimestampMs};
     use uuid::Uuid;
 
     use super::*;

@@ -30,7 +30,6 @@ pub struct RegisterWorker {
 }
 
 impl RegisterWorker {
-    /// The call as it travels.
     pub fn of(args: RegisterWorkerArgs) -> Self {
         Self {
             worker_id: args.worker_id,
@@ -42,7 +41,6 @@ impl RegisterWorker {
         }
     }
 
-    /// What an instance says, with what was left out filled in.
     pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<RegisterWorkerArgs, Refusal> {
         Ok(RegisterWorkerArgs {
             worker_instance_id,
@@ -66,12 +64,10 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// The call as it travels.
     pub fn of(args: HeartbeatArgs) -> Self {
         Self { namespace: Some(args.namespace) }
     }
 
-    /// What an instance says.
     pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<HeartbeatArgs, Refusal> {
         Ok(HeartbeatArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id })
     }
@@ -87,12 +83,10 @@ pub struct Leave {
 }
 
 impl Leave {
-    /// The call as it travels.
     pub fn of(args: LeaveArgs) -> Self {
         Self { namespace: Some(args.namespace) }
     }
 
-    /// What an instance says.
     pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<LeaveArgs, Refusal> {
         Ok(LeaveArgs { namespace: self.namespace.unwrap_or_else(Namespace::default_name), worker_instance_id })
     }

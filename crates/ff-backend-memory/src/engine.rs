@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus};
+use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus, Pending};
 use ff_core::clock::Clock;
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::outage::OutageLog;
 use ff_core::query::{Now, Sweep, TakeSnapshot};
 use ff_core::snapshot::Snapshot;
@@ -19,6 +19,11 @@ impl EngineStore for MemoryBackend {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        self.announcer.announce(hints);
+        Box::pin(async { Ok(()) })
     }
 
     fn outages(&self) -> &OutageLog {

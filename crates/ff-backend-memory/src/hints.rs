@@ -23,7 +23,7 @@ impl Announcer {
     /// write.
     pub(crate) fn announce(&self, hints: Vec<Hint>) {
         for hint in hints {
-            // Fails when nobody listens, and then there is nobody to tell.
+            // Fails when there is no listener.
             self.0.send(hint).ok();
         }
     }

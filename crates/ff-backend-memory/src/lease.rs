@@ -8,7 +8,7 @@ use crate::execution::payload_of;
 use crate::flow;
 use crate::signal::handed;
 
-/// What was taken, with everything that goes with it.
+/// The claimed executions with their payloads, signals and inputs.
 pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
     let with_payload = |task: Task| {
         let payload = payload_of(model, &task.execution_id)?;

@@ -1,5 +1,5 @@
 //! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for
-//! tests and for trying things out.
+//! tests and for trying things out. ff-conformance tests it with every other store.
 
 mod api_key;
 mod engine;
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Dice that know how often they were rolled.
+    /// Counts the nonces that were drawn.
     struct CountingEntropy(SeededEntropy, AtomicU64);
 
     impl Entropy for CountingEntropy {
@@ -139,16 +139,16 @@ mod tests {
         let entropy = Arc::new(CountingEntropy(SeededEntropy::new(1), AtomicU64::new(0)));
         let clock = Arc::new(ManualClock::at(TimestampMs(1)));
         let store = MemoryBackend::new(PartitionConfig::default(), clock, entropy.clone());
-        let rolled = || entropy.1.load(Ordering::Relaxed);
+        let drawn = || entropy.1.load(Ordering::Relaxed);
         let work = || SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
         store.submit(work()).await.unwrap();
-        assert_eq!(rolled(), 1);
+        assert_eq!(drawn(), 1);
         store.submit_many(vec![work(), work()]).await.unwrap();
-        assert_eq!(rolled(), 3);
+        assert_eq!(drawn(), 3);
         let unknown = ExecutionId::new(0, Uuid::nil());
         store.cancel(CancelArgs { execution_id: unknown, reason: None, requested_by: None }).await.unwrap_err();
-        assert_eq!(rolled(), 4);
+        assert_eq!(drawn(), 4);
         store.describe(&unknown).await.unwrap_err();
-        assert_eq!(rolled(), 4, "reading is no mutation");
+        assert_eq!(drawn(), 4, "reading is no mutation");
     }
 }

@@ -63,37 +63,3 @@ impl Handle<ListKids, Vec<PartitionKids>> for MemoryBackend {
         Ok((0..self.partitions.num_flow_partitions).map(kids).collect())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use ff_core::backend::Perform;
-    use ff_core::contracts::{RotateSecretArgs, Rotated};
-    use ff_core::view::View;
-    use ff_engine::Orchestration;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn every_partition_has_the_same_secret_from_the_start() {
-        let store = MemoryBackend::default();
-        let model = store.model().unwrap();
-        let first = model.ring(0).unwrap().unwrap();
-        assert!((1..256).all(|partition| model.ring(partition).unwrap() == Some(first)));
-    }
-
-    #[tokio::test]
-    async fn a_rotation_reaches_every_partition_and_can_be_repeated() {
-        let store = MemoryBackend::default();
-        let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 1_000).unwrap();
-        let first = store.rotate_secret(rotation.clone()).await.unwrap();
-        assert!(first.is_complete());
-        assert!(first.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Rotated { gc_count: 0, .. })));
-        let again = store.rotate_secret(rotation).await.unwrap();
-        assert_eq!(again.rotated.len(), 256);
-        assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Noop { .. })));
-        for partition in store.kids().await.unwrap() {
-            assert_eq!(partition.kids.current_kid.unwrap().as_str(), "k2");
-            assert_eq!(partition.kids.verifying.len(), 1);
-        }
-    }
-}

@@ -9,18 +9,18 @@ use ff_backend_sql::{Announcer, Driver, Question, Read, ReadContext, Row, SqlSto
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::engine_error::EngineError;
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::limits;
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use crate::connector::Connector;
-use crate::hints::{Listener, ListenerPresence, Notes, pass_on, poll};
+use crate::hints::{ANNOUNCEMENTS, Listener, ListenerPresence, Notes, pass_on, poll};
 use crate::inbox::take_up;
 use crate::meta::{LATEST, SLOTS};
 use crate::migrate::{PreparedStore, prepare};
@@ -38,6 +38,7 @@ pub struct Postgres {
     pub(crate) writers: Writers,
     pub(crate) readers: Readers,
     pub(crate) announcer: Announcer,
+    announcements: mpsc::Sender<Vec<Hint>>,
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) connector: Arc<Connector>,
     pub(crate) outages: Arc<OutageLog>,
@@ -84,6 +85,7 @@ impl Postgres {
         let threadless = |error: std::io::Error| failed(format!("this system has no thread for a writer: {error}"));
         let writers = Writers::start(sessions, partitions, &options.entropy).map_err(threadless)?;
         let readers = Readers::new(connector.clone());
+        let (announcements, announced) = mpsc::channel(ANNOUNCEMENTS);
         let listening = CancellationToken::new();
         let inbox = Arc::new(Notify::new());
         if connector.place.listen {
@@ -94,16 +96,16 @@ impl Postgres {
             let (connector, outages) = (connector.clone(), outages.clone());
             let listener = Listener { connector, class, ourselves: sender, presence, outages };
             let subscription = listener.subscribe().await.map_err(unheard)?;
-            let passing = pass_on(subscription, listener, announcer.clone(), inbox.clone());
+            let passing = pass_on(subscription, listener, announcer.clone(), announced, inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(passing));
         } else {
-            let polling = poll(connector.clone(), announcer.clone(), sender, inbox.clone());
+            let polling = poll(connector.clone(), announcer.clone(), announced, sender, inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(polling));
         }
         let taking = take_up(connector.clone(), writers.writer.clone(), inbox);
         tokio::spawn(listening.clone().run_until_cancelled_owned(taking));
         let _listening = listening.drop_guard();
-        Ok(Self { writers, readers, announcer, clock, connector, outages, partitions, _listening })
+        Ok(Self { writers, readers, announcer, announcements, clock, connector, outages, partitions, _listening })
     }
 
     /// Waits for what is queued and lets nobody in any more. What is asked afterwards is answered that the store is closed.
@@ -144,6 +146,12 @@ impl Driver for Postgres {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) {
+        self.announcer.announce(hints.clone());
+        // Full while the database does not answer; hints may be lost.
+        self.announcements.try_send(hints).ok();
     }
 
     fn outages(&self) -> &OutageLog {

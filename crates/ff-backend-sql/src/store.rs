@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore, Handle, Pending, Perform};
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
@@ -32,6 +32,9 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Hints from now on.
     fn hints(&self) -> Hints;
+
+    /// Gives hints to every process that uses the store, this one included.
+    fn announce(&self, hints: Vec<Hint>);
 
     /// What was logged of the database being away.
     fn outages(&self) -> &OutageLog;
@@ -114,6 +117,11 @@ impl<D: Driver> EngineStore for SqlStore<D> {
 
     fn hints(&self) -> Hints {
         self.0.hints()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        self.0.announce(hints);
+        Box::pin(async { Ok(()) })
     }
 
     fn outages(&self) -> &OutageLog {

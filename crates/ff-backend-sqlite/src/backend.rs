@@ -8,7 +8,7 @@ use std::time::Duration;
 use ff_backend_sql::{Announcer, Driver, Question, ReadContext, SqlStore, WriterHandle};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
@@ -112,6 +112,10 @@ impl Driver for Sqlite {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) {
+        self.announcer.announce(hints);
     }
 
     fn outages(&self) -> &OutageLog {

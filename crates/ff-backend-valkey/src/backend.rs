@@ -9,12 +9,11 @@ use ff_core::operation::{self, Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{self, Query, QueryReply};
-use ff_script::execution::PlainWork;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
-use crate::coalescer::Coalescer;
+use crate::coalescer::{Coalescer, Submission};
 use crate::hints::Announcer;
 use crate::lane::LaneCounter;
 use crate::reconcile::Sweeps;
@@ -28,7 +27,7 @@ pub struct ValkeyBackend {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) announcer: Announcer,
     pub(crate) outages: Arc<OutageLog>,
-    pub(crate) submissions: Arc<Coalescer<PlainWork>>,
+    pub(crate) submissions: Arc<Coalescer<Submission>>,
     pub(crate) completions: Arc<Coalescer<CompleteArgs>>,
     pub(crate) secrets: Secrets,
     pub(crate) sweeps: Sweeps,

@@ -1,18 +1,24 @@
-//! Calls that come while another of their company is under way go together, as one call, and so cost the server far less.
+//! Calls that come while another of their company is under way go together, as one call, and so cost the server far less. Calls of a
+//! company are made in the order they were first polled in.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{CompleteArgs, Completed, Submitted};
+use ff_core::contracts::{CompleteArgs, Completed, SubmitArgs, Submitted};
 use ff_core::engine_error::EngineError;
-use ff_core::types::{Kind, LaneId, Namespace};
+use ff_core::partition::PartitionConfig;
+use ff_core::types::ExecutionId;
 use ff_script::ScriptError;
-use ff_script::execution::{PlainWork, ff_complete_execution, ff_complete_executions, ff_create_executions};
+use ff_script::execution::{ff_complete_execution, ff_complete_executions, ff_create_execution, ff_create_executions};
+use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::calls::Calls;
+use crate::directory::Entry;
 
 /// How many go in one call, and the bytes after which no more go along, so that no call keeps the server from others for
 /// long.
@@ -21,6 +27,9 @@ const TOGETHER_BYTES: usize = 256 * 1024;
 
 /// How often other tasks get their turn before a call is made: what was started together asks within so many.
 const MOMENT: usize = 4;
+
+/// How long a call waits for what must be done before one of those that go along. After that it is made without that one.
+const PREPARED_IN: Duration = Duration::from_millis(100);
 
 /// Something that may be asked in company.
 pub(crate) trait Coalesce: Sized + Send + 'static {
@@ -32,9 +41,17 @@ pub(crate) trait Coalesce: Sized + Send + 'static {
 
     fn bytes(&self) -> usize;
 
+    /// What must be done before this is asked, if anything.
+    fn prepare(&self, _calls: &Arc<Calls>) -> Option<Preparation> {
+        None
+    }
+
     /// Asks for all of them, and gives each its answer.
     fn ask(calls: &Calls, all: Vec<Self>) -> impl Future<Output = Answers<Self::Reply>> + Send;
 }
+
+/// Something to be done first. When it fails, the call is not made.
+pub(crate) type Preparation = BoxFuture<'static, Answer<()>>;
 
 /// What each was told, or why none was.
 pub(crate) type Answers<T> = Result<Vec<Result<T, ScriptError>>, ScriptError>;
@@ -45,6 +62,8 @@ pub(crate) struct Coalescer<J: Coalesce>(Mutex<HashMap<J::Group, Vec<QueuedCall<
 /// One that waits, and its caller.
 struct QueuedCall<J: Coalesce> {
     asked: J,
+    /// What is left to be done first.
+    preparation: Option<Preparation>,
     caller: oneshot::Sender<Answer<J::Reply>>,
 }
 
@@ -59,7 +78,8 @@ impl<J: Coalesce> Coalescer<J> {
     pub(crate) async fn ask(self: &Arc<Self>, calls: &Arc<Calls>, asked: J) -> Answer<J::Reply> {
         let group = asked.group();
         let (caller, answered) = oneshot::channel();
-        if self.join(group.clone(), QueuedCall { asked, caller }) {
+        let preparation = asked.prepare(calls);
+        if self.join(group.clone(), QueuedCall { asked, preparation, caller }) {
             // A task of its own, for others rely on it when this caller goes away.
             tokio::spawn(self.clone().send_all(calls.clone(), group));
         }
@@ -81,7 +101,18 @@ impl<J: Coalesce> Coalescer<J> {
             tokio::task::yield_now().await;
         }
         while let Some(waiting) = self.take(&group) {
-            send(&calls, waiting).await;
+            let (ready, unprepared) = prepared(waiting).await;
+            self.put_back(&group, unprepared);
+            if !ready.is_empty() {
+                send(&calls, ready).await;
+            }
+        }
+    }
+
+    /// Puts calls after all others that wait: what holds them up holds up no others.
+    fn put_back(&self, group: &J::Group, calls: Vec<QueuedCall<J>>) {
+        if let Some(waiting) = self.groups().get_mut(group) {
+            waiting.extend(calls);
         }
     }
 
@@ -106,6 +137,28 @@ impl<J: Coalesce> Coalescer<J> {
     fn groups(&self) -> MutexGuard<'_, HashMap<J::Group, Vec<QueuedCall<J>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Those that can be made, and those that are still being prepared. One whose preparation failed is answered.
+async fn prepared<J: Coalesce>(waiting: Vec<QueuedCall<J>>) -> (Vec<QueuedCall<J>>, Vec<QueuedCall<J>>) {
+    if waiting.iter().all(|one| one.preparation.is_none()) {
+        return (waiting, Vec::new());
+    }
+    let settled = waiting.into_iter().map(|mut one| async move {
+        if let Some(preparation) = &mut one.preparation {
+            match timeout(PREPARED_IN, preparation).await {
+                Ok(Ok(())) => one.preparation = None,
+                Ok(Err(error)) => {
+                    // A caller that has gone needs no answer.
+                    one.caller.send(Err(error)).ok();
+                    return None;
+                }
+                Err(_) => {}
+            }
+        }
+        Some(one)
+    });
+    join_all(settled).await.into_iter().flatten().partition(|one| one.preparation.is_none())
 }
 
 /// Sends some together and gives each caller its answer. A caller that has gone needs none.
@@ -145,19 +198,89 @@ impl Coalesce for CompleteArgs {
     }
 }
 
-impl Coalesce for PlainWork {
-    type Group = (u16, Namespace, LaneId, Kind);
+/// An execution to be created.
+pub(crate) struct Submission {
+    pub(crate) execution_id: ExecutionId,
+    pub(crate) args: SubmitArgs,
+    pub(crate) partitions: PartitionConfig,
+    /// What directories say of it.
+    pub(crate) entries: Arc<[Entry]>,
+}
+
+impl Coalesce for Submission {
+    /// The partition.
+    type Group = u16;
     type Reply = Submitted;
 
-    fn group(&self) -> Self::Group {
-        (self.execution_id.partition(), self.namespace.clone(), self.lane.clone(), self.kind.clone())
+    fn group(&self) -> u16 {
+        self.execution_id.partition()
     }
 
     fn bytes(&self) -> usize {
-        self.payload.bytes.len()
+        self.args.payload.bytes.len()
+    }
+
+    fn prepare(&self, calls: &Arc<Calls>) -> Option<Preparation> {
+        if calls.directory.has(&self.entries) {
+            return None;
+        }
+        let (calls, entries) = (calls.clone(), self.entries.clone());
+        Some(Box::pin(async move { calls.directory.note(&calls, &entries).await }))
     }
 
     async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<Submitted> {
-        ff_create_executions(calls, all).await
+        match <[Self; 1]>::try_from(all) {
+            Ok([alone]) => Ok(vec![ff_create_execution(calls, &alone.partitions, alone.args).await]),
+            Err(several) => {
+                let works = several.into_iter().map(|one| (one.execution_id, one.args)).collect();
+                ff_create_executions(calls, works).await
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::future::{pending, ready};
+
+    use ff_core::engine_error::Code;
+
+    use super::*;
+
+    /// A call of which only its number matters.
+    struct Numbered(u8);
+
+    impl Coalesce for Numbered {
+        type Group = ();
+        type Reply = u8;
+
+        fn group(&self) {}
+
+        fn bytes(&self) -> usize {
+            0
+        }
+
+        async fn ask(_: &Calls, all: Vec<Self>) -> Answers<u8> {
+            Ok(all.into_iter().map(|Self(number)| Ok(number)).collect())
+        }
+    }
+
+    /// A call goes without those that take long to prepare, in the order of the others.
+    #[tokio::test(start_paused = true)]
+    async fn a_preparation_that_hangs_or_fails_holds_up_no_other_call() {
+        let away = EngineError::Unavailable("away".into());
+        let preparations: [Option<Preparation>; 4] =
+            [None, Some(Box::pin(pending())), Some(Box::pin(ready(Err(away)))), Some(Box::pin(ready(Ok(()))))];
+        let (mut waiting, mut answers) = (Vec::new(), Vec::new());
+        for (number, preparation) in (0..).zip(preparations) {
+            let (caller, answered) = oneshot::channel();
+            waiting.push(QueuedCall { asked: Numbered(number), preparation, caller });
+            answers.push(answered);
+        }
+        let numbers = |calls: &[QueuedCall<Numbered>]| calls.iter().map(|call| call.asked.0).collect::<Vec<_>>();
+        let (ready, unprepared) = prepared(waiting).await;
+        assert_eq!((numbers(&ready), numbers(&unprepared)), (vec![0, 3], vec![1]));
+        assert_eq!(answers[2].try_recv().unwrap().unwrap_err().code(), Code::StoreUnavailable);
     }
 }

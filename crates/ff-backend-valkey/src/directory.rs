@@ -108,6 +108,12 @@ impl Directory {
         Ok(())
     }
 
+    /// Whether all of this is known to be said.
+    pub(crate) fn has(&self, entries: &[Entry]) -> bool {
+        let written = lock(&self.0);
+        entries.iter().all(|entry| written.entries.get(entry) == Some(&Some(written.era)))
+    }
+
     /// Writes again what may have been lost. Others take it for written meanwhile.
     fn write_again(&self, calls: &Calls, doubted: Vec<(&Entry, u64)>) -> Option<JoinHandle<()>> {
         if doubted.is_empty() {

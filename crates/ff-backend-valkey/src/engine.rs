@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ff_core::api_key::ApiKey;
-use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus};
+use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus, Pending};
 use ff_core::contracts::{ExecutionEnd, FlowEnd, PumpArgs, WaitpointRef};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
-use ff_core::hint::Hints;
-use ff_core::keys::{ExecKeyContext, FlowKeyContext};
+use ff_core::hint::{Hint, Hints};
+use ff_core::keys::{ExecKeyContext, FlowKeyContext, HINTS_CHANNEL};
 use ff_core::limits;
 use ff_core::outage::OutageLog;
 use ff_core::partition::{Partition, PartitionFamily, flow_partition};
@@ -41,6 +41,11 @@ impl EngineStore for ValkeyBackend {
 
     fn hints(&self) -> Hints {
         self.announcer.listen()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        let publish = cmd("PUBLISH").arg(HINTS_CHANNEL).arg(ff_script::message(&hints)).clone();
+        Box::pin(async move { self.calls.plain(&tag(0), publish).await.map(drop) })
     }
 
     fn outages(&self) -> &OutageLog {

@@ -1,5 +1,7 @@
 //! The domain of executions, on Valkey.
 
+use std::sync::Arc;
+
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DelayArgs, Delayed, ExecutionEnd,
@@ -12,23 +14,21 @@ use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::ExecutionId;
 use ff_script::StoredExecution;
 use ff_script::execution::{
-    ExtraReads, PlainWork, ff_cancel_execution, ff_change_priority, ff_create_execution, ff_delay_execution,
-    ff_fail_execution, ff_read_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
+    ExtraReads, ff_cancel_execution, ff_change_priority, ff_delay_execution, ff_fail_execution, ff_read_execution,
+    ff_replay_execution, ff_set_execution_tags, ff_update_progress,
 };
 
 use crate::ValkeyBackend;
 use crate::backend::functions;
+use crate::coalescer::Submission;
 use crate::directory::Entry;
 
 impl Handle<SubmitArgs, Submitted> for ValkeyBackend {
     async fn handle(&self, args: SubmitArgs) -> Answer<Submitted> {
-        let partition = args.execution_id(&self.partitions).partition();
-        let entries: Vec<_> = Entry::of(&args.namespace, &args.lane, &args.tags, partition).collect();
-        self.calls.directory.note(&self.calls, &entries).await?;
-        let submitted = match PlainWork::of(&args, &self.partitions) {
-            Some(plain) => self.submissions.ask(&self.calls, plain).await?,
-            None => ff_create_execution(&*self.calls, &self.partitions, args).await?,
-        };
+        let (partitions, execution_id) = (self.partitions, args.execution_id(&self.partitions));
+        let entries: Arc<[_]> = Entry::of(&args.namespace, &args.lane, &args.tags, execution_id.partition()).collect();
+        let submission = Submission { execution_id, args, partitions, entries: entries.clone() };
+        let submitted = self.submissions.ask(&self.calls, submission).await?;
         // The call may have found a server that had lost everything.
         let listed = self.calls.directory.note(&self.calls, &entries).await;
         listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))

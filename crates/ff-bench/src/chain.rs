@@ -29,9 +29,9 @@ impl Chain {
         let working = subject.work(self.workers);
         let bar = ProgressBar::new((WARM_UP + 2 * self.flows) as u64);
         self.run(&subject, WARM_UP, 1, &bar).await?;
-        subject.timed.latencies.forget();
+        subject.meter.latencies.forget();
         self.run(&subject, self.flows, 1, &bar).await?;
-        let latencies = subject.timed.latencies.percentiles();
+        let latencies = subject.meter.latencies.percentiles();
         let took = self.run(&subject, self.flows, self.flows, &bar).await?;
         bar.finish_and_clear();
         let mut report = Report::new("chain", without_password(&self.store), subject.settings().await?);
@@ -58,7 +58,7 @@ impl Chain {
         let chains = stream::iter(0..flows).map(|_| async {
             let submitted = Instant::now();
             client.submit_flow(self.chain()).await?.wait().await?;
-            subject.timed.latencies.took("flow_submit_to_done", submitted.elapsed());
+            subject.meter.latencies.took("flow_submit_to_done", submitted.elapsed());
             bar.inc(1);
             Ok::<_, ff_sdk::Error>(())
         });

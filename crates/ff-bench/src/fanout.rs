@@ -30,7 +30,7 @@ impl Fanout {
         let working = subject.work(self.workers);
         let bar = ProgressBar::new((2 * ROUNDS + 1) as u64);
         self.wide(&subject, &bar).await?;
-        subject.timed.latencies.forget();
+        subject.meter.latencies.forget();
         let (mut wides, mut narrows) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             wides.push(self.wide(&subject, &bar).await?);
@@ -40,7 +40,7 @@ impl Fanout {
         let mut report = Report::new("fanout", without_password(&self.store), subject.settings().await?);
         let ratios = wides.iter().zip(&narrows).map(|(wide, narrow)| wide.as_secs_f64() / narrow.as_secs_f64());
         let ratio = median(ratios.collect());
-        report.latency_ms = subject.timed.latencies.percentiles();
+        report.latency_ms = subject.meter.latencies.percentiles();
         let each_us = |took: &[Duration]| median(took.iter().map(|took| took.as_secs_f64() * 1e6).collect());
         for (name, figure) in [
             ("us_per_member_of_wide", each_us(&wides)),
@@ -62,7 +62,7 @@ impl Fanout {
         let began = Instant::now();
         subject.flowfabric.client().submit_flow(fan(self.width)).await?.wait().await?;
         let took = began.elapsed();
-        subject.timed.latencies.took("flow_submit_to_done", took);
+        subject.meter.latencies.took("flow_submit_to_done", took);
         bar.inc(1);
         Ok(took.div_f64(self.width as f64))
     }

@@ -6,10 +6,10 @@ use anyhow::Context;
 use ff_sdk::store_url::without_password;
 use futures_util::StreamExt;
 use indicatif::ProgressBar;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::time::{Instant, interval, timeout_at};
 
 use crate::Report;
+use crate::processor::processor_time;
 use crate::store::{BareStore, Subject};
 
 /// What to measure.
@@ -50,12 +50,6 @@ impl Idle {
     }
 }
 
-/// The processor time this process has used.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
-}
-
 /// Shows that it goes on, for ever.
 async fn tick(bar: &ProgressBar) {
     let mut seconds = interval(Duration::from_secs(1));
@@ -75,7 +69,7 @@ async fn commands(bare: &BareStore, until: Instant) -> anyhow::Result<Option<usi
             tokio::time::sleep_until(until).await;
             return Ok(Some(usize::try_from(database.statements() - before)?));
         }
-        BareStore::Memory | BareStore::Sqlite(_) => None,
+        BareStore::Memory | BareStore::Sqlite(_) | BareStore::Server => None,
     };
     let Some(client) = client else {
         tokio::time::sleep_until(until).await;

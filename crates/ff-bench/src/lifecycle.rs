@@ -4,14 +4,14 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use ff_core::payload::Payload;
 use ff_sdk::Job;
 use ff_sdk::store_url::without_password;
 use indicatif::ProgressBar;
 
-use crate::load::lifecycles;
-use crate::store::{FloorLoad, NoopWorker, Subject};
-use crate::{KIND, Report, median};
+use crate::load::{fill, lifecycles};
+use crate::processor::processor_time;
+use crate::store::{FloorLoad, NoopWorker, StoreUsage, Subject};
+use crate::{JobShape, Report, median};
 
 /// Measurements of the store, each with the floor before and after it.
 const ROUNDS: usize = 9;
@@ -19,10 +19,18 @@ const ROUNDS: usize = 9;
 const IDLE_SUBMISSIONS: usize = 200;
 /// Lifecycles before anything is measured.
 const WARM_UP: usize = 2_000;
+/// Executions that wait at most while the store is filled with finished ones.
+const FILLED_AT_ONCE: usize = 20_000;
 
 /// What to measure.
 pub struct Lifecycle {
-    pub store: String,
+    /// The URL of a store, or of a server.
+    pub target: String,
+    pub job: JobShape,
+    /// Submit a thousand a call, and work when all of them are submitted.
+    pub bulk: bool,
+    /// Finished executions in the store before anything is measured; the empty store is measured too when there are any.
+    pub kept: usize,
     /// Callers that submit at once, and executions worked on at once.
     pub workers: usize,
     pub payload: usize,
@@ -32,12 +40,14 @@ pub struct Lifecycle {
 /// One round: lifecycles a second of the store, and of its floor right before and right after.
 struct Round {
     throughput: f64,
+    /// Submissions a second, where they were not mixed with work.
+    submitted: Option<f64>,
     floor: Option<f64>,
     floor_after: Option<f64>,
     /// What the store did meanwhile, without the floor.
-    commits: u64,
-    calls: u64,
-    inner_calls: u64,
+    usage: StoreUsage,
+    /// Processor time of this process meanwhile.
+    process: Duration,
 }
 
 impl Round {
@@ -49,70 +59,111 @@ impl Round {
 
 impl Lifecycle {
     pub async fn measure(self) -> anyhow::Result<Report> {
-        let mut subject = Subject::open(&self.store).await?;
-        let mut working = subject.work(self.workers);
-        let bar = ProgressBar::new((WARM_UP + self.per_round() * ROUNDS + IDLE_SUBMISSIONS) as u64);
-        let cold = subject.reading().await?;
-        self.lifecycles(&subject, WARM_UP, &bar).await?;
-        subject.timed.latencies.forget();
-        let before = subject.reading().await?;
-        let mut floor = self.floor(&mut subject, WARM_UP, before.commits - cold.commits).await?;
-        let mut rounds = Vec::with_capacity(ROUNDS);
-        for _ in 0..ROUNDS {
-            let round = self.round(&mut subject, floor, &bar).await?;
-            floor = round.floor_after;
-            rounds.push(round);
+        let mut subject = Subject::reach(&self.target).await?;
+        let stages = if self.kept > 0 { 2 } else { 1 };
+        let each = WARM_UP + self.per_round() * ROUNDS;
+        let bar = ProgressBar::new((stages * each + self.kept + IDLE_SUBMISSIONS) as u64);
+        let mut empty = None;
+        if self.kept > 0 {
+            empty = Some(self.rounds(&mut subject, &bar).await?);
+            self.keep(&subject, &bar).await?;
         }
-        let after = subject.reading().await?;
+        let bytes_before = subject.reading().await?.bytes;
+        let rounds = self.rounds(&mut subject, &bar).await?;
+        let bytes = subject.reading().await?.bytes.saturating_sub(bytes_before);
         // What is measured under load ends here: a store that does nothing else answers sooner.
-        let mut latencies = subject.timed.latencies.percentiles();
-        self.submit_to_start(&subject, &mut working, &bar).await?;
+        let mut latencies = subject.meter.latencies.percentiles();
+        self.submit_to_start(&subject, &bar).await?;
         latencies
-            .extend(subject.timed.latencies.percentiles().into_iter().filter(|(name, _)| name == "submit_to_start"));
+            .extend(subject.meter.latencies.percentiles().into_iter().filter(|(name, _)| name == "submit_to_start"));
         bar.finish_and_clear();
 
-        let mut report = Report::new("lifecycle", without_password(&self.store), subject.settings().await?);
-        report.throughput_per_s = median(rounds.iter().map(|round| round.throughput).collect());
-        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
-        report.ratio = median(rounds.iter().filter_map(Round::ratio).collect());
+        let mut report = Report::new("lifecycle", without_password(&self.target), subject.settings().await?);
         report.latency_ms = latencies;
+        report.figures.insert("bytes_per_execution", bytes as f64 / each as f64);
+        self.tell(&mut report, &rounds, empty.as_deref());
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// Puts the figures of rounds into a report, beside those of the empty store where they were measured.
+    fn tell(&self, report: &mut Report, rounds: &[Round], empty: Option<&[Round]>) {
+        report.throughput_per_s = throughput(rounds);
+        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
+        report.ratio = ratio(rounds);
         let lifecycles = (self.per_round() * ROUNDS) as f64;
-        report.figures.insert("bytes_per_execution", after.bytes.saturating_sub(before.bytes) as f64 / lifecycles);
         let each = |of: fn(&Round) -> u64| rounds.iter().map(of).sum::<u64>() as f64 / lifecycles;
-        if after.calls > 0 {
-            report.figures.insert("calls_per_lifecycle", each(|round| round.calls));
-            report.figures.insert("inner_calls_per_lifecycle", each(|round| round.inner_calls));
-        }
-        if after.commits > 0 {
+        let figures = [
+            ("calls_per_lifecycle", each(|round| round.usage.calls)),
+            ("inner_calls_per_lifecycle", each(|round| round.usage.inner_calls)),
+            ("server_us_per_lifecycle", each(|round| round.usage.busy_us)),
+            ("function_us_per_lifecycle", each(|round| round.usage.function_us)),
             // Submitting, claiming and completing are a step each.
-            report.figures.insert("steps_per_commit", 3.0 / each(|round| round.commits));
+            ("steps_per_commit", 3.0 / each(|round| round.usage.commits)),
+        ];
+        // What a store does not tell is zero.
+        report.figures.extend(figures.into_iter().filter(|(_, figure)| *figure > 0.0 && figure.is_finite()));
+        let process: Duration = rounds.iter().map(|round| round.process).sum();
+        report.figures.insert("process_us_per_lifecycle", process.as_secs_f64() * 1e6 / lifecycles);
+        let submitted = median(rounds.iter().filter_map(|round| round.submitted).collect());
+        report.figures.extend(submitted.map(|rate| ("submitted_per_s", rate)));
+        if let Some(empty) = empty {
+            // Of the ratios where there is a floor, which leaves out how the machine changed its speed meanwhile.
+            let (full, before) = (ratio(rounds).or(throughput(rounds)), ratio(empty).or(throughput(empty)));
+            let of_empty = full.zip(before).map(|(full, before)| full / before);
+            report.figures.extend(of_empty.map(|quotient| ("kept_to_empty", quotient)));
         }
+        report.settings.insert("job", self.job.as_str().into());
+        report.settings.insert("bulk", self.bulk.into());
+        report.settings.insert("kept", self.kept.into());
         report.settings.insert("workers", self.workers.into());
         report.settings.insert("payload_bytes", self.payload.into());
         report.settings.insert("count", self.count.into());
         report.settings.insert("rounds", ROUNDS.into());
-        working.end().await?;
-        subject.close().await;
-        Ok(report)
     }
 
     fn per_round(&self) -> usize {
         self.count.div_ceil(ROUNDS)
     }
 
+    fn work(&self, subject: &Subject) -> NoopWorker {
+        subject.work_with(self.workers, self.job.reply())
+    }
+
+    /// All rounds, after a warm-up.
+    async fn rounds(&self, subject: &mut Subject, bar: &ProgressBar) -> anyhow::Result<Vec<Round>> {
+        let mut working = (!self.bulk).then(|| self.work(subject));
+        let cold = subject.reading().await?;
+        self.run(subject, WARM_UP, bar).await?;
+        let warm = subject.reading().await?;
+        let mut floor = self.floor(subject, WARM_UP, warm.commits - cold.commits).await?;
+        subject.meter.latencies.forget();
+        let mut rounds = Vec::with_capacity(ROUNDS);
+        for _ in 0..ROUNDS {
+            let round = self.round(subject, floor, bar).await?;
+            floor = round.floor_after;
+            rounds.push(round);
+            working.iter_mut().for_each(NoopWorker::forget_starts);
+        }
+        if let Some(working) = working {
+            working.end().await?;
+        }
+        Ok(rounds)
+    }
+
     async fn round(&self, subject: &mut Subject, floor: Option<f64>, bar: &ProgressBar) -> anyhow::Result<Round> {
         let count = self.per_round();
-        let before = subject.reading().await?;
-        let took = self.lifecycles(subject, count, bar).await?;
-        let after = subject.reading().await?;
-        let commits = after.commits - before.commits;
+        let (before, process) = (subject.reading().await?, processor_time());
+        let (took, submitting) = self.run(subject, count, bar).await?;
+        let process = processor_time().saturating_sub(process);
+        let usage = subject.reading().await?.since(&before);
         Ok(Round {
             throughput: count as f64 / took.as_secs_f64(),
+            submitted: submitting.map(|took| count as f64 / took.as_secs_f64()),
             floor,
-            floor_after: self.floor(subject, count, commits).await?,
-            commits,
-            calls: after.calls - before.calls,
-            inner_calls: after.inner_calls - before.inner_calls,
+            floor_after: self.floor(subject, count, usage.commits).await?,
+            usage,
+            process,
         })
     }
 
@@ -125,34 +176,66 @@ impl Lifecycle {
         Ok(took.map(|took| count as f64 / took.as_secs_f64()))
     }
 
-    async fn lifecycles(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<Duration> {
-        let bytes = self.payload;
-        lifecycles(subject, (self.workers, count), bar, move || job(bytes)).await
+    /// So many lifecycles: how long they took, and in bulk also how long it took to submit them.
+    async fn run(
+        &self,
+        subject: &Subject,
+        count: usize,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<(Duration, Option<Duration>)> {
+        if !self.bulk {
+            return Ok((lifecycles(subject, (self.workers, count), bar, self.jobs()).await?, None));
+        }
+        let (began, target) = (Instant::now(), subject.meter.completed() + count as u64);
+        fill(subject, count, bar, self.jobs()).await?;
+        let submitting = began.elapsed();
+        let working = self.work(subject);
+        subject.meter.until_completed(target).await;
+        let took = began.elapsed();
+        working.end().await?;
+        Ok((took, Some(submitting)))
+    }
+
+    /// Leaves finished executions in the store.
+    async fn keep(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
+        let mut working = self.work(subject);
+        for from in (0..self.kept).step_by(FILLED_AT_ONCE) {
+            let some = FILLED_AT_ONCE.min(self.kept - from);
+            let target = subject.meter.completed() + some as u64;
+            fill(subject, some, bar, self.jobs()).await?;
+            subject.meter.until_completed(target).await;
+            working.forget_starts();
+        }
+        working.end().await
+    }
+
+    fn jobs(&self) -> impl Fn(usize) -> Job + Copy + Send + 'static {
+        let (shape, bytes) = (self.job, self.payload);
+        move |nth| shape.job(bytes, nth)
     }
 
     /// From the call that submits to the first line of the handler, one at a time.
-    async fn submit_to_start(
-        &self,
-        subject: &Subject,
-        working: &mut NoopWorker,
-        bar: &ProgressBar,
-    ) -> anyhow::Result<()> {
-        working.forget_starts();
-        let client = subject.flowfabric.client();
-        for _ in 0..IDLE_SUBMISSIONS {
-            let done = subject.timed.completed() + 1;
-            subject.timed.room().await;
+    async fn submit_to_start(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
+        let mut working = self.work(subject);
+        let (client, job) = (subject.flowfabric.client(), self.jobs());
+        for nth in 0..IDLE_SUBMISSIONS {
+            let done = subject.meter.completed() + 1;
+            subject.meter.room().await;
             let asked = Instant::now();
-            client.submit(job(self.payload)).await?;
+            client.submit(job(nth)).await?;
             let started = working.starts.recv().await.context("the worker stopped")?;
-            subject.timed.latencies.took("submit_to_start", started.duration_since(asked));
-            subject.timed.until_completed(done).await;
+            subject.meter.latencies.took("submit_to_start", started.duration_since(asked));
+            subject.meter.until_completed(done).await;
             bar.inc(1);
         }
-        Ok(())
+        working.end().await
     }
 }
 
-fn job(bytes: usize) -> Job {
-    Job::with_payload(KIND, Payload::json(vec![b'1'; bytes]))
+fn throughput(rounds: &[Round]) -> Option<f64> {
+    median(rounds.iter().map(|round| round.throughput).collect())
+}
+
+fn ratio(rounds: &[Round]) -> Option<f64> {
+    median(rounds.iter().filter_map(Round::ratio).collect())
 }

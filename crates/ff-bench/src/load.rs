@@ -41,28 +41,31 @@ pub(crate) async fn lifecycles(
     subject: &Subject,
     (callers, count): (usize, usize),
     bar: &ProgressBar,
-    job: impl Fn() -> Job + Copy + Send + 'static,
+    job: impl Fn(usize) -> Job + Copy + Send + 'static,
 ) -> anyhow::Result<Duration> {
-    let target = subject.timed.completed() + count as u64;
+    let target = subject.meter.completed() + count as u64;
     let next = Arc::new(AtomicUsize::new(0));
     let began = Instant::now();
     let callers: Vec<_> = (0..callers)
         .map(|_| {
             let (client, next, bar) = (subject.flowfabric.client(), next.clone(), bar.clone());
-            let timed = subject.timed.clone();
+            let meter = subject.meter.clone();
             tokio::spawn(async move {
-                while next.fetch_add(1, Ordering::Relaxed) < count {
-                    timed.room().await;
-                    client.submit(job()).await?;
+                loop {
+                    let nth = next.fetch_add(1, Ordering::Relaxed);
+                    if nth >= count {
+                        return anyhow::Ok(());
+                    }
+                    meter.room().await;
+                    client.submit(job(nth)).await?;
                     bar.inc(1);
                 }
-                anyhow::Ok(())
             })
         })
         .collect();
     for caller in callers {
         caller.await.context("a caller broke off")??;
     }
-    subject.timed.until_completed(target).await;
+    subject.meter.until_completed(target).await;
     Ok(began.elapsed())
 }

@@ -38,14 +38,14 @@ impl QuorumCancel {
         let bar = ProgressBar::new((WARM_UP + self.flows) as u64);
         for nth in 0..WARM_UP + self.flows {
             if nth == WARM_UP {
-                subject.timed.latencies.forget();
+                subject.meter.latencies.forget();
             }
             self.one(&subject, &let_win).await?;
             bar.inc(1);
         }
         bar.finish_and_clear();
         let mut report = Report::new("quorum-cancel", without_password(&self.store), subject.settings().await?);
-        report.latency_ms = subject.timed.latencies.percentiles();
+        report.latency_ms = subject.meter.latencies.percentiles();
         report.settings.insert("width", self.width.into());
         report.settings.insert("flows", self.flows.into());
         working.end().await?;
@@ -70,7 +70,7 @@ impl QuorumCancel {
             }
         }
         if let Some(began) = began {
-            subject.timed.latencies.took("quorum_cancel", began.elapsed());
+            subject.meter.latencies.took("quorum_cancel", began.elapsed());
         }
         flow.wait().await?;
         Ok(())

@@ -38,7 +38,7 @@ impl Retention {
         let mut working = subject.work(self.workers);
         let bar = ProgressBar::new(self.count as u64);
         let kept_ms = u64::try_from(self.kept.as_millis())?;
-        let job = move || {
+        let job = move |_| {
             let policy = Policy { retention_ms: Some(kept_ms), ..Policy::default() };
             Job::with_payload(KIND, Payload::json(vec![b'1'; BYTES])).policy(policy)
         };
@@ -46,7 +46,7 @@ impl Retention {
         for _ in 0..ROUNDS {
             let per_round = self.count.div_ceil(ROUNDS);
             let took = lifecycles(&subject, (self.workers, per_round), &bar, job).await?;
-            subject.timed.latencies.forget();
+            subject.meter.latencies.forget();
             working.forget_starts();
             rates.push(per_round as f64 / took.as_secs_f64());
             process.push(resident_mib()?);

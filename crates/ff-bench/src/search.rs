@@ -58,12 +58,12 @@ impl SearchCost {
                 let args = ListArgs { filter: search.build()?, after: None, limit: ROWS };
                 let asked = Instant::now();
                 rows += subject.flowfabric.backend().list(args).await?.executions.len();
-                subject.timed.latencies.took(name, asked.elapsed());
+                subject.meter.latencies.took(name, asked.elapsed());
                 bar.inc(1);
             }
         }
         bar.finish_and_clear();
-        report.latency_ms = subject.timed.latencies.percentiles();
+        report.latency_ms = subject.meter.latencies.percentiles();
         report.latency_ms.retain(|name, _| ["tag", "state", "time", "tag_state_time"].contains(&name.as_str()));
         report.figures.insert("rows_per_page", rows as f64 / (4 * SEARCHES) as f64);
         report.settings.insert("executions", self.executions.into());

@@ -34,7 +34,7 @@ pub struct SuspendToResume {
 impl SuspendToResume {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let suspended = subject.timed.suspended();
+        let suspended = subject.meter.suspended();
         let working = subject.run(waiting_worker(&subject, self.workers));
         let (latencies, took) = tokio::select! {
             measured = self.suspensions(&subject) => measured?,
@@ -55,9 +55,9 @@ impl SuspendToResume {
     async fn suspensions(&self, subject: &Subject) -> anyhow::Result<(BTreeMap<String, Percentiles>, Duration)> {
         let bar = ProgressBar::new((WARM_UP + ALONE + self.count) as u64);
         self.run(subject, WARM_UP, 1, &bar).await?;
-        subject.timed.latencies.forget();
+        subject.meter.latencies.forget();
         self.run(subject, ALONE, 1, &bar).await?;
-        let latencies = subject.timed.latencies.percentiles();
+        let latencies = subject.meter.latencies.percentiles();
         let took = self.run(subject, self.count, self.workers, &bar).await?;
         bar.finish_and_clear();
         Ok((latencies, took))
@@ -87,17 +87,17 @@ impl SuspendToResume {
 /// A worker whose handlers wait once. What is measured begins with the wait, and ends with the first line after it, which
 /// another run of the handler comes to.
 fn waiting_worker(subject: &Subject, at_once: usize) -> Worker {
-    let timed = subject.timed.clone();
+    let meter = subject.meter.clone();
     let waits: Arc<Mutex<HashMap<ExecutionId, Instant>>> = Arc::default();
     subject.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |context: ff_sdk::Context| {
-        let (timed, waits) = (timed.clone(), waits.clone());
+        let (meter, waits) = (meter.clone(), waits.clone());
         async move {
             let id = context.task().execution_id;
             let lock = || waits.lock().unwrap_or_else(PoisonError::into_inner);
             lock().entry(id).or_insert_with(Instant::now);
             context.wait_for_signal(SIGNAL).await?;
             if let Some(began) = lock().remove(&id) {
-                timed.latencies.took("suspend_to_resume", began.elapsed());
+                meter.latencies.took("suspend_to_resume", began.elapsed());
             }
             Ok(Reply::done())
         }

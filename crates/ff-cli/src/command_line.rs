@@ -5,11 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{
-    Adjust, Approve, Attempts, Bench, Cancel, Completions, Config, Dev, Doctor, Events, Flow, Get, Keys, Lanes, List,
-    Migrate, OpenApi, Reject, Replay, Result, Resume, Revoke, Secrets, Server, Signal, Submit, Tail, Waiting, Watch,
-    Worker, Workers,
-};
+use crate::commands::*;
 use crate::config::TypedCommand;
 use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
@@ -25,41 +21,57 @@ struct CommandLine {
     command: Command,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    Dev(Dev),
-    Server(Server),
-    Submit(Submit),
-    Get(Get),
-    List(List),
-    Result(Result),
-    Attempts(Attempts),
-    Cancel(Cancel),
-    Replay(Replay),
-    Flow(Flow),
-    Revoke(Revoke),
+/// The commands, each with the arguments of its `run`.
+macro_rules! commands {
+    (run($settings:ident, $typed:ident): $($(#[$attribute:meta])* $command:ident($($arg:ident),*),)*) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $($(#[$attribute])* $command($command),)*
+        }
+
+        impl Command {
+            async fn run(self, $settings: &Settings, $typed: &TypedCommand) -> anyhow::Result<Exit> {
+                match self {
+                    $(Self::$command(command) => command.run($($arg),*).await,)*
+                }
+            }
+        }
+    };
+}
+
+commands! { run(settings, typed):
+    Dev(settings),
+    Server(settings),
+    Submit(settings),
+    Get(settings),
+    List(settings),
+    Result(settings),
+    Attempts(settings),
+    Cancel(settings),
+    Replay(settings),
+    Flow(settings),
+    Revoke(settings),
     #[command(flatten)]
-    Adjust(Adjust),
-    Lanes(Lanes),
-    Workers(Workers),
-    Events(Events),
-    Watch(Watch),
-    Tail(Tail),
-    Waiting(Waiting),
-    Signal(Signal),
-    Approve(Approve),
-    Reject(Reject),
-    Resume(Resume),
-    Secrets(Secrets),
-    Keys(Keys),
-    Worker(Worker),
-    Doctor(Doctor),
-    Migrate(Migrate),
+    Adjust(settings),
+    Lanes(settings),
+    Workers(settings),
+    Events(settings),
+    Watch(settings),
+    Tail(settings),
+    Waiting(settings),
+    Signal(settings),
+    #[command(flatten)]
+    Decision(settings),
+    Secrets(settings),
+    Keys(settings),
+    Worker(settings),
+    Doctor(settings),
+    Migrate(settings),
     #[command(name = "openapi")]
-    OpenApi(OpenApi),
-    Bench(Bench),
-    Config(Config),
-    Completions(Completions),
+    OpenApi(),
+    Bench(settings, typed),
+    Config(settings, typed),
+    Completions(typed),
 }
 
 /// Does what the command line says.
@@ -82,42 +94,6 @@ impl Command {
         match self {
             Self::Dev(_) | Self::Server(_) => Level::Info,
             _ => Level::Warn,
-        }
-    }
-
-    async fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
-        match self {
-            Self::Dev(dev) => dev.run(settings).await,
-            Self::Server(server) => server.run(settings).await,
-            Self::Submit(submit) => submit.run(settings).await,
-            Self::Get(get) => get.run(settings).await,
-            Self::List(list) => list.run(settings).await,
-            Self::Result(result) => result.run(settings).await,
-            Self::Attempts(attempts) => attempts.run(settings).await,
-            Self::Cancel(cancel) => cancel.run(settings).await,
-            Self::Replay(replay) => replay.run(settings).await,
-            Self::Flow(flow) => flow.run(settings).await,
-            Self::Revoke(revoke) => revoke.run(settings).await,
-            Self::Adjust(adjust) => adjust.run(settings).await,
-            Self::Lanes(lanes) => lanes.run(settings).await,
-            Self::Workers(workers) => workers.run(settings).await,
-            Self::Events(events) => events.run(settings).await,
-            Self::Watch(watch) => watch.run(settings).await,
-            Self::Tail(tail) => tail.run(settings).await,
-            Self::Waiting(waiting) => waiting.run(settings).await,
-            Self::Signal(signal) => signal.run(settings).await,
-            Self::Approve(approve) => approve.run(settings).await,
-            Self::Reject(reject) => reject.run(settings).await,
-            Self::Resume(resume) => resume.run(settings).await,
-            Self::Secrets(secrets) => secrets.run(settings).await,
-            Self::Keys(keys) => keys.run(settings).await,
-            Self::Worker(worker) => worker.run(settings).await,
-            Self::Doctor(doctor) => doctor.run(settings).await,
-            Self::Migrate(migrate) => migrate.run(settings).await,
-            Self::OpenApi(openapi) => openapi.run(),
-            Self::Bench(bench) => bench.run(settings).await,
-            Self::Config(config) => config.run(settings, typed),
-            Self::Completions(completions) => completions.run(typed),
         }
     }
 }

@@ -78,7 +78,7 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// The end of a command that ran into an error: tells it, unless there is nobody left to tell.
+/// The end of a command that ran into an error. The error is printed, unless the output is closed.
 pub(crate) fn after(error: &anyhow::Error) -> Exit {
     if error.is::<ClosedPipe>() {
         return Exit::Done;
@@ -137,7 +137,7 @@ pub(crate) fn note(document: &Value, text: impl fmt::Display) {
     let line = if IS_JSON.load(Ordering::Relaxed) { document.to_string() } else { text.to_string() };
     let mut stderr = std::io::stderr();
     let line = if stderr.is_terminal() { harmless(line.as_bytes()) } else { line };
-    // Where standard error is closed there is nobody to tell that it is.
+    // A closed standard error cannot be reported.
     drop(writeln!(stderr, "{line}"));
 }
 

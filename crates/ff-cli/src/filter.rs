@@ -47,8 +47,8 @@ impl FromStr for Term {
     }
 }
 
-/// What a tenant has that everything said is true of.
-pub(crate) fn meant(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
+/// The filter of a namespace that all terms make together.
+pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
     let mut filter = Filter::everything(namespace);
     for term in terms {
         match term {
@@ -69,7 +69,7 @@ pub(crate) fn meant(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) ->
     Ok(filter)
 }
 
-/// What is said twice cannot both be meant.
+/// A field may be given once.
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
     match place.replace(value) {
         Some(_) => Err(Usage(format!("{field}: must be given once, is given twice"))),
@@ -112,7 +112,7 @@ mod tests {
 
     fn of(terms: &[&str]) -> Result<Filter, String> {
         let terms: Result<Vec<Term>, String> = terms.iter().map(|term| term.parse()).collect();
-        meant(Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
+        build(Namespace::default_name(), terms?, NOW).map_err(|usage| usage.0)
     }
 
     #[test]

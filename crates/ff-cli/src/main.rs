@@ -10,6 +10,7 @@ mod id;
 mod input;
 mod logging;
 mod output;
+mod paging;
 mod program;
 mod screen;
 mod served_store;

@@ -12,7 +12,7 @@ pub(crate) struct ClosedPipe;
 
 impl fmt::Display for ClosedPipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads the output any more")
+        f.write_str("the reader of the output has gone")
     }
 }
 

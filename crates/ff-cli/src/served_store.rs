@@ -76,8 +76,8 @@ impl ServedStore {
     }
 
     /// Serves until asked to stop, then lets what is under way finish, `beside` included, and closes the store. Asked a
-    /// second time, it leaves at once: the store survives that, and whoever asks twice means it. It leaves as well when
-    /// something hangs, so that a process that was told to stop is always gone after a while.
+    /// second time, it leaves at once: the store survives that. It leaves as well when something hangs, so that a
+    /// process that was told to stop is always gone after a while.
     pub(crate) async fn until_stopped(
         self,
         stopping: CancellationToken,
@@ -154,7 +154,7 @@ fn cannot(listen: SocketAddr, option: &str, error: io::Error) -> anyhow::Error {
     }
 }
 
-/// Requests to stop, from the moment this exists: one that arrives before anybody waits for it is not lost.
+/// Requests to stop, from the moment this exists: one that arrives before it is awaited is not lost.
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,

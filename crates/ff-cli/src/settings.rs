@@ -8,9 +8,11 @@ use clap::{ArgAction, Args};
 use ff_core::types::Namespace;
 use ff_sdk::http::HttpConnectError;
 use ff_sdk::{ConnectError, FlowFabric};
+use serde::Serialize;
 
-use crate::exit::Usage;
+use crate::exit::{Exit, Usage};
 use crate::logging::LogFormat;
+use crate::output;
 use crate::screen::ColorChoice;
 
 /// Options every command takes.
@@ -71,6 +73,20 @@ impl Settings {
             self.own.get_or_init(|| own.clone());
         }
         Ok(flowfabric)
+    }
+
+    /// Prints the answer to a command: as JSON where programs read it, otherwise as `print` does.
+    pub(crate) fn answer(
+        &self,
+        answer: &impl Serialize,
+        print: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Exit> {
+        if self.json {
+            output::json(answer)?;
+        } else {
+            print()?;
+        }
+        Ok(Exit::Done)
     }
 
     /// The tenant whose work it is: the one that is given, or that of the key once connected, or `default`.

@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-/// Text on one line, with nothing in it that a terminal would obey: messages come from anybody.
+/// Text on one line, with nothing in it that a terminal would obey: messages come from other users.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.trim_end().chars() {

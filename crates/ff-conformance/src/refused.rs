@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use ff_core::backend::Answer;
 use ff_core::engine_error::{EngineError, Refusal};
 
-/// Fails unless the answer is a refusal with this code; gives the refusal, for whoever wants to see more of it.
+/// Fails unless the answer is a refusal with this code; returns the refusal for further checks.
 macro_rules! assert_refused {
     ($answer:expr, $code:literal) => {
         $crate::refused::refused_as($answer, $code)

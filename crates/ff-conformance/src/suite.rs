@@ -1,4 +1,4 @@
-//! The suite: every promise there is, by domain and theme, and what it takes to check some of them in a world.
+//! The suite: every promise, by domain and theme, and checking some of them in a world.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,80 +7,11 @@ use tokio::time::timeout;
 
 use crate::world::{World, ms};
 
-/// Calls a macro with the promises of every domain: `one_test_per_theme` or `one_test_per_domain`.
-#[macro_export]
-macro_rules! every_domain {
-    ($make:ident) => {
-        $crate::execution_promises! { tests => $crate::$make }
-        $crate::lease_promises! { tests => $crate::$make }
-        $crate::lane_promises! { tests => $crate::$make }
-        $crate::worker_promises! { tests => $crate::$make }
-        $crate::api_key_promises! { tests => $crate::$make }
-        $crate::event_promises! { tests => $crate::$make }
-        $crate::flow_promises! { tests => $crate::$make }
-        $crate::suspension_promises! { tests => $crate::$make }
-        $crate::signal_promises! { tests => $crate::$make }
-        $crate::stream_promises! { tests => $crate::$make }
-        $crate::token_promises! { tests => $crate::$make }
-    };
-}
+type Promise = fn(World) -> BoxFuture<'static, ()>;
 
-/// A test per theme, which calls the surrounding module's `check` with the beginning of its promises' names.
-#[macro_export]
-macro_rules! one_test_per_theme {
-    (tests: $($domain:ident { $($theme:ident,)* })*) => {$(
-        mod $domain {$(
-            #[test]
-            fn $theme() {
-                super::check(concat!(stringify!($domain), "::", stringify!($theme), "::"));
-            }
-        )*}
-    )*};
-}
-
-/// A test per domain, for worlds whose servers take long to start.
-#[macro_export]
-macro_rules! one_test_per_domain {
-    (tests: $($domain:ident { $($rest:tt)* })*) => {$(
-        #[test]
-        fn $domain() {
-            check(concat!(stringify!($domain), "::"));
-        }
-    )*};
-}
-
-/// Lists the promises of a theme, in the file that makes them. One that is written and not listed is never used, which the compiler
-/// tells.
-macro_rules! promises {
-    ($($promise:ident,)*) => {
-        pub(crate) const PROMISES: &[(&str, $crate::suite::Promise)] =
-            &[$((concat!(module_path!(), "::", stringify!($promise)), |world| Box::pin($promise(world)))),*];
-    };
-}
-pub(crate) use promises;
-
-macro_rules! themes {
-    (table: $($domain:ident { $($theme:ident,)* })*) => {
-        &[$($(crate::$domain::$theme::PROMISES,)*)*]
-    };
-}
-
-pub(crate) type Promise = fn(World) -> BoxFuture<'static, ()>;
-
-/// Every promise there is. Each theme lists its own.
-const DOMAINS: &[&[&[(&str, Promise)]]] = &[
-    crate::execution_promises! { table => themes },
-    crate::lease_promises! { table => themes },
-    crate::lane_promises! { table => themes },
-    crate::worker_promises! { table => themes },
-    crate::api_key_promises! { table => themes },
-    crate::event_promises! { table => themes },
-    crate::flow_promises! { table => themes },
-    crate::suspension_promises! { table => themes },
-    crate::signal_promises! { table => themes },
-    crate::stream_promises! { table => themes },
-    crate::token_promises! { table => themes },
-];
+/// Every promise there is, as the build script found them: by domain and theme, in the order they are written. One that it does not find
+/// is never used, and the compiler says so.
+const PROMISES: &[(&str, Promise)] = include!(concat!(env!("OUT_DIR"), "/promises.rs"));
 
 /// Which promises a world is held to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +50,7 @@ impl Scope {
 
     /// The promises whose names begin with `prefix`.
     fn promises(self, prefix: &str) -> Vec<(&'static str, Promise)> {
-        let themes = DOMAINS.iter().copied().flatten().copied();
-        let mut chosen: Vec<_> = themes.flatten().map(|(name, promise)| (short(name), *promise)).collect();
+        let mut chosen = PROMISES.to_vec();
         let mut theme = ("", 0);
         let mut place = 0;
         chosen.retain(|(name, _)| {
@@ -140,11 +70,6 @@ impl Scope {
         chosen.retain(|(name, _)| name.starts_with(prefix));
         chosen
     }
-}
-
-/// The name of a promise by domain and theme.
-fn short(name: &'static str) -> &'static str {
-    name.split_once("::").map_or(name, |(_, within)| within)
 }
 
 /// Checks the promises of a scope whose names begin with `prefix`, each in a world of its own, and panics with the names of

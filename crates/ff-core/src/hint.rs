@@ -10,7 +10,7 @@ use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
-use crate::types::{ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+use crate::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
 
 /// Something a waiting part of the system wants to know at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub enum Hint {
     FlowMoved { flow_id: FlowId },
     /// A flow ended.
     FlowEnded { flow_id: FlowId },
+    /// An engine runs on the store. One that is behind with what is due, or stops, does not keep up, and others act in its place.
+    EngineSeen { engine_id: EngineId, keeps_up: bool },
     /// Hints were lost: look everywhere.
     Missed,
 }

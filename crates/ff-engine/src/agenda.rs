@@ -1,11 +1,11 @@
-//! What is known to be due, partition by partition.
+//! Known due times, by partition.
 
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::types::TimestampMs;
 
-/// The earliest known moment of each partition. A partition that is being pumped is set aside: whatever is noted for it
-/// meanwhile waits until its pump is through.
+/// The earliest known due time of each partition. A partition that is being pumped is set aside: due times noted for it
+/// meanwhile count after the pump has finished.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     moments: BTreeSet<(TimestampMs, u16)>,
@@ -14,7 +14,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Something on a partition is due at a moment. Only the earliest counts: when it fires, the store says what is next.
+    /// Notes a due time of a partition. Only the earliest is kept: the pump's answer has the next one.
     pub(crate) fn note(&mut self, partition: u16, at: TimestampMs) {
         match self.by_partition.get(&partition) {
             Some(known) if *known <= at => return,
@@ -25,12 +25,18 @@ impl Agenda {
         self.by_partition.insert(partition, at);
     }
 
+    /// Drops the moments of all other partitions.
+    pub(crate) fn retain(&mut self, partitions: &BTreeSet<u16>) {
+        self.moments.retain(|(_, partition)| partitions.contains(partition));
+        self.by_partition.retain(|partition, _| partitions.contains(partition));
+    }
+
     /// The next moment of any partition that is not set aside.
     pub(crate) fn earliest(&self) -> Option<TimestampMs> {
         self.first().map(|(at, _)| at)
     }
 
-    /// The partition whose moment has come longest ago, set aside to be pumped.
+    /// The partition that has been due the longest. It is set aside to be pumped.
     pub(crate) fn take_due(&mut self, now: TimestampMs) -> Option<u16> {
         let (at, partition) = self.first().filter(|(at, _)| *at <= now)?;
         self.moments.remove(&(at, partition));
@@ -39,12 +45,12 @@ impl Agenda {
         Some(partition)
     }
 
-    /// The pump of a partition is through.
+    /// The pump of a partition has finished.
     pub(crate) fn give_back(&mut self, partition: u16) {
         self.aside.remove(&partition);
     }
 
-    /// The earliest moment that was noted and is not through, of what is being pumped as well.
+    /// The earliest due time that is not handled yet, partitions being pumped included.
     pub(crate) fn owed_since(&self) -> Option<TimestampMs> {
         let first = self.moments.first().map(|(at, _)| *at);
         first.into_iter().chain(self.aside.values().copied()).min()

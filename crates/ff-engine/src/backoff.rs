@@ -1,4 +1,4 @@
-//! Patience with a store that does not answer.
+//! Backoff for a store that does not answer.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use tokio::time::Instant;
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// How long to leave a failing store alone: 50 ms after the first failure, twice as long after each further one, at most
-/// 2 s.
+/// The delay before a failing store is called again: 50 ms after the first failure, doubled after each further one, at
+/// most 2 s.
 #[derive(Debug)]
 pub struct Backoff {
     next: Duration,
@@ -27,7 +27,7 @@ impl Backoff {
         *self = Self::default();
     }
 
-    /// The store did not answer. Calls that were under way together and fail together count as one failure.
+    /// The store did not answer. Concurrent calls that fail together count as one failure.
     pub fn failed(&mut self) {
         let now = Instant::now();
         if self.until.is_none_or(|until| until <= now) {
@@ -36,12 +36,12 @@ impl Backoff {
         }
     }
 
-    /// When the store may be asked again, while that is not yet.
+    /// When the store may be called again; `None` when it may be called now.
     pub fn until(&self) -> Option<Instant> {
         self.until.filter(|until| *until > Instant::now())
     }
 
-    /// Whether the last thing heard of the store is that it failed.
+    /// Whether the last call failed.
     pub fn is_failing(&self) -> bool {
         self.until.is_some()
     }

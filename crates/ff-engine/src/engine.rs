@@ -1,16 +1,21 @@
-//! The engine: what runs beside a store so that due work happens by itself.
+//! The engine: the background tasks that fire due work on a store.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::EngineStore;
-use ff_core::types::TimestampMs;
+use ff_core::hint::Hint;
+use ff_core::types::{EngineId, TimestampMs};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::pump::Pump;
 use crate::pump_lag::PumpLag;
 use crate::reap_workers::reap_workers;
+
+/// How long an engine that stops waits until the others are told.
+const LEAVE: Duration = Duration::from_millis(500);
 
 /// Fires whatever is due on a store and takes out workers that are gone, for as long as it lives. Any number of engines may
 /// run on one store.
@@ -36,32 +41,44 @@ pub struct Engine {
 impl Engine {
     /// Starts an engine on the current runtime.
     ///
-    /// It looks at every partition once and then asks the store nothing until something is due, a hint tells it more, or
-    /// the store's hints can be lost and it is some partition's turn to be swept. Who is gone it asks now and then.
+    /// It sweeps every partition once. After that it calls the store only when work is due, when a hint arrives, when a
+    /// partition is swept because hints can be lost, and at intervals to find workers that are gone.
     pub fn start(store: Arc<dyn EngineStore>) -> Self {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
-        // Made here rather than in the task, so that no hint given from now on is missed.
+        // Created here rather than in the task, so that no hint sent after this call is missed.
         let pump_lag = PumpLag::default();
-        let pump = Pump::new(store.clone(), pump_lag.clone());
+        let engine_id = EngineId::new();
+        let pump = Pump::new(store.clone(), engine_id, pump_lag.clone());
         let pump = tokio::spawn(async move {
-            let both = async { tokio::join!(pump.run(), reap_workers(store)) };
+            let both = async { tokio::join!(pump.run(), reap_workers(store.clone())) };
             stopped.run_until_cancelled(both).await;
+            leave(&*store, engine_id).await;
         });
         Self { running, pump, pump_lag }
     }
 
-    /// How long what is due has been due without being seen to, by the store's time.
+    /// How long the oldest due work has been waiting for the pump, by the store's clock.
     pub fn behind(&self, now: TimestampMs) -> Duration {
         self.pump_lag.behind(now)
     }
 
-    /// Stops the engine and waits until it asks the store nothing more. What it had asked for and not heard of is done or
-    /// not; the next engine finds out.
+    /// Stops the engine and waits for its last call to the store. The outcome of a call under way may be unknown; the
+    /// next engine repeats it.
     pub async fn stop(self) {
         drop(self.running);
         if let Err(error) = self.pump.await {
             tracing::error!(%error, "the pump broke off");
+        }
+    }
+}
+
+/// Has the other engines take over at once. A store that does not answer is not waited for: they find out.
+async fn leave(store: &dyn EngineStore, engine_id: EngineId) {
+    if store.sweep_every().is_some() {
+        let told = store.announce(vec![Hint::EngineSeen { engine_id, keeps_up: false }]);
+        if !matches!(timeout(LEAVE, told).await, Ok(Ok(()))) {
+            tracing::debug!("the other engines were not told that this one stops");
         }
     }
 }

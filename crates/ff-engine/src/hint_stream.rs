@@ -1,4 +1,4 @@
-//! Hearing a store's hints for as long as it gives any.
+//! The stream of a store's hints.
 
 use std::future::pending;
 
@@ -6,7 +6,7 @@ use ff_core::backend::EngineStore;
 use ff_core::hint::{Hint, Hints};
 use futures_util::StreamExt;
 
-/// The hints of a store, from the moment this is made.
+/// The hints a store sends after this was created.
 pub struct HintStream(Option<Hints>);
 
 impl HintStream {
@@ -15,7 +15,7 @@ impl HintStream {
         Self(Some(store.hints()))
     }
 
-    /// The next hint. After the last one, none ever comes: whoever listens goes on with what it knows.
+    /// The next hint. After the last one the future never completes.
     pub async fn next(&mut self) -> Hint {
         if let Some(hints) = &mut self.0 {
             if let Some(hint) = hints.next().await {

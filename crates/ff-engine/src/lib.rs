@@ -1,13 +1,15 @@
-//! What happens unasked: the pump that fires whatever is due, the sweeps behind the hints, the board that tells waiting
-//! callers what happened, and the doctor's round.
+//! Background work on a store: the pump that fires due work, the sweeps behind the hints, the notifier that answers
+//! long polls, and the doctor.
 
 mod agenda;
 mod backoff;
 mod doctor;
 mod engine;
 mod hint_stream;
+mod membership;
 mod notifier;
 mod orchestration;
+mod peers;
 mod pump;
 mod pump_lag;
 mod reap_workers;

@@ -1,33 +1,41 @@
-//! The pump: sleeps until something is due by the store's clock, and has the store fire it.
+//! The pump: sleeps until something is due by the store's clock, and has the store fire it. It acts for the partitions that it owns
+//! among the engines of the store.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore};
+use ff_core::backend::{Answer, EngineStore, PartitionStatus, ReadyLane};
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
-use ff_core::types::TimestampMs;
+use ff_core::types::{EngineId, TimestampMs};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
+use crate::membership::Membership;
 use crate::pump_lag::PumpLag;
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
 
-/// Partitions pumped together.
+/// Partitions pumped at the same time.
 const AT_ONCE: usize = 8;
 
-/// The longest sleep towards a known moment. The store's clock may be set, and a machine may be suspended; due work is
-/// late by this much then, not by whatever was left to sleep.
+/// The longest sleep until a known due time. The store's clock may be set, and a machine may be suspended; then due
+/// work is late by at most this long.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The shortest sleep towards a known moment, and how far it grows while the store's clock stands still: such a clock must
-/// not be asked all the time.
+/// The shortest sleep until a known due time, and the limit it grows to while the store's clock stands still, so that
+/// the clock is not read in a busy loop.
 const PATIENCE: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(1);
+
+/// How long the store's clock is not asked again: until then its time is what it said and what has passed here since.
+const CLOCK_FRESH: Duration = Duration::from_secs(1);
+
+/// A pump that is behind by this much does not keep up, and other engines act in its place.
+const BEHIND: Duration = Duration::from_secs(2);
 
 /// Doublings of the wait before a partition is pumped again that was due and fired nothing: from 1 ms to 2 s.
 const FRUITLESS_MAX: u32 = 11;
@@ -36,42 +44,51 @@ pub(crate) struct Pump {
     store: Arc<dyn EngineStore>,
     hint_stream: HintStream,
     sweeper: Sweeper,
+    /// Where engines in other processes may share the store.
+    membership: Option<Membership>,
+    /// Whether it has looked at every partition since it was started.
+    is_informed: bool,
     agenda: Agenda,
-    /// Tasks of their own: a call may hold a lock or a connection of the store, and must go on while the pump waits for
-    /// the store's clock.
+    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while the pump waits
+    /// for the store's clock.
     pumping: JoinSet<(u16, Answer<Pumped>)>,
-    /// The store's time when it was last asked. It may be long ago, but what was due then still is.
+    /// The store's time when it was last read. It may be long ago, but work that was due then is still due.
     now: TimestampMs,
+    /// The time the store said when it was last asked, and when that was; nothing while it cannot be relied on.
+    clock: Option<(TimestampMs, Instant)>,
     sleep: Option<Sleep>,
     patience: Duration,
     fruitless: HashMap<u16, IdlePump>,
-    /// How many pumps failed since one did not. A part of a store may be away while the rest answers.
+    /// Consecutive failed pumps. A part of a store may be away while the rest answers.
     failures: usize,
     pump_lag: PumpLag,
     backoff: Backoff,
 }
 
-/// A sleep towards a moment of the store.
+/// A sleep until a time of the store's clock.
 struct Sleep {
     towards: TimestampMs,
     until: Instant,
 }
 
-/// A partition that was due and of which nothing came.
+/// A partition that was due and fired nothing.
 struct IdlePump {
     since: TimestampMs,
     times: u32,
 }
 
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn EngineStore>, pump_lag: PumpLag) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, engine_id: EngineId, pump_lag: PumpLag) -> Self {
         Self {
             hint_stream: HintStream::of(&*store),
-            sweeper: Sweeper::new(store.clone()),
+            sweeper: Sweeper::periodic(store.clone()),
+            membership: store.sweep_every().map(|_| Membership::new(store.clone(), engine_id)),
+            is_informed: false,
             store,
             agenda: Agenda::default(),
             pumping: JoinSet::new(),
             now: TimestampMs(i64::MIN),
+            clock: None,
             sleep: None,
             patience: PATIENCE,
             fruitless: HashMap::new(),
@@ -86,10 +103,10 @@ impl Pump {
             let wake = self.fire().await;
             self.pump_lag.since(self.owed_since());
             tokio::select! {
-                hint = self.hint_stream.next() => self.heed(hint),
+                hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => {
-                    if let Some((partition, swept)) = looked && let Some(at) = swept.next_due {
-                        self.agenda.note(partition, at);
+                    if let Some((partition, swept)) = looked {
+                        self.swept(partition, swept);
                     }
                 }
                 Some(pumped) = self.pumping.join_next() => match pumped {
@@ -97,11 +114,12 @@ impl Pump {
                     Err(panicked) => resume_unwind(panicked.into_panic()),
                 },
                 () = alarm(wake) => {}
+                () = alarm(self.membership.as_ref().map(Membership::next_turn)) => self.take_turn(),
             }
         }
     }
 
-    /// Begins to pump what is due, and says when to look again if nothing happens before.
+    /// Starts to pump due partitions, and returns when to check again if nothing happens before.
     async fn fire(&mut self) -> Option<Instant> {
         loop {
             if let Some(until) = self.backoff.until() {
@@ -122,8 +140,17 @@ impl Pump {
             {
                 return Some(sleep.until);
             }
+            if let Some((now, true)) = self.estimate() {
+                self.sleep_towards(now, towards);
+                continue;
+            }
             match self.store.now().await {
-                Ok(now) => self.read_clock(now, towards),
+                Ok(now) => {
+                    // A clock that is not past what was believed of it stands still, or runs slower than the one here.
+                    self.clock = (now > self.now).then(|| (now, Instant::now()));
+                    self.backoff.succeeded();
+                    self.sleep_towards(now, towards);
+                }
                 Err(error) => {
                     self.store.outages().noted("clock", &error);
                     self.backoff.failed();
@@ -132,9 +159,15 @@ impl Pump {
         }
     }
 
+    /// What time it is for the store by what it said when it was last asked, and whether that was lately.
+    fn estimate(&self) -> Option<(TimestampMs, bool)> {
+        let (read, at) = self.clock?;
+        let since = at.elapsed();
+        Some((read + u64::try_from(since.as_millis()).unwrap_or(u64::MAX), since < CLOCK_FRESH))
+    }
+
     /// Learns what time it is, and how long to sleep towards a moment that has not come.
-    fn read_clock(&mut self, now: TimestampMs, towards: TimestampMs) {
-        self.backoff.succeeded();
+    fn sleep_towards(&mut self, now: TimestampMs, towards: TimestampMs) {
         let slept = self.sleep.take().is_some_and(|sleep| sleep.towards == towards);
         let stands_still = slept && now <= self.now;
         self.now = now;
@@ -156,19 +189,24 @@ impl Pump {
                 self.backoff.succeeded();
                 match next_due {
                     // The partition's clock is behind the one that was read.
-                    Some(at) if fired == 0 && at <= self.now => self.retry_later(partition),
+                    Some(at) if fired == 0 && at <= self.now => {
+                        self.clock = None;
+                        self.retry_later(partition);
+                    }
                     _ => {
                         self.fruitless.remove(&partition);
                         if let Some(at) = next_due {
-                            self.agenda.note(partition, at);
+                            self.note(partition, at);
                         }
                     }
                 }
             }
             Err(error) => {
+                // Whether the store answers at all is known by its clock.
+                self.clock = None;
                 self.store.outages().failed("pump", partition, &error);
                 self.failures = self.failures.saturating_add(1);
-                // Each partition is left alone for itself; all of them only when none answers.
+                // Each partition has its own backoff; all of them back off only when none answers.
                 if self.failures >= AT_ONCE {
                     self.backoff.failed();
                 }
@@ -177,22 +215,66 @@ impl Pump {
         }
     }
 
+    /// Learns how a partition stands. Work that is ready is announced: a scheduler may have lost the hint.
+    fn swept(&mut self, partition: u16, swept: PartitionStatus) {
+        self.is_informed |= self.sweeper.is_through();
+        if let Some(at) = swept.next_due {
+            self.note(partition, at);
+        }
+        if let Some(membership) = &mut self.membership {
+            let ready = swept.ready.into_iter();
+            let ready = ready.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head });
+            membership.announce(ready.collect());
+        }
+    }
+
+    /// Something on a partition is due, which another engine sees to when it owns the partition.
+    fn note(&mut self, partition: u16, at: TimestampMs) {
+        if self.sweeper.is_responsible_for(partition) {
+            self.agenda.note(partition, at);
+        }
+    }
+
+    fn take_turn(&mut self) {
+        let now = self.estimate().map_or(self.now, |(now, _)| now);
+        let keeps_up = self.is_informed.then(|| self.pump_lag.behind(now) < BEHIND);
+        if self.membership.as_mut().is_some_and(|membership| membership.take_turn(keeps_up)) {
+            self.share();
+        }
+    }
+
+    /// Acts for the partitions this engine owns from now on. Of those it owned before it goes on with what it knows; the new ones
+    /// are looked at.
+    fn share(&mut self) {
+        let Some(owned) = self.membership.as_ref().map(Membership::owned) else { return };
+        self.agenda.retain(&owned);
+        self.fruitless.retain(|partition, _| owned.contains(partition));
+        self.sweeper.take_over(owned);
+    }
+
     /// Pumps a partition again, later each time it comes to nothing.
     fn retry_later(&mut self, partition: u16) {
         let known = self.fruitless.entry(partition).or_insert(IdlePump { since: self.now, times: 0 });
-        self.agenda.note(partition, self.now + (1 << known.times));
+        let at = self.now + (1 << known.times);
         known.times = (known.times + 1).min(FRUITLESS_MAX);
+        self.note(partition, at);
     }
 
-    /// The earliest moment that has not been seen to: what is tried again has been due all the while.
+    /// The earliest due time that is not handled yet; partitions to be pumped again have been due since their first
+    /// try.
     fn owed_since(&self) -> Option<TimestampMs> {
         let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
         self.agenda.owed_since().into_iter().chain(fruitless).min()
     }
 
-    fn heed(&mut self, hint: Hint) {
+    fn handle(&mut self, hint: Hint) {
         match hint {
-            Hint::Due { partition, at } => self.agenda.note(partition, at),
+            Hint::Due { partition, at } => self.note(partition, at),
+            Hint::EngineSeen { engine_id, keeps_up } => {
+                if self.membership.as_mut().is_some_and(|membership| membership.heard(engine_id, keeps_up)) {
+                    self.share();
+                }
+            }
             Hint::Missed => self.sweeper.everything(),
             Hint::Ready { .. }
             | Hint::LaneFreed { .. }

@@ -1,4 +1,4 @@
-//! How far behind the pump is, for those who watch over it.
+//! How far behind the pump is, for metrics and health checks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ff_core::types::TimestampMs;
 
-/// Nothing is known to be due, ever.
+/// No due work is known.
 const NEVER: i64 = i64::MAX;
 
-/// The earliest moment the pump knows of and has not seen to. Clones share it.
+/// The earliest due time that the pump has not handled yet. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct PumpLag(Arc<AtomicI64>);
 
@@ -24,7 +24,7 @@ impl PumpLag {
         self.0.store(moment.map_or(NEVER, |at| at.0), Ordering::Relaxed);
     }
 
-    /// How long ago that moment has come; nothing while it has not.
+    /// How long ago that time passed; zero while it has not.
     pub(crate) fn behind(&self, now: TimestampMs) -> Duration {
         let since = self.0.load(Ordering::Relaxed);
         Duration::from_millis(now.0.saturating_sub(since).max(0).unsigned_abs())

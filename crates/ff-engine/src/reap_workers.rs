@@ -1,4 +1,4 @@
-//! The roll call: takes out worker instances that went without a word.
+//! Removes worker instances that stopped without leaving.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::orchestration::Orchestration;
 
-/// Calls the roll for as long as it is polled. Nobody waits for it: a worker that is gone is not listed any more, taken out
-/// or not.
+/// Runs for as long as it is polled. A worker that is gone is no longer listed, even before it is removed, so no caller
+/// waits for this.
 pub(crate) async fn reap_workers(store: Arc<dyn EngineStore>) {
     let mut turn = interval(Duration::from_millis(limits::WORKER_TTL_MS));
     turn.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! Where an execution lives, and under which keys.
+//! The partition of an execution, and its keys.
 
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, execution_partition};

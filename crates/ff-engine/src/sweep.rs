@@ -1,4 +1,4 @@
-//! Sweeping: looking at partitions without being told, because hints say only what changed, and may be lost.
+//! Sweeping: reading the status of partitions without a hint, because hints report only changes and may be lost.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
@@ -12,55 +12,80 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::Backoff;
 
-/// Partitions looked at together.
+/// Partitions swept at the same time.
 const AT_ONCE: usize = 8;
 
-/// Looks at every partition once when it starts, again when told to, and, where the store's hints can be lost, at one
-/// partition after the other for ever.
+/// Looks at the partitions it is responsible for once when it starts, again when told to, and, where the store's hints can be lost
+/// and it is to make up for that, at one partition after the other for ever.
 pub struct Sweeper {
     store: Arc<dyn EngineStore>,
+    responsible_for: BTreeSet<u16>,
     waiting: BTreeSet<u16>,
-    /// Those the store did not answer for, in the order they failed. The others come first, and these are left alone for a
-    /// while.
+    /// Partitions for which the store did not answer, in the order they failed. They are retried after a backoff; the
+    /// others come first.
     failed: VecDeque<u16>,
-    /// How many looks failed since one did not. A part of a store may be away while the rest answers.
+    /// Consecutive failed calls. A part of a store may be away while the rest answers.
     failures: usize,
-    /// Tasks of their own: a look may have one of the store's connections, and gives it back even while whoever sweeps waits
-    /// for one.
+    /// Separate tasks: a call may use one of the store's connections and returns it even while the sweeper waits for
+    /// another one.
     looking: JoinSet<(u16, Answer<PartitionStatus>)>,
-    rota: Option<SweepSchedule>,
+    schedule: Option<SweepSchedule>,
     backoff: Backoff,
 }
 
 impl Sweeper {
-    /// A sweeper that has everything still before it.
-    pub fn new(store: Arc<dyn EngineStore>) -> Self {
-        let rota = store.sweep_every().map(|every| SweepSchedule::new(every, store.partitions().num_flow_partitions));
-        let looking = JoinSet::new();
-        let (waiting, failed) = (BTreeSet::new(), VecDeque::new());
-        let mut sweeper = Self { store, waiting, failed, failures: 0, looking, rota, backoff: Backoff::default() };
-        sweeper.everything();
-        sweeper
+    /// A sweeper of every partition that goes on for as long as hints can be lost.
+    pub fn periodic(store: Arc<dyn EngineStore>) -> Self {
+        let schedule =
+            store.sweep_every().map(|every| SweepSchedule::new(every, store.partitions().num_flow_partitions));
+        Self { schedule, ..Self::on_demand(store) }
     }
 
-    /// Everything must be looked at, however recently it was: hints were lost.
+    /// A sweeper of every partition that looks when it starts and when it is told to.
+    pub fn on_demand(store: Arc<dyn EngineStore>) -> Self {
+        let responsible_for: BTreeSet<_> = (0..store.partitions().num_flow_partitions).collect();
+        Self {
+            store,
+            waiting: responsible_for.clone(),
+            responsible_for,
+            failed: VecDeque::new(),
+            failures: 0,
+            looking: JoinSet::new(),
+            schedule: None,
+            backoff: Backoff::default(),
+        }
+    }
+
+    /// Looks at these partitions from now on, and at those that are new among them at once.
+    pub fn take_over(&mut self, partitions: BTreeSet<u16>) {
+        self.waiting.retain(|partition| partitions.contains(partition));
+        self.failed.retain(|partition| partitions.contains(partition));
+        self.waiting.extend(partitions.difference(&self.responsible_for));
+        self.responsible_for = partitions;
+    }
+
+    pub(crate) fn is_responsible_for(&self, partition: u16) -> bool {
+        self.responsible_for.contains(&partition)
+    }
+
+    /// Hints were lost, so every partition must be swept again.
     pub fn everything(&mut self) {
         self.failed.clear();
-        self.waiting.extend(0..self.store.partitions().num_flow_partitions);
+        self.waiting.extend(&self.responsible_for);
     }
 
-    /// Whether everything that was to be looked at has been.
+    /// Whether every requested partition has been swept.
     pub fn is_through(&self) -> bool {
         self.waiting.is_empty() && self.failed.is_empty() && self.looking.is_empty()
     }
 
-    /// Whether the store did not answer when it was last asked.
+    /// Whether the last call to the store failed.
     pub fn is_failing(&self) -> bool {
         self.backoff.is_failing()
     }
 
-    /// How the next partition stands, or nothing when the store did not say. Waits while there is nothing to look at, or while
-    /// the store is left alone. Dropping the future loses nothing: what is being looked at goes on with the next call.
+    /// The status of the next partition; `None` when the store did not answer. Waits while there is nothing to sweep,
+    /// or during a backoff. Dropping the future loses nothing: calls under way are continued by the next call.
     pub async fn next(&mut self) -> Option<(u16, PartitionStatus)> {
         loop {
             let resume = self.look();
@@ -84,14 +109,15 @@ impl Sweeper {
                     Err(panicked) => resume_unwind(panicked.into_panic()),
                 },
                 () = alarm(resume) => {}
-                () = alarm(self.rota.as_ref().map(|rota| rota.at)) => {
-                    self.waiting.extend(self.rota.as_mut().map(SweepSchedule::turn));
+                () = alarm(self.schedule.as_ref().map(|schedule| schedule.at)) => {
+                    let turn = self.schedule.as_mut().map(SweepSchedule::turn);
+                    self.waiting.extend(turn.filter(|partition| self.responsible_for.contains(partition)));
                 }
             }
         }
     }
 
-    /// Begins to look at as many as may be looked at together. While the store is left alone, says until when.
+    /// Starts as many calls as may run at the same time. During a backoff it returns its end.
     fn look(&mut self) -> Option<Instant> {
         let resume = self.backoff.until();
         while self.looking.len() < AT_ONCE {
@@ -102,8 +128,8 @@ impl Sweeper {
         resume
     }
 
-    /// The next to look at. While the store rests, none of those that failed, and none at all when as many failed in a row as
-    /// are looked at together: then it is the whole store that does not answer.
+    /// The next partition to sweep. During a backoff, no partition that failed; and none at all when as many calls
+    /// failed in a row as may run at the same time, because then the whole store does not answer.
     fn take(&mut self, rests: bool) -> Option<u16> {
         if rests && self.failures >= AT_ONCE {
             return None;
@@ -112,7 +138,7 @@ impl Sweeper {
     }
 }
 
-/// Comes at a moment; never, when there is none.
+/// Completes at a moment; never, when there is none.
 pub(crate) async fn alarm(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
@@ -120,7 +146,7 @@ pub(crate) async fn alarm(at: Option<Instant>) {
     }
 }
 
-/// Whose turn it is, so that all partitions together take the whole interval.
+/// The next partition and its time, so that a sweep of all partitions takes the whole interval.
 struct SweepSchedule {
     partitions: u16,
     next: u16,

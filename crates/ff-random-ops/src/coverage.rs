@@ -9,7 +9,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
 use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Group, GroupState, Join};
 use ff_core::model::Model;
-use ff_core::operation::Reply;
+use ff_core::operation::{Operation, Reply};
 use ff_core::suspension::ResumedBy;
 use ff_core::view::View;
 
@@ -41,10 +41,10 @@ impl Coverage {
     }
 
     /// Counts an operation by its reply or its refusal.
-    pub(crate) fn count(&mut self, answer: &Result<Reply, Refusal>) {
+    pub(crate) fn count(&mut self, operation: &Operation, answer: &Result<Reply, Refusal>) {
         match answer {
             Ok(reply) => {
-                self.happened(name_of(reply));
+                self.happened(name_of(operation, reply));
                 self.count_details(reply);
             }
             Err(refusal) => self.happened(refusal.code.as_str()),
@@ -53,7 +53,8 @@ impl Coverage {
 
     /// Counts a step that is decided: its reply or refusal, how executions move, and what is forgotten.
     pub fn count_step(&mut self, step: &Step<'_>) -> Verdict {
-        self.count(&step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone));
+        let answer = step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone);
+        self.count(step.operation, &answer);
         self.count_forgotten(step.forgotten().count());
         count_moves(step, self)
     }
@@ -196,8 +197,8 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// The name a reply is counted under.
-fn name_of(reply: &Reply) -> &'static str {
+/// The name a reply is counted under: that of its operation, unless it says more.
+fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
     match reply {
         Reply::Submitted(submitted) if submitted.duplicate => "submitted duplicate",
         Reply::Submitted(_) => "submitted",
@@ -216,8 +217,6 @@ fn name_of(reply: &Reply) -> &'static str {
         Reply::Replayed(_) => "replayed",
         Reply::Revoked(revoked) if revoked.already => "revoked already",
         Reply::Revoked(_) => "revoked",
-        Reply::PriorityChanged(_) => "prioritised",
-        Reply::Tagged(_) => "tagged",
         Reply::LaneConfigured(_) => "lane configured",
         Reply::LaneCopied(_) => "lane copied",
         Reply::Allotted(allotted) if allotted.grant.is_some() => "granted",
@@ -265,5 +264,6 @@ fn name_of(reply: &Reply) -> &'static str {
         Reply::Cascaded(_) => "cascaded",
         Reply::Pumped(pumped) if pumped.fired == 0 => "pumped nothing",
         Reply::Pumped(_) => "pumped",
+        _ => operation.name(),
     }
 }

@@ -8,6 +8,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod adjustment;
 mod chance;
 mod compare;
 mod coverage;
@@ -18,6 +19,7 @@ mod run;
 mod subject;
 mod transition;
 
+pub use adjustment::Adjustment;
 pub use chance::Chance;
 pub use compare::{Comparison, Difference};
 pub use coverage::Coverage;

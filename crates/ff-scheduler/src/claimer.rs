@@ -1,4 +1,4 @@
-//! Claiming what is ready, for a caller that may go away at any moment.
+//! Claims ready work for callers that may be cancelled at any moment.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,20 +19,20 @@ use crate::matchmaker::{Matchmaker, Offer};
 use crate::ready::WorkFilter;
 use crate::shares::{Depth, Sizes, shares};
 
-/// How often what is ready elsewhere is asked for after a partition could not be.
+/// How many other partitions are tried after one did not answer.
 const TRIES: usize = 3;
 
-/// How long what could not be claimed is kept from workers: a part of a store may be away while the rest answers.
+/// How long work is set aside after its partition did not answer: a part of a store may be away while the rest answers.
 const SET_ASIDE: Duration = Duration::from_millis(250);
 
-/// Asks the store for what is ready.
+/// Claims ready work from the store.
 pub(crate) struct Claimer {
     store: Arc<dyn EngineStore>,
     matchmaker: Arc<Matchmaker>,
     sizes: Sizes,
     depth: Depth,
     tasks: TaskTracker,
-    /// When a partition last could not be asked, and why.
+    /// When a partition last did not answer, and the error.
     away: Mutex<Option<(Instant, EngineError)>>,
 }
 
@@ -42,13 +42,13 @@ impl Claimer {
         Arc::new(Self { store, matchmaker, sizes, depth, tasks, away })
     }
 
-    /// How many partitions to ask for so many executions.
+    /// How many partitions to claim so many executions from.
     pub(crate) fn partitions(&self, executions: usize) -> usize {
         self.depth.partitions(executions)
     }
 
-    /// Claims what is offered, whether or not the caller stays to hear of it: what nobody hears of is given back, so that
-    /// it need not wait for its lease to expire.
+    /// Claims what is offered, whether or not the caller stays for the answer: what has no receiver is given back, so
+    /// that it need not wait for its lease to expire.
     pub(crate) async fn claim_for(
         self: &Arc<Self>,
         args: &Arc<NextArgs>,
@@ -62,15 +62,15 @@ impl Claimer {
         let (claimer, args, wanted) = (self.clone(), args.clone(), wanted.clone());
         self.tasks.spawn(async move {
             let claimed = claimer.claim(&args, &wanted, offers).await;
-            // A caller that is gone drops what it is sent, which gives it back.
+            // When the caller is gone, the claimed executions are dropped, which gives them back.
             caller.send(claimed.map(|claimed| UndeliveredClaim { claimer, claimed })).ok();
         });
         let broken = |_| EngineError::Unknown("the claim broke off".into());
-        Ok(answered.await.map_err(broken)??.heard())
+        Ok(answered.await.map_err(broken)??.deliver())
     }
 
-    /// Claims what is offered, and then what else is ready, until there is as much as may be. What was claimed before an
-    /// error is not lost to it.
+    /// Claims the offered work, and then other ready work, up to the maximum. An error does not lose what was claimed
+    /// before it.
     async fn claim(&self, args: &NextArgs, wanted: &WorkFilter, mut offers: Vec<Offer>) -> Answer<Vec<Claimed>> {
         let mut claimed: Vec<Claimed> = Vec::new();
         let (mut bytes, mut failures) = (0, 0);
@@ -87,7 +87,7 @@ impl Claimer {
             bytes += round.iter().map(|one| one.payload.bytes.len()).sum::<usize>();
             claimed.extend(round);
             match failed {
-                // What is ready elsewhere is not behind what cannot be asked for.
+                // Partitions that do not answer do not hold up the others.
                 Some(error) if claimed.is_empty() => {
                     failures += 1;
                     if failures == TRIES || !is_away(&error) {
@@ -106,7 +106,7 @@ impl Claimer {
         Ok(claimed)
     }
 
-    /// Asks the partitions offered, all at once, for so many executions together.
+    /// Claims from the offered partitions at the same time, up to `max` executions together.
     async fn round(&self, args: &NextArgs, offers: Vec<Offer>, room: usize) -> (Vec<Claimed>, Option<EngineError>) {
         let shares = shares(room, offers.len());
         let asked = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
@@ -131,7 +131,7 @@ impl Claimer {
             Err(error) if !is_away(&error) => return Err(error),
             Err(error) => {
                 *self.away() = Some((Instant::now(), error.clone()));
-                // Kept for a while, so that nobody is called to it again at once. Dropping it makes it ready.
+                // Kept for a while, so that no worker is called to it again at once. Dropping it makes it ready.
                 self.tasks.spawn(async move {
                     #[allow(clippy::disallowed_methods, reason = "nothing signals that a part of a store is back")]
                     tokio::time::sleep(SET_ASIDE).await;
@@ -145,7 +145,7 @@ impl Claimer {
             return Ok(claims.claimed);
         }
         self.depth.saw(claims.claimed.len(), claims.next.is_some());
-        // A partition that gave nothing has nothing to give, whatever it says; asking it again would go on for ever.
+        // A partition that gave nothing counts as empty, whatever its head says; asking again could loop for ever.
         offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
         Ok(claims.claimed)
     }
@@ -164,7 +164,7 @@ impl Claimer {
             .await
     }
 
-    /// Why something that is ready may be set aside now.
+    /// The error of a partition whose ready work is set aside now.
     pub(crate) fn lately_away(&self) -> Option<EngineError> {
         let lately = self.away().clone().filter(|(at, _)| at.elapsed() <= SET_ASIDE);
         lately.map(|(_, error)| error)
@@ -174,7 +174,7 @@ impl Claimer {
         self.away.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets executions wait again for somebody else.
+    /// Gives executions back for other workers.
     async fn give_back(&self, claimed: Vec<Claimed>) {
         for Claimed { task, .. } in claimed {
             let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };
@@ -185,14 +185,14 @@ impl Claimer {
     }
 }
 
-/// Executions claimed for a caller that has not heard of them yet.
+/// Executions claimed for a caller that has not received them yet.
 struct UndeliveredClaim {
     claimer: Arc<Claimer>,
     claimed: Vec<Claimed>,
 }
 
 impl UndeliveredClaim {
-    fn heard(mut self) -> Vec<Claimed> {
+    fn deliver(mut self) -> Vec<Claimed> {
         std::mem::take(&mut self.claimed)
     }
 }

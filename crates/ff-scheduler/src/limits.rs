@@ -1,4 +1,4 @@
-//! Lanes with a limit: when something of one ends, there is room for what is held back of it.
+//! Lanes with a limit: the end of an execution makes room for work that is held back.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::pending;
@@ -15,28 +15,28 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::matchmaker::Matchmaker;
 
-/// How long what is held back waits at first before it is tried again untold: as long as a lane's home takes a count for
+/// The first delay before held-back work is tried again without a hint: as long as the lane's home treats a count as
 /// fresh.
 const FIRST_TRY: Duration = Duration::from_millis(limits::RECOUNT_MS);
 
-/// How long at most. Not everything that makes room is told: a grant may be lost with who asked for it, and what was held
-/// before there was a limit ends without a word.
+/// The longest delay. Not everything that makes room gives a hint: a grant may be lost with its caller, and executions
+/// held before there was a limit end without one.
 const LONGEST_TRY: Duration = Duration::from_secs(8);
 
-/// Looks after what lanes with a limit hold back.
+/// Retries the work that lanes with a limit hold back.
 pub(crate) struct Limits {
     store: Arc<dyn EngineStore>,
     matchmaker: Arc<Matchmaker>,
-    /// Where something ended that has not been counted, by lane.
+    /// Partitions on which executions ended that have not been counted, by lane.
     freed: BTreeMap<LaneId, BTreeSet<u16>>,
-    /// Tasks of their own: a call may hold a lock or a connection of the store, and goes on whatever else is waited for.
+    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress meanwhile.
     counting: JoinSet<(LaneId, Answer<()>)>,
-    /// Lanes that are being counted. What ends meanwhile is counted after it.
+    /// Lanes that are being counted. Executions that end meanwhile are counted afterwards.
     busy: BTreeSet<LaneId>,
     tries: HashMap<LaneId, LaneRetry>,
 }
 
-/// When a lane is tried again though nothing is told.
+/// When a lane is tried again without a hint.
 struct LaneRetry {
     at: Instant,
     after: Duration,
@@ -48,18 +48,18 @@ impl Limits {
         Self { store, matchmaker, freed, counting, busy, tries: HashMap::new() }
     }
 
-    /// Something of a lane with a limit ended on a partition.
+    /// An execution of a lane with a limit ended on a partition.
     pub(crate) fn freed(&mut self, partition: u16, lane: LaneId) {
         self.freed.entry(lane).or_default().insert(partition);
     }
 
-    /// Whether everything that ended has been counted.
+    /// Whether every end has been counted.
     pub(crate) fn is_through(&self) -> bool {
         self.freed.is_empty() && self.counting.is_empty()
     }
 
-    /// Counts what ended and lets go what is held back of it, and tries from time to time what nobody told of. Comes back
-    /// after every step. Dropping the future loses nothing.
+    /// Counts ended executions and releases the work their lanes hold back; retries at intervals, because a hint may be
+    /// lost. Returns after every step. Dropping the future loses nothing.
     pub(crate) async fn turn(&mut self) {
         self.count();
         self.plan();
@@ -79,7 +79,7 @@ impl Limits {
         }
     }
 
-    /// Begins to count the lanes on which something ended.
+    /// Starts to count the lanes with ended executions.
     fn count(&mut self) {
         let idle = self.freed.keys().filter(|lane| !self.busy.contains(*lane)).cloned();
         for lane in idle.collect::<Vec<_>>() {
@@ -102,7 +102,7 @@ impl Limits {
         self.matchmaker.let_go(&lane);
     }
 
-    /// Sees to it that every lane of which something is held back is tried again some time.
+    /// Schedules a retry for every lane with held-back work.
     fn plan(&mut self) {
         let limited = self.matchmaker.limited();
         for lane in limited {
@@ -120,7 +120,7 @@ impl Limits {
     }
 }
 
-/// Comes at a moment; never, when there is none.
+/// Completes at a moment; never, when there is none.
 async fn alarm(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,

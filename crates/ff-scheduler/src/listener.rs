@@ -1,4 +1,4 @@
-//! Hears where work is ready, and looks for it where nobody tells.
+//! Listens for hints of ready work, and sweeps partitions in case a hint was lost.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::task::unconstrained;
 use crate::limits::Limits;
 use crate::matchmaker::Matchmaker;
 
-/// Somebody who wants to know when everything heard so far has been taken note of.
+/// A caller that waits until all hints so far have been handled.
 pub(crate) type FlushRequest = oneshot::Sender<()>;
 
 pub(crate) struct Listener {
@@ -31,17 +31,17 @@ impl Listener {
         flush_requests: mpsc::UnboundedReceiver<FlushRequest>,
     ) -> Self {
         let limits = Limits::new(store.clone(), matchmaker.clone());
-        let (hint_stream, sweeper) = (HintStream::of(&*store), Sweeper::new(store));
+        let (hint_stream, sweeper) = (HintStream::of(&*store), Sweeper::on_demand(store));
         Self { hint_stream, sweeper, matchmaker, limits, flush_requests, waiting: Vec::new() }
     }
 
-    /// Listens until nobody can ask any more.
+    /// Listens until every handle is dropped.
     pub(crate) async fn run(mut self) {
         loop {
             tokio::select! {
-                // Hints come first: an asker is answered only when no hint is left that was given before it asked.
+                // Hints come first: a caller is answered only after all hints that were given before its call.
                 biased;
-                hint = self.hint_stream.next() => self.heed(hint),
+                hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => if let Some((partition, swept)) = looked {
                     for ready in swept.ready {
                         self.matchmaker.add(partition, &ready.lane, &ready.kind, ready.head);
@@ -56,25 +56,25 @@ impl Listener {
                     None => return,
                 },
             }
-            // Nobody is kept waiting for a store that does not answer.
+            // No caller waits for a store that does not answer.
             if (self.sweeper.is_through() && self.limits.is_through()) || self.sweeper.is_failing() {
                 for asker in self.waiting.drain(..) {
-                    // Fails when the asker has gone, and then there is nobody to tell.
+                    // Fails when the caller has gone.
                     asker.send(()).ok();
                 }
             }
         }
     }
 
-    /// Heeds the hints that have been given. Some may have come after the others were found to be none, and an asker after
-    /// them.
+    /// Handles the hints that have been given. Some may have arrived after the stream was found empty, and a caller
+    /// after them.
     fn catch_up(&mut self) {
         while let Some(hint) = unconstrained(self.hint_stream.next()).now_or_never() {
-            self.heed(hint);
+            self.handle(hint);
         }
     }
 
-    fn heed(&mut self, hint: Hint) {
+    fn handle(&mut self, hint: Hint) {
         match hint {
             Hint::Ready { partition, lane, kind, head } => self.matchmaker.add(partition, &lane, &kind, head),
             Hint::LaneFreed { partition, lane } => self.limits.freed(partition, lane),
@@ -84,6 +84,7 @@ impl Listener {
             | Hint::SignalDelivered { .. }
             | Hint::EventTold { .. }
             | Hint::StreamMoved { .. }
+            | Hint::EngineSeen { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

@@ -25,7 +25,7 @@ impl LongPolls {
         Self { scheduler: Scheduler::start(store.clone()), notifier: Notifier::start(store.clone()) }
     }
 
-    /// Answers whoever waits, now and from now on.
+    /// Answers all long polls at once; later ones are answered without waiting.
     pub fn stop(&self) {
         self.scheduler.stop();
         self.notifier.stop();

@@ -1,9 +1,9 @@
-//! Where ready work and waiting workers meet. One lock holds both, so that nobody begins to wait for what is ready and
-//! nothing becomes ready unnoticed by those who wait.
+//! Where ready work and waiting workers meet. One lock holds both, so that no worker begins to wait for work that is
+//! ready and nothing becomes ready unnoticed by those who wait.
 //!
-//! The promise: while work of a lane and kind is ready and somebody waits for it, somebody has been called to it and has
-//! not come yet. Work that becomes ready calls one worker; whoever has come, or has gone instead, calls the next if there
-//! is still some of what it was called for.
+//! The promise: while work of a lane and kind is ready and a worker waits for it, a worker has been called to it and
+//! has not come yet. Work that becomes ready calls one worker; a worker that has come, or has gone instead, calls the
+//! next if there is still some of what it was called for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,8 +25,8 @@ pub(crate) struct Matchmaker {
 #[derive(Default)]
 struct State {
     ready: ReadyWork,
-    line: WaiterQueue,
-    /// What is ready and may not be handed out before something else of its lane ends.
+    queue: WaiterQueue,
+    /// Ready work that its lane's limit holds back until another execution ends.
     held_back: HashMap<LaneId, Vec<ReadyLane>>,
     /// How often anything held back was let go.
     let_go: u64,
@@ -64,10 +64,10 @@ impl Matchmaker {
         }
     }
 
-    /// A place in the line, for a worker that does not wait yet.
+    /// A place in the queue, for a worker that does not wait yet.
     pub(crate) fn place(self: &Arc<Self>, wanted: Arc<WorkFilter>) -> QueuePlace {
-        let ticket = self.state().line.ticket();
-        QueuePlace { matchmaker: self.clone(), ticket, wanted, bell: Arc::default() }
+        let ticket = self.state().queue.ticket();
+        QueuePlace { matchmaker: self.clone(), ticket, wanted, notify: Arc::default() }
     }
 
     fn offers(self: &Arc<Self>, taken: Vec<ReadyLane>, let_go: u64) -> Vec<Offer> {
@@ -82,7 +82,7 @@ impl Matchmaker {
 impl State {
     fn add(&mut self, partition: u16, lane: &LaneId, kind: &Kind, head: Head) {
         if self.ready.add(lane, kind, partition, head) {
-            self.line.call(lane, kind);
+            self.queue.call(lane, kind);
         }
     }
 
@@ -97,13 +97,13 @@ impl State {
         if let Some((lane, kind)) = called_for
             && self.ready.has(&lane, &kind)
         {
-            self.line.call(&lane, &kind);
+            self.queue.call(&lane, &kind);
         }
     }
 }
 
-/// Ready work taken out to be claimed, so that nobody else asks for it meanwhile. When it is dropped, what is left of it
-/// is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
+/// Ready work taken out to be claimed, so that no other worker asks for it meanwhile. When it is dropped, what is left
+/// of it is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
 pub(crate) struct Offer {
     matchmaker: Arc<Matchmaker>,
     taken: ReadyLane,
@@ -158,22 +158,22 @@ impl Drop for Offer {
     }
 }
 
-/// A worker's place in the line. It is given up when dropped.
+/// A worker's place in the queue. It is given up when dropped.
 pub(crate) struct QueuePlace {
     matchmaker: Arc<Matchmaker>,
     ticket: u64,
     wanted: Arc<WorkFilter>,
-    bell: Arc<Notify>,
+    notify: Arc<Notify>,
 }
 
 impl QueuePlace {
     /// Takes what is wanted from at most so many partitions; when there is nothing, waits from here on to be called.
     pub(crate) fn take_or_wait(&self, most: usize) -> Vec<Offer> {
         let mut state = self.matchmaker.state();
-        let called_for = state.line.answer(self.ticket);
+        let called_for = state.queue.answer(self.ticket);
         let taken = state.ready.take(&self.wanted, most);
         if taken.is_empty() {
-            state.line.join(self.ticket, self.wanted.clone(), self.bell.clone());
+            state.queue.join(self.ticket, self.wanted.clone(), self.notify.clone());
         }
         state.pass_on(called_for);
         self.matchmaker.offers(taken, state.let_go)
@@ -181,14 +181,14 @@ impl QueuePlace {
 
     /// Comes when this worker is called.
     pub(crate) async fn called(&self) {
-        self.bell.notified().await;
+        self.notify.notified().await;
     }
 }
 
 impl Drop for QueuePlace {
     fn drop(&mut self) {
         let mut state = self.matchmaker.state();
-        let called_for = state.line.answer(self.ticket);
+        let called_for = state.queue.answer(self.ticket);
         state.pass_on(called_for);
     }
 }

@@ -1,31 +1,31 @@
-//! Where work is ready: for each lane and kind the partitions that have some, and the best they have.
+//! The ready partitions of each lane and kind, with the best execution of each.
 
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::lease::contracts::{Head, NextArgs};
 use ff_core::types::{Kind, LaneId};
 
-/// What is known to be ready. It may say too much, for work can be cancelled or claimed elsewhere; a claim that finds
-/// nothing corrects it.
+/// Known ready work. It may be outdated, because work can be cancelled or claimed elsewhere; a claim that finds nothing
+/// corrects it.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyWork {
     lanes: HashMap<LaneId, HashMap<Kind, Heads>>,
 }
 
-/// What is ready on one lane of one partition, taken out to be claimed.
+/// Ready work of one lane on one partition, taken out to be claimed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReadyLane {
     pub(crate) partition: u16,
-    /// As indexes name it.
+    /// The lane's name in indexes.
     pub(crate) lane: LaneId,
-    /// Where the lane stands among those asked for.
+    /// The position of the lane in the worker's preference.
     pub(crate) preference: usize,
-    /// Each kind taken, with the best that was known of it.
+    /// Each kind taken, with its best known execution.
     pub(crate) kinds: Vec<(Kind, Head)>,
 }
 
 impl ReadyWork {
-    /// Work is ready on a partition. Answers whether that is news.
+    /// Work is ready on a partition. Returns whether that was not known.
     pub(crate) fn add(&mut self, lane: &LaneId, kind: &Kind, partition: u16, head: Head) -> bool {
         let kinds = self.lanes.entry(lane.clone()).or_default();
         kinds.entry(kind.clone()).or_default().add(partition, head)
@@ -36,8 +36,8 @@ impl ReadyWork {
         self.lanes.get(lane).is_some_and(|kinds| kinds.contains_key(kind))
     }
 
-    /// Takes out at most so many partitions of the first lane that has any, the better heads first. All are of the
-    /// highest priority there is: those of a lower one wait until these have nothing better to offer.
+    /// Takes out at most so many partitions of the first lane that has any, the better heads first. All have the
+    /// highest priority there is; those with a lower one are taken when these have nothing better left.
     pub(crate) fn take(&mut self, wanted: &WorkFilter, most: usize) -> Vec<ReadyLane> {
         for (preference, lane) in wanted.lanes.iter().enumerate() {
             let Some(kinds) = self.lanes.get_mut(lane) else { continue };
@@ -77,7 +77,7 @@ fn take_best(
             break;
         }
         best = Some(head);
-        // A claim asks for all the kinds at once, so all of them leave together.
+        // One claim covers all the kinds, so they are taken out together.
         let here = kinds.iter().filter_map(|kind| Some((kind.clone(), ready.get_mut(kind)?.remove(partition)?)));
         out.push(taken(partition, here.collect()));
     }
@@ -89,7 +89,7 @@ fn take_best(
     out
 }
 
-/// The best of each partition, in order.
+/// The best execution of each partition, in order.
 #[derive(Debug, Default)]
 struct Heads {
     best_first: BTreeSet<(Head, u16)>,
@@ -127,7 +127,7 @@ impl Heads {
 /// Which work a worker takes.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkFilter {
-    /// As indexes name them, in the order they are preferred.
+    /// The lanes' names in indexes, in the order of preference.
     pub(crate) lanes: Vec<LaneId>,
     /// Any kind when none is named.
     pub(crate) kinds: Vec<Kind>,

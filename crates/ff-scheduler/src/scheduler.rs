@@ -83,7 +83,7 @@ impl Scheduler {
         Arc::new(Self { matchmaker, claimer, tasks, flush_requests, stopped, _listening: listening })
     }
 
-    /// Answers everybody who waits, at once and with nothing, and hands out nothing more.
+    /// Answers all waiting workers at once with nothing, and hands out nothing more.
     pub fn stop(&self) {
         self.stopped.cancel();
     }
@@ -143,7 +143,7 @@ impl Scheduler {
         }
     }
 
-    /// Waits until every hint given before this call has been heard. False when nobody listens any more.
+    /// Waits until every hint given before this call has been heard. False when the listener has ended.
     async fn caught_up(&self) -> bool {
         let (asker, answered) = oneshot::channel();
         self.flush_requests.send(asker).is_ok() && answered.await.is_ok()

@@ -1,4 +1,5 @@
-//! How much to ask of whom, so that one answer is neither too many executions nor too many bytes.
+//! How many executions to claim from which partitions, so that one answer has neither too many executions nor too many
+//! bytes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +9,10 @@ use ff_core::lease::contracts::Claimed;
 use ff_core::limits;
 use ff_core::types::LaneId;
 
-/// Partitions asked at once, at most.
+/// The most partitions in one claim.
 const AT_ONCE: usize = 8;
 
-/// Executions asked of one partition before another is asked beside it, at most.
+/// The most executions claimed from one partition before another one is claimed from as well.
 const DEEPEST: usize = 16;
 
 /// Divides so many executions among so many partitions, the better ones first.
@@ -20,8 +21,8 @@ pub(crate) fn shares(executions: usize, partitions: usize) -> impl Iterator<Item
     (0..partitions).map(move |nth| each + usize::from(nth < over))
 }
 
-/// How many executions a partition had to give lately. Where partitions have many, asking one for many costs the store far
-/// less than asking many for one each; where they have few, many are asked.
+/// How many executions a partition had recently. Where partitions have many, claiming many from one costs the store far
+/// less than claiming one from many; where they have few, many are claimed from.
 pub(crate) struct Depth(AtomicUsize);
 
 impl Default for Depth {
@@ -31,12 +32,12 @@ impl Default for Depth {
 }
 
 impl Depth {
-    /// How many partitions to ask for so many executions.
+    /// How many partitions to claim so many executions from.
     pub(crate) fn partitions(&self, executions: usize) -> usize {
         executions.div_ceil(self.0.load(Ordering::Relaxed)).clamp(1, AT_ONCE)
     }
 
-    /// Learns from a partition that gave so many, and has more or not.
+    /// Records how many executions a partition gave, and whether it has more.
     pub(crate) fn saw(&self, given: usize, has_more: bool) {
         let known = self.0.load(Ordering::Relaxed);
         let depth = if has_more { known.max(given) * 2 } else { given };
@@ -44,19 +45,19 @@ impl Depth {
     }
 }
 
-/// How large the payloads of each lane have been lately. A store learns the size of a payload only when it claims it, so
-/// partitions asked at once could together exceed what one answer may carry; this keeps what is asked within it.
+/// How large the payloads of each lane were recently. A store learns the size of a payload only when it claims it, so
+/// concurrent claims could together exceed what one answer may carry; this bounds them.
 #[derive(Default)]
 pub(crate) struct Sizes(Mutex<HashMap<LaneId, usize>>);
 
 impl Sizes {
-    /// How many executions of a lane fit into so many bytes, going by what was seen.
+    /// How many executions of a lane fit into so many bytes, by the recent sizes.
     pub(crate) fn fitting(&self, lane: &LaneId, bytes: usize) -> usize {
         let size = self.sizes().get(lane).copied().unwrap_or(limits::PAYLOAD_BYTES);
         bytes / size.max(1)
     }
 
-    /// Learns from what was claimed. A large payload is remembered for a while after the last of its size.
+    /// Records the sizes of claimed payloads. A large one is remembered for a while after the last of its size.
     pub(crate) fn saw(&self, lane: &LaneId, claimed: &[Claimed]) {
         let Some(largest) = claimed.iter().map(|one| one.payload.bytes.len()).max() else { return };
         let mut sizes = self.sizes();

@@ -1,4 +1,4 @@
-//! The line of workers that wait, each for its lanes and kinds.
+//! The queue of waiting workers, each with its lanes and kinds.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 
 use crate::ready::WorkFilter;
 
-/// Who waits, and who has been called and has not come yet. A worker keeps its ticket while it waits, so that one that
-/// was called in vain is not behind those that came after it.
+/// The waiting workers, and those that were called and have not come yet. A worker keeps its ticket while it waits, so
+/// that one that was called in vain keeps its place.
 #[derive(Default)]
 pub(crate) struct WaiterQueue {
     tickets: u64,
@@ -20,10 +20,10 @@ pub(crate) struct WaiterQueue {
 
 struct Waiter {
     wanted: Arc<WorkFilter>,
-    bell: Arc<Notify>,
+    notify: Arc<Notify>,
 }
 
-/// The tickets of those who wait for one lane.
+/// The tickets of the workers that wait for one lane.
 #[derive(Default)]
 struct LaneLine {
     any: BTreeSet<u64>,
@@ -31,14 +31,14 @@ struct LaneLine {
 }
 
 impl WaiterQueue {
-    /// A ticket behind everybody else's.
+    /// A ticket behind all others.
     pub(crate) fn ticket(&mut self) -> u64 {
         self.tickets += 1;
         self.tickets
     }
 
     /// Waits to be called.
-    pub(crate) fn join(&mut self, ticket: u64, wanted: Arc<WorkFilter>, bell: Arc<Notify>) {
+    pub(crate) fn join(&mut self, ticket: u64, wanted: Arc<WorkFilter>, notify: Arc<Notify>) {
         for lane in &wanted.lanes {
             let line = self.lanes.entry(lane.clone()).or_default();
             if wanted.kinds.is_empty() {
@@ -48,20 +48,20 @@ impl WaiterQueue {
                 line.by_kind.entry(kind.clone()).or_default().insert(ticket);
             }
         }
-        self.waiting.insert(ticket, Waiter { wanted, bell });
+        self.waiting.insert(ticket, Waiter { wanted, notify });
     }
 
-    /// Calls whoever has waited longest for work of this lane and kind, if anybody does.
+    /// Calls the worker that has waited longest for work of this lane and kind, if there is one.
     pub(crate) fn call(&mut self, lane: &LaneId, kind: &Kind) {
         let first = self.lanes.get(lane).and_then(|line| line.first(kind));
         let Some(ticket) = first else { return };
         if let Some(waiter) = self.leave(ticket) {
             self.called.insert(ticket, (lane.clone(), kind.clone()));
-            waiter.bell.notify_one();
+            waiter.notify.notify_one();
         }
     }
 
-    /// Whoever was called has come, or has gone for good: what it was called for, so that another can be if need be.
+    /// A called worker has come, or has gone: returns what it was called for, so that another can be called.
     pub(crate) fn answer(&mut self, ticket: u64) -> Option<(LaneId, Kind)> {
         self.leave(ticket);
         self.called.remove(&ticket)
@@ -111,9 +111,9 @@ mod tests {
         fn join(line: &mut WaiterQueue, lanes: &[&str], kinds: &[&str]) -> Self {
             let lanes = lanes.iter().map(|name| LaneId::parse(name).unwrap()).collect();
             let kinds = kinds.iter().map(|name| Kind::parse(name).unwrap()).collect();
-            let (ticket, bell) = (line.ticket(), Arc::new(Notify::new()));
-            line.join(ticket, Arc::new(WorkFilter { lanes, kinds }), bell.clone());
-            Self(ticket, bell)
+            let (ticket, notify) = (line.ticket(), Arc::new(Notify::new()));
+            line.join(ticket, Arc::new(WorkFilter { lanes, kinds }), notify.clone());
+            Self(ticket, notify)
         }
 
         fn was_called(&self) -> bool {

@@ -67,6 +67,8 @@ pub(crate) enum ArgKind {
     List,
     /// A length, then as many times three items; none of it when there are none.
     Triples,
+    /// All arguments there are, none of them as well: the only argument of its function, which is not copied.
+    All,
 }
 
 impl ArgKind {
@@ -88,6 +90,7 @@ const ARG_KINDS: &[(&str, ArgKind)] = &[
     ("free?", ArgKind::MaybeFree),
     ("list", ArgKind::List),
     ("triples", ArgKind::Triples),
+    ("all", ArgKind::All),
 ];
 
 const KEY_TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
@@ -130,7 +133,9 @@ impl Header {
             [word @ ("arg" | "arg+"), name, kind, ref note @ ..] => {
                 let known = ARG_KINDS.iter().find(|(word, _)| *word == kind);
                 let (_, kind) = *known.ok_or_else(|| format!("there is no type of argument {kind}"))?;
-                self.args_required = required(word, self.args_required, self.args.len())?;
+                if kind != ArgKind::All {
+                    self.args_required = required(word, self.args_required, self.args.len())?;
+                }
                 if word == "arg+" && !kind.may_be_absent() {
                     return Err("what may be left out needs a type that may be absent".into());
                 }
@@ -167,6 +172,9 @@ impl Header {
         }
         if self.answers.is_empty() {
             return Err("a header says what the function answers".into());
+        }
+        if self.args.len() > 1 && self.args.iter().any(|arg| arg.kind == ArgKind::All) {
+            return Err("an argument that is all there are is the only one".into());
         }
         if self.keys.is_empty() == self.refusals.iter().any(|code| code == "invalid_args") {
             return Err("invalid_args is refused exactly when there are keys, for they can be left out".into());

@@ -106,6 +106,7 @@ fn argument(name: &str, kind: ArgKind, position: &str) -> String {
             "{sent}\nif {name} == '' then {name} = nil else\n{name} = whole({name})\nif not {name} then {refused} end\nend\n"
         ),
         ArgKind::Flag => format!("local {name} = ARGV[{position}] == '1'\n"),
+        ArgKind::All => format!("local {name} = ARGV\n"),
         ArgKind::Bytes | ArgKind::List | ArgKind::Triples => format!("{sent}\n"),
         ArgKind::MaybeFree => {
             format!("{sent}\nif {name} == '' then {name} = nil else {name} = {name}:sub(2) end\n")

@@ -66,7 +66,7 @@ fn rust_type(kind: ArgKind) -> &'static str {
         ArgKind::MaybeInt => "Option<u64>",
         ArgKind::Flag => "bool",
         ArgKind::Bytes => "Bytes",
-        ArgKind::List => "Vec<Bytes>",
+        ArgKind::List | ArgKind::All => "Vec<Bytes>",
         ArgKind::Triples => "Vec<[Bytes; 3]>",
     }
 }
@@ -82,6 +82,7 @@ fn encoder(kind: ArgKind) -> &'static str {
         ArgKind::Bytes => "bytes",
         ArgKind::MaybeFree => "maybe_free",
         ArgKind::List => "list",
+        ArgKind::All => "all",
         ArgKind::Triples => "triples",
     }
 }

@@ -36,6 +36,9 @@ const QUEUES_REMEMBERED: usize = 4_096;
 /// Names of keys a server remembers per partition, likewise.
 const NAMES_REMEMBERED: usize = 4_096;
 
+/// Policies a server remembers, by their text.
+const POLICIES_REMEMBERED: usize = 256;
+
 /// Executions of one partition whose end somebody waits for.
 const AWAITED_REMEMBERED: usize = 10_000;
 /// Executions a listing reads from its index in one step.
@@ -85,6 +88,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("lease_ttl_ms", limits::LEASE_TTL_MS.to_string());
     constant("queues_remembered", QUEUES_REMEMBERED.to_string());
     constant("names_remembered", NAMES_REMEMBERED.to_string());
+    constant("policies_remembered", POLICIES_REMEMBERED.to_string());
     constant("awaited_remembered", AWAITED_REMEMBERED.to_string());
     constant("listed_at_once", LISTED_AT_ONCE.to_string());
     constant("listed_in_all", LISTED_IN_ALL.to_string());

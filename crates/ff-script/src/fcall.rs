@@ -59,6 +59,11 @@ impl Fcall {
         self.args.extend(items);
     }
 
+    /// Everything there is to say.
+    pub(crate) fn all(&mut self, items: Vec<Bytes>) {
+        self.args = items;
+    }
+
     /// A length, and then three items each.
     pub(crate) fn triples(&mut self, triples: Vec<[Bytes; 3]>) {
         self.int(triples.len() as u64);

@@ -14,6 +14,23 @@ pub fn hints(message: &[u8]) -> Vec<Hint> {
     text.lines().map(|line| hint(line).unwrap_or(Hint::Missed)).collect()
 }
 
+/// The message that gives these hints. Those that only the store itself gives say to look everywhere.
+pub fn message(hints: &[Hint]) -> String {
+    hints.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn line(hint: &Hint) -> String {
+    match hint {
+        Hint::Ready { partition, lane, kind, head: Head { behind, created_at } } => {
+            format!("ready {partition} {} {} {behind} {}", lane.as_str(), kind.as_str(), created_at.0)
+        }
+        Hint::EngineSeen { engine_id, keeps_up } => {
+            format!("engine {engine_id} {}", if *keeps_up { "keeps_up" } else { "behind" })
+        }
+        _ => "missed".to_owned(),
+    }
+}
+
 fn hint(line: &str) -> Option<Hint> {
     let mut words = line.split(' ');
     let mut word = || words.next();
@@ -41,6 +58,7 @@ fn hint(line: &str) -> Option<Hint> {
         "flow_ended" => Some(Hint::FlowEnded { flow_id: word()?.parse().ok()? }),
         "freed" => Some(Hint::LaneFreed { partition: word()?.parse().ok()?, lane: lane_of_index(word()?)? }),
         "told" => Some(Hint::EventTold { partition: word()?.parse().ok()? }),
+        "engine" => Some(Hint::EngineSeen { engine_id: word()?.parse().ok()?, keeps_up: word()? == "keeps_up" }),
         "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
     }
@@ -62,6 +80,20 @@ mod tests {
         let lane = lane_of_index("acme/mail").unwrap();
         let told = hints(b"freed 7 acme/mail\ntold 9");
         assert_eq!(told, [Hint::LaneFreed { partition: 7, lane }, Hint::EventTold { partition: 9 }]);
+    }
+
+    #[test]
+    fn what_an_engine_announces_reads_back() {
+        let lane = lane_of_index("acme/mail").unwrap();
+        let head = Head { behind: 3, created_at: TimestampMs(5) };
+        let engine_id = ff_core::types::EngineId::new();
+        let announced = [
+            Hint::Ready { partition: 7, lane, kind: "send".parse().unwrap(), head },
+            Hint::EngineSeen { engine_id, keeps_up: true },
+            Hint::EngineSeen { engine_id, keeps_up: false },
+            Hint::Missed,
+        ];
+        assert_eq!(hints(message(&announced).as_bytes()), announced);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub mod worker;
 pub use bundle::{LIBRARY, LibraryClock, VERSION, Version, library, test_clock_key};
 pub use error::ScriptError;
 pub use fcall::Fcall;
-pub use hint::hints;
+pub use hint::{hints, message};
 pub use lane::lane_of_index;
 pub use loader::{LoadError, check_library, ensure_library};
 pub use record::StoredExecution;

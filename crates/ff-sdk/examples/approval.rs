@@ -1,4 +1,4 @@
-//! A handler asks a person, waits without a worker while nobody answers, and goes on with the answer.
+//! A handler asks a person, waits for the answer without occupying a worker, and goes on with it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A long handler learns at once that nobody wants its work any more.
+//! A long handler learns at once that its work was cancelled.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use sha2::Sha256;
 
 use crate::{Client, Error, Signal, Waitpoint};
 
-/// How far a callback's own time may be from ours. An older one may be a copy somebody kept.
+/// How far a callback's own time may be from ours. An older one may be a replay.
 const TOLERANCE_MS: u64 = 5 * 60 * 1_000;
 
 /// The secret a service signs its callbacks with. Shown by nothing.

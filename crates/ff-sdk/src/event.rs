@@ -13,14 +13,14 @@ use futures_util::stream::unfold;
 use crate::{Client, Error};
 
 impl Client {
-    /// Follows what happens to executions, of one tenant or of everybody, from a cursor on: what happens after this has
-    /// returned, when there is none.
+    /// Follows the events of all executions, of one namespace or of all, after a cursor; without one, after this call
+    /// has returned.
     pub async fn events(&self, namespace: Option<&Namespace>, after: Option<EventCursor>) -> Result<Events, Error> {
         self.follow(EventsArgs { after, namespace: namespace.cloned(), execution: None, limit: limits::PAGE }).await
     }
 
-    /// Follows what happens to one execution, from a cursor on: what happens after this has returned, when there is none. Its
-    /// end is among it; whoever waits only for that asks [`Client::wait`].
+    /// Follows the events of one execution after a cursor; without one, after this call has returned. To wait for its
+    /// end only, use [`Client::wait`].
     pub async fn events_of(&self, id: &ExecutionId, after: Option<EventCursor>) -> Result<Events, Error> {
         self.follow(EventsArgs { after, namespace: None, execution: Some(*id), limit: limits::PAGE }).await
     }
@@ -74,7 +74,8 @@ impl Events {
         if self.told.is_empty() { &self.next } else { &self.read }
     }
 
-    /// Whether something may be missing since this was last asked: it was kept no longer, or nobody followed.
+    /// Whether events may be missing since the last call: they were no longer kept, or not recorded because the feed
+    /// had no reader.
     pub fn missed(&mut self) -> bool {
         std::mem::take(&mut self.missed)
     }

@@ -48,6 +48,12 @@ impl FlowFabric {
         Self { backend: server.clone(), long_poll: server.clone(), location: StoreLocation::AtServer(server) }
     }
 
+    /// The same connection, its calls made through another backend that is around this one.
+    pub fn through(mut self, around: impl FnOnce(Arc<dyn EngineBackend>) -> Arc<dyn EngineBackend>) -> Self {
+        self.backend = around(self.backend);
+        self
+    }
+
     pub(crate) fn assemble(runtime: Runtime, close: Option<Close>) -> Self {
         let (backend, long_poll) = (runtime.backend().clone(), runtime.long_poll().clone());
         Self { backend, long_poll, location: StoreLocation::Here { runtime, close } }

@@ -1,5 +1,6 @@
 //! A piece of work to be submitted, put together field by field.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use ff_core::contracts::{Start, SubmitArgs};
@@ -13,7 +14,7 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// Work of a kind. What is wrong with a field is told when the job is submitted.
+/// Work of a kind. An invalid field is reported when the job is submitted.
 ///
 /// ```
 /// use std::time::Duration;
@@ -79,54 +80,34 @@ impl Job {
     }
 
     /// Not before this much time has passed.
-    pub fn delay(mut self, delay: Duration) -> Self {
-        if let Ok(args) = &mut self.args {
-            args.start = Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
-        }
-        self
+    pub fn delay(self, delay: Duration) -> Self {
+        self.put(|args| args.start = Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)))
     }
 
     /// Not before this moment of the store's clock.
-    pub fn start_at(mut self, at: TimestampMs) -> Self {
-        if let Ok(args) = &mut self.args {
-            args.start = Start::At(at);
-        }
-        self
+    pub fn start_at(self, at: TimestampMs) -> Self {
+        self.put(|args| args.start = Start::At(at))
     }
 
     /// How it wants to be treated.
-    pub fn policy(mut self, policy: Policy) -> Self {
-        if let Ok(args) = &mut self.args {
-            args.policy = policy;
-        }
-        self
+    pub fn policy(self, policy: Policy) -> Self {
+        self.put(|args| args.policy = policy)
     }
 
     /// Which trace it is part of, as the W3C headers of this name say it. Its handler finds it in [`crate::Context::trace`].
-    pub fn trace(mut self, traceparent: &str, tracestate: Option<&str>) -> Self {
-        if let Ok(args) = &mut self.args {
-            match TraceContext::parse(traceparent, tracestate) {
-                Ok(trace) => args.trace = Some(Box::new(trace)),
-                Err(refusal) => self.args = Err(refusal.into()),
-            }
-        }
-        self
+    pub fn trace(self, traceparent: &str, tracestate: Option<&str>) -> Self {
+        let trace = TraceContext::parse(traceparent, tracestate).map_err(Error::from);
+        self.try_put(trace, |args, trace| args.trace = Some(Box::new(trace)))
     }
 
     /// The same trace as some other work has, if it has one: what a handler submits belongs to what it was called for.
-    pub fn in_trace(mut self, trace: Option<&TraceContext>) -> Self {
-        if let Ok(args) = &mut self.args {
-            args.trace = trace.cloned().map(Box::new);
-        }
-        self
+    pub fn in_trace(self, trace: Option<&TraceContext>) -> Self {
+        self.put(|args| args.trace = trace.cloned().map(Box::new))
     }
 
     /// Its own uuid, so that the same job can be submitted again safely from elsewhere.
-    pub fn uuid(mut self, uuid: Uuid) -> Self {
-        if let Ok(args) = &mut self.args {
-            args.uuid = uuid;
-        }
-        self
+    pub fn uuid(self, uuid: Uuid) -> Self {
+        self.put(|args| args.uuid = uuid)
     }
 
     /// The namespace, where it was named.
@@ -139,17 +120,25 @@ impl Job {
         self.args
     }
 
-    fn set<T, E: std::fmt::Display>(
-        mut self,
-        field: &str,
-        value: Result<T, E>,
-        put: impl FnOnce(&mut SubmitArgs, T),
-    ) -> Self {
-        match (&mut self.args, value) {
-            (Ok(args), Ok(value)) => put(args, value),
-            (Ok(_), Err(error)) => self.args = Err(Refusal::invalid(field, error).into()),
-            (Err(_), _) => {}
-        }
+    fn set<T, E: Display>(self, field: &str, value: Result<T, E>, put: impl FnOnce(&mut SubmitArgs, T)) -> Self {
+        self.try_put(value.map_err(|error| Refusal::invalid(field, error).into()), put)
+    }
+
+    fn put(self, put: impl FnOnce(&mut SubmitArgs)) -> Self {
+        self.try_put(Ok(()), |args, ()| put(args))
+    }
+
+    fn try_put<T>(mut self, value: Result<T, Error>, put: impl FnOnce(&mut SubmitArgs, T)) -> Self {
+        try_put(&mut self.args, value, put);
         self
+    }
+}
+
+/// Puts a value into what is being built. The first error stays: it is told when the whole is used.
+pub(crate) fn try_put<B, T, E>(built: &mut Result<B, E>, value: Result<T, E>, put: impl FnOnce(&mut B, T)) {
+    match (&mut *built, value) {
+        (Ok(built), Ok(value)) => put(built, value),
+        (Ok(_), Err(error)) => *built = Err(error),
+        (Err(_), _) => {}
     }
 }

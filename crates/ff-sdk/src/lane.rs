@@ -23,7 +23,7 @@ impl Client {
         Ok(LaneHandle { namespace, ..self.lane(lane)? })
     }
 
-    /// The lanes somebody configured and those that have something, a page at a time.
+    /// The lanes that were configured or have executions, a page at a time.
     pub async fn lanes(&self, args: ListLanesArgs) -> Result<LanesPage, Error> {
         Ok(self.backend().list_lanes(args).await?)
     }

@@ -19,6 +19,7 @@
 //! # }).unwrap();
 //! ```
 
+mod api_key;
 mod callback;
 mod client;
 mod connect;

@@ -9,9 +9,10 @@ use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, WaitpointKey};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::job::try_put;
 use crate::{Error, Waitpoint};
 
-/// A signal to be delivered. What is wrong with a field is told when it is sent.
+/// A signal to be delivered. An invalid field is reported when the signal is sent.
 #[derive(Debug)]
 pub struct Signal {
     args: Result<DeliverArgs, Error>,
@@ -46,11 +47,8 @@ impl Signal {
     }
 
     /// What it carries.
-    pub fn payload(mut self, payload: Payload) -> Self {
-        if let Ok(args) = &mut self.args {
-            args.payload = Some(payload);
-        }
-        self
+    pub fn payload(self, payload: Payload) -> Self {
+        self.set(Ok(payload), |args, payload| args.payload = Some(payload))
     }
 
     /// Who sends it: what kind of sender, and which.
@@ -71,11 +69,7 @@ impl Signal {
     }
 
     fn set<T>(mut self, value: Result<T, Error>, put: impl FnOnce(&mut DeliverArgs, T)) -> Self {
-        match (&mut self.args, value) {
-            (Ok(args), Ok(value)) => put(args, value),
-            (Ok(_), Err(error)) => self.args = Err(error),
-            (Err(_), _) => {}
-        }
+        try_put(&mut self.args, value, put);
         self
     }
 }

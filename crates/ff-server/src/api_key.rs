@@ -17,7 +17,7 @@ use crate::params::Params;
 use crate::path::Key;
 use crate::problem::Result;
 
-/// Lets somebody in. A key the server draws is told in the answer, this once.
+/// Creates an API key. A key that the server draws is in the answer, this once.
 pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call): Body<CreateKey>) -> Result<Response> {
     let (args, drawn) = call.into_args(&SystemEntropy)?;
     let created = ff.backend().create_key(args).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(ff.backend().list_keys(args).await?))
 }
 
-/// Lets somebody in no more.
+/// Revokes an API key.
 pub(crate) async fn revoke(
     State(ff): State<Runtime>,
     caller: Caller,

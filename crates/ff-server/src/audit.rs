@@ -6,27 +6,21 @@ use ff_core::suspension::OperatorDecision;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, WaitpointId};
 
 use crate::callers::Caller;
+use crate::routes;
 
 /// Where these lines are found among the others.
 const AUDIT: &str = "ff_server::audit";
 
-/// Routes by which somebody steers work, and what that is called. What is decided about suspensions, flows, keys and secrets has lines
-/// of its own that say more.
-const STEERING: &[(&str, &str)] = &[
-    ("/v1/executions/{id}/cancel", "somebody cancelled an execution"),
-    ("/v1/executions/{id}/replay", "somebody replayed an execution"),
-    ("/v1/executions/{id}/priority", "somebody changed the priority of an execution"),
-    ("/v1/executions/{id}/revoke", "somebody took an execution from its holder"),
-    ("/v1/executions/bulk", "somebody acted on many executions"),
-    ("/v1/flows/{flow}/nodes/{node}/replay", "somebody replayed a member of a flow"),
-    ("/v1/lanes/{lane}", "somebody configured a lane"),
-];
+/// Routes that change work, beside the calls that only operators may make. Decisions about suspensions, flows, keys and secrets have
+/// lines of their own that say more.
+const STEERING: &[&str] =
+    &["/v1/executions/{id}/cancel", "/v1/executions/bulk", "/v1/flows/{flow}/nodes/{node}/replay", "/v1/lanes/{lane}"];
 
-/// Somebody steered work, if that is what a route is for.
+/// Notes the call of a route by which operators change work, by its name in the description of the API.
 pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str) {
-    let steering = STEERING.iter().find(|(steering, _)| *method == Method::POST && *steering == route);
-    if let Some((_, what)) = steering {
-        tracing::info!(target: AUDIT, path, %caller, "{what}");
+    if *method == Method::POST && (STEERING.contains(&route) || routes::is_operators_call(route)) {
+        let operation = routes::operation_id(method.as_str(), route).unwrap_or_default();
+        tracing::info!(target: AUDIT, operation, path, %caller, "work was changed");
     }
 }
 
@@ -136,8 +130,10 @@ mod tests {
 
     #[test]
     fn every_route_that_steers_is_there() {
-        for (path, _) in STEERING {
+        for path in STEERING {
             assert!(ROUTES.iter().any(|(method, known, _)| known == path && *method == "post"), "{path}");
         }
+        assert!(routes::is_operators_call("/v1/executions/{id}/revoke"));
+        assert!(!routes::is_operators_call("/v1/executions/{id}/renew"));
     }
 }

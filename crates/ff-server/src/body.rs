@@ -73,6 +73,7 @@ ff_api::calls!(bounded_calls);
 bounded! {
     Submit          at most PAYLOAD_BODY_BYTES within namespace;
     Batch           at most BATCH_BODY_BYTES;
+    WorkerBatch     at most BATCH_BODY_BYTES;
     Bulk            at most CONTROL_BODY_BYTES within namespace;
     ConfigureLane   at most CONTROL_BODY_BYTES within namespace;
     Claim           at most CONTROL_BODY_BYTES within namespace;

@@ -1,4 +1,4 @@
-//! Who asks, how often it may show tokens, and how often it may be wrong.
+//! Callers, and how many tokens and wrong tokens each may show.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -22,8 +22,8 @@ const ASKED: Duration = Duration::from_micros(100);
 /// What a wrong token or key costs: ten may be shown in a second.
 const WRONG: Duration = Duration::from_millis(100);
 
-/// How much of its time a caller may use ahead: a hundred wrong tokens at once. What it asks beyond that is refused without being
-/// charged, so whoever stops being wrong waits a moment, and not the longer the more often it was wrong.
+/// How much of its time a caller may use ahead: a hundred wrong tokens at once. Requests beyond that are refused
+/// without being charged, so a caller that stops being wrong waits a moment, however often it was wrong.
 const AHEAD: Duration = Duration::from_secs(10);
 
 /// How many callers are told apart. The rest share one allowance, so that inventing addresses costs no memory.
@@ -162,7 +162,7 @@ impl Caller {
 
     /// Counts a wrong token.
     pub(crate) fn was_wrong(&self) {
-        // Whoever is held back is told so when it asks the next time.
+        // A caller that is held back is told so with its next request.
         let _held_back = self.callers.was_wrong(&(self.address, None), Instant::now());
     }
 
@@ -190,7 +190,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Somebody of whom nothing is known.
+/// An unknown caller.
 impl Default for Caller {
     fn default() -> Self {
         Self::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), Arc::default())

@@ -14,7 +14,7 @@ use crate::rate::RateKey;
 /// How often it is said that connections are turned away.
 const SAY_AGAIN: Duration = Duration::from_secs(10);
 
-/// Every open connection. One over which nobody has proven who it is makes room for a new one; the others stay.
+/// Every open connection. A connection that has not authenticated makes room for a new one; the others stay.
 pub(crate) struct Connections {
     pool: Arc<Pool>,
     open: Mutex<OpenConnections>,
@@ -94,7 +94,7 @@ impl OpenConnections {
 }
 
 impl Connection {
-    /// Somebody has proven over it who it is, so it stays when there are too many.
+    /// The caller has authenticated, so the connection stays when there are too many.
     pub(crate) fn prove(&self) {
         let mut proven = self.proven.lock().unwrap_or_else(PoisonError::into_inner);
         if proven.is_none() {

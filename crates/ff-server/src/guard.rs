@@ -44,6 +44,7 @@ const MANY_CALLS: &[&str] = &[
     "/v1/executions/bulk",
     "/v1/flows",
     "/v1/flows/{flow}/grow",
+    "/v1/worker/batch",
 ];
 const MANY: Duration = Duration::from_secs(60);
 

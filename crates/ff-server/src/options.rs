@@ -27,14 +27,14 @@ pub struct TlsFiles {
 pub struct Limits {
     /// Requests under way at once, without those that may wait for something.
     pub in_flight: usize,
-    /// Requests at once that may wait for something, and streams. They are counted apart, so that a thousand idle workers do
-    /// not keep anybody else from being answered.
+    /// Requests at once that may wait for something, and streams. They are counted apart, so that a thousand idle
+    /// workers do not keep other callers from being answered.
     pub waiting: usize,
     /// Streams of events open at once.
     pub streams: usize,
     /// Bytes of the bodies of all requests that are arriving or being answered.
     pub body_bytes: usize,
-    /// Open connections. Past it, one over which nobody has shown a valid key is closed for a new one.
+    /// Open connections. Past it, a connection without a valid key is closed for a new one.
     pub connections: usize,
     /// Open connections from one address.
     pub connections_per_address: usize,

@@ -1,4 +1,4 @@
-//! Parameters in the address: each is read by name, and one nobody reads is refused.
+//! Parameters in the address: each is read by name, and an unknown one is refused.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -91,7 +91,7 @@ impl Params {
         self.unread.remove(name)
     }
 
-    /// Refuses what nobody has read.
+    /// Refuses parameters that were not read.
     pub(crate) fn done(self) -> Result<(), Refusal> {
         match self.unread.into_keys().next() {
             Some(name) => Err(Refusal::new(Code::UnknownField).because("is not a parameter here").at(name)),

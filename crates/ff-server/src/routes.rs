@@ -73,6 +73,11 @@ pub(crate) fn access(method: &str, path: &str) -> Access {
     route(method, path).map_or(Access::Open, |route| route.2)
 }
 
+/// Whether a route is a call that only operators may make.
+pub(crate) fn is_operators_call(path: &str) -> bool {
+    CALLS.iter().any(|(_, known, access, _)| *known == path && *access == access::OPERATE)
+}
+
 /// What a route is called in the description of the API, and so by generated clients: the domain and what is done in it.
 pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
     Some(route(method, path)?.3.replace("::", "_").replace(' ', ""))

@@ -52,7 +52,7 @@ const FULL: Duration = Duration::from_millis(100);
 pub struct Server {
     listener: TcpListener,
     runtime: Runtime,
-    /// The keys that are asked for; none where nobody is asked for one.
+    /// The keys that are asked for; `None` where the server asks for none.
     keyring: Option<Keyring>,
     tls: Option<TlsAcceptor>,
     limits: Limits,
@@ -62,8 +62,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes an address. Where the store has keys, every request needs one; where it never had any, nobody is asked for one,
-    /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server stops.
+    /// Takes an address. Where the store has keys, every request needs one; where it never had any, requests need none,
+    /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server
+    /// stops.
     pub async fn bind(listen: SocketAddr, runtime: Runtime) -> io::Result<Self> {
         Self::bind_with(listen, runtime, ServerOptions::default()).await
     }
@@ -100,8 +101,7 @@ impl Server {
         self
     }
 
-    /// Tells metrics at an address of their own as well, to anybody who asks there: a scraper needs no key then. Says where
-    /// that is.
+    /// Serves metrics at an address of their own as well, where a scraper needs no key. Says where that is.
     pub async fn scraped_at(&mut self, listen: SocketAddr) -> io::Result<SocketAddr> {
         let metrics = self.metrics.get_or_insert_default().clone();
         let listener = MetricsListener::bind(listen, metrics, self.runtime.clone()).await?;
@@ -126,8 +126,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until told to stop. Then no connection is taken any more, whoever waits for something is answered at once,
-    /// and running requests finish. The connection to the store stays open: it is the caller's.
+    /// Serves until told to stop. Then no connection is taken any more, long polls are answered at once, and running
+    /// requests finish. The connection to the store stays open: it is the caller's.
     pub async fn serve(self, shutdown: CancellationToken) -> io::Result<()> {
         self.serving(shutdown).await
     }
@@ -162,10 +162,10 @@ impl Server {
                     Ok((stream, peer)) => {
                         if let Some(connection) = open.open(peer.ip()) {
                             let caller = Caller::new(peer.ip(), callers.clone()).over(connection);
-                            connections.spawn(meet(stream, self.tls.clone(), caller, app.clone(), shutdown.clone()));
+                            connections.spawn(accept_connection(stream, self.tls.clone(), caller, app.clone(), shutdown.clone()));
                         }
                     }
-                    Err(error) => hold_back(&error).await,
+                    Err(error) => pause_after_accept_error(&error).await,
                 },
             }
         }
@@ -181,7 +181,7 @@ impl Server {
 
 /// A caller that gave up is its own matter; a machine out of descriptors needs a moment.
 #[allow(clippy::disallowed_methods, reason = "nothing signals that descriptors are free again")]
-pub(crate) async fn hold_back(error: &io::Error) {
+pub(crate) async fn pause_after_accept_error(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
 
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
@@ -191,19 +191,25 @@ pub(crate) async fn hold_back(error: &io::Error) {
 }
 
 /// Makes a connection private, where the server proves its name, and answers what is asked on it.
-async fn meet(stream: TcpStream, tls: Option<TlsAcceptor>, caller: Caller, app: Router, stopping: CancellationToken) {
+async fn accept_connection(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    caller: Caller,
+    app: Router,
+    stopping: CancellationToken,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("a connection was gone before it spoke: {error}");
         return;
     }
-    let Some(tls) = tls else { return converse(stream, caller, app, stopping).await };
+    let Some(tls) = tls else { return serve_connection(stream, caller, app, stopping).await };
     let met = tokio::select! {
         met = tokio::time::timeout(HANDSHAKE, tls::accept(&tls, stream)) => met,
         () = caller.connection_closed() => return,
         () = stopping.cancelled() => return,
     };
     match met {
-        Ok(Ok(Some(private))) => converse(private, caller, app, stopping).await,
+        Ok(Ok(Some(private))) => serve_connection(private, caller, app, stopping).await,
         Ok(Ok(None)) => tracing::debug!("a caller spoke plain HTTP where TLS is spoken"),
         Ok(Err(error)) => tracing::debug!("a connection did not become private: {error}"),
         Err(_) => tracing::debug!("a connection did not become private in {} s", HANDSHAKE.as_secs()),
@@ -211,7 +217,7 @@ async fn meet(stream: TcpStream, tls: Option<TlsAcceptor>, caller: Caller, app: 
 }
 
 /// Answers one connection's requests, one after the other.
-pub(crate) async fn converse(
+pub(crate) async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     caller: Caller,
     app: Router,

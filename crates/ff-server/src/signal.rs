@@ -21,8 +21,8 @@ use crate::params::Params;
 use crate::path::{Id, SignalPath};
 use crate::problem::Result;
 
-/// Delivers a signal to whoever shows the waitpoint's token. To everybody else, what is there and what is not are answered
-/// alike.
+/// Delivers a signal for a caller that shows the waitpoint's token. For other callers, existing and missing waitpoints
+/// are answered alike.
 pub(crate) async fn deliver(
     State(ff): State<Runtime>,
     CountedCaller(caller): CountedCaller,

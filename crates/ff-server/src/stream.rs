@@ -24,10 +24,10 @@ pub(crate) use output::read;
 
 /// How long nothing is said before a sign of life: less than what proxies take for silence. The key is judged again with each, so
 /// with the time a key is kept in mind this is how long a stream outlives its key.
-pub(crate) const SIGN_OF_LIFE_MS: u64 = 12_000;
+pub(crate) const KEEP_ALIVE_MS: u64 = 12_000;
 
-/// What is said when there is nothing to say.
-pub(crate) const SIGN_OF_LIFE: &str = ":\n\n";
+/// The comment that is sent while there are no events.
+pub(crate) const KEEP_ALIVE: &str = ":\n\n";
 
 /// The header in which a browser says what it heard last.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -84,7 +84,7 @@ pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
         let (mut telling, room) = going_on?;
         let text = telling.more().await?;
         let (text, next) = match room.refused().await {
-            Some(refusal) => (said("problem", None, &ff_api::Problem::from(refusal)), None),
+            Some(refusal) => (problem_event(refusal), None),
             None => (text, Some((telling, room))),
         };
         Some((Ok::<_, Infallible>(Bytes::from(text)), next))
@@ -92,8 +92,13 @@ pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
     (headers, body).into_response()
 }
 
+/// The event that ends a stream with an error.
+pub(crate) fn problem_event(error: impl Into<ff_api::Problem>) -> String {
+    sse_event("problem", None, &error.into())
+}
+
 /// One event of a stream. JSON that is passed on as it came may have line breaks, and each of its lines is said to be data.
-pub(crate) fn said(name: &str, id: Option<&dyn std::fmt::Display>, data: &impl Serialize) -> String {
+pub(crate) fn sse_event(name: &str, id: Option<&dyn std::fmt::Display>, data: &impl Serialize) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let data = serde_json::to_string(data).unwrap_or_else(|error| format!("\"cannot be written: {error}\""));
     let data = if data.contains(['\n', '\r']) { data.replace('\r', " ").replace('\n', "\ndata: ") } else { data };
@@ -107,7 +112,7 @@ pub(crate) fn accepts_stream(headers: &HeaderMap) -> bool {
 }
 
 /// What a client heard last, as the id of that event. A stream that was never heard of has none.
-pub(crate) fn last_heard<T>(
+pub(crate) fn last_event_id<T>(
     headers: &HeaderMap,
     read: impl Fn(&str) -> Option<T>,
     expected: &str,

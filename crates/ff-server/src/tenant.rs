@@ -4,6 +4,7 @@
 //! here, so no handler does.
 
 use axum::http::request::Parts;
+use ff_core::backend::Answer;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::types::{ExecutionId, FlowId, Namespace};
 use ff_scheduler::Runtime;
@@ -29,9 +30,14 @@ pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> 
 
 /// Answers for another tenant's execution as for one that is not there.
 pub(crate) async fn owns_execution(parts: &Parts, ff: &Runtime, id: &ExecutionId) -> Result<(), Problem> {
-    let Some(own) = of(parts) else { return Ok(()) };
+    Ok(check_execution(of(parts).as_ref(), ff, id).await?)
+}
+
+/// The same for a caller that is confined to a namespace, or to none.
+pub(crate) async fn check_execution(own: Option<&Namespace>, ff: &Runtime, id: &ExecutionId) -> Answer<()> {
+    let Some(own) = own else { return Ok(()) };
     let found = ff.engine_store().namespace_of(id).await?;
-    if found == Some(own) { Ok(()) } else { Err(Code::ExecutionNotFound.into()) }
+    if found.as_ref() == Some(own) { Ok(()) } else { Err(Code::ExecutionNotFound.refusal().into()) }
 }
 
 /// Answers for another tenant's flow as for one that is not there.

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use ff_core::contracts::SubmitArgs;
 use ff_core::trace::TraceContext;
 
-/// The trace of a request. Headers are for whoever reads them on the way, so what cannot be read is as if it were not there.
+/// The trace of a request. Trace headers are optional, so unreadable ones are ignored.
 pub(crate) fn in_headers(headers: &HeaderMap) -> Option<Box<TraceContext>> {
     let mut parents = headers.get_all("traceparent").iter();
     let (parent, None) = (parents.next()?, parents.next()) else { return None };

@@ -1,4 +1,4 @@
-//! What every client was told must fit one order of events.
+//! The answers of all clients must fit one order of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ fn epochs_rise(id: &ExecutionId, claims: &BTreeMap<LeaseEpoch, Claim>) {
     }
 }
 
-/// A lease ends in one way, and whoever asks again is told the same.
+/// A lease ends in one way, and a repeated call gets the same answer.
 fn one_end_for_each_lease(id: &ExecutionId, history: &[Entry]) {
     let mut ends: BTreeMap<LeaseEpoch, &LedgerAction> = BTreeMap::new();
     for entry in history.iter().filter(|entry| entry.what.ends_lease()) {

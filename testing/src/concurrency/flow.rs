@@ -28,7 +28,7 @@ pub struct FlowLoad {
     pub workers: u64,
 }
 
-/// Has a crowd submit flows and work until all of them have ended. Gives the graphs. Somebody else keeps the time.
+/// Has a crowd submit flows and work until all of them have ended. Returns the graphs. The caller bounds the time.
 pub async fn work_through(store: Arc<dyn EngineStore>, load: FlowLoad) -> Vec<SubmitFlowArgs> {
     let done = Arc::new(AtomicBool::new(false));
     let workers: Vec<_> = (0..load.workers).map(|nth| tokio::spawn(work(store.clone(), nth, done.clone()))).collect();
@@ -134,7 +134,7 @@ struct History<'g> {
     cancelled: Option<CancelPolicy>,
 }
 
-/// What is submitted in several parts waits for the last of them.
+/// A flow that is submitted in several parts waits for the last one.
 fn born(graph: &SubmitFlowArgs) -> BTreeMap<NodeName, PublicState> {
     let is_staged = graph.clone().plan().unwrap().len() > 1;
     let state = |node: &NodeName| match is_staged || graph.edges.iter().any(|edge| edge.downstream == *node) {
@@ -180,7 +180,7 @@ impl History<'_> {
         (succeeded >= needs, succeeded + live >= needs)
     }
 
-    /// How the flow must have ended: by what nobody depends on.
+    /// How the flow must have ended: by the members without dependents.
     fn end(&self) -> FlowState {
         let last = |node: &&NodeName| self.graph.edges.iter().all(|edge| edge.upstream != **node);
         let succeeded = self.states.keys().filter(last).all(|node| self.states[node] == PublicState::Completed);

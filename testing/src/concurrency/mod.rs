@@ -1,4 +1,4 @@
-//! Many clients on one store at once, each in the others' way. What every one of them was told must fit together.
+//! Many clients on one store at once, each in the others' way. The answers of all of them must fit together.
 
 mod checker;
 mod client;

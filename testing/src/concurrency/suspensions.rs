@@ -1,4 +1,4 @@
-//! What clients were told of suspensions and signals must fit together as well.
+//! The answers about suspensions and signals must fit together as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub(super) fn one_end_for_each_suspension(id: &ExecutionId, history: &[Entry]) {
     }
 }
 
-/// Under one key a waitpoint took one signal, and whoever sent it again was told its id.
+/// Under one key a waitpoint took one signal, and a repeated delivery got its id.
 pub(super) fn one_signal_for_each_key(id: &ExecutionId, history: &[Entry]) {
     let mut first: BTreeMap<_, SignalId> = BTreeMap::new();
     let mut taken = BTreeSet::new();

@@ -95,7 +95,8 @@ impl ServerProcess {
     }
 }
 
-/// Has `ff doctor` examine a store that nobody has open. Gives how many executions it saw; fails when it finds something.
+/// Has `ff doctor` examine a store that no process has open. Returns how many executions it saw; fails when it finds
+/// something.
 pub async fn doctor(store: &str) -> u64 {
     let mut command = Command::new(ff());
     command.args(["--json", "doctor", "--store", store]);

@@ -23,7 +23,7 @@ pub fn memory(options: Options) -> Making {
     Box::pin(async move { Box::new(InMemory(store)) as Box<dyn Subject> })
 }
 
-/// A store in a file. What it holds is compared, not what it survives, so it need not wait for the disk.
+/// A store in a file. Only its contents are compared, so it need not wait for the disk.
 pub fn sqlite(options: Options) -> Making {
     Box::pin(async move {
         let folder = tempfile::tempdir().unwrap();

@@ -1,13 +1,17 @@
-//! Whatever comes from outside is read or refused, and never brings down who reads it. Inputs are valid ones that are damaged at
+//! Input from outside is read or refused, and never crashes its reader. Inputs are valid ones that are damaged at
 //! random; what is read after that is damaged further.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use ff_api::Call;
 use ff_core::api_key::SecretKey;
 use ff_core::contracts::{Cursor, FlowCursor};
+use ff_core::engine_error::Refusal;
 use ff_core::entropy::SystemEntropy;
 use ff_core::event::EventCursor;
+use ff_core::operation::{Ask, Operation};
+use ff_core::partition::PartitionConfig;
 use ff_core::policy::Policy;
 use ff_core::signal::FeedCursor;
 use ff_core::suspension::{Condition, OperatorDecision, ResumePolicy};
@@ -17,6 +21,7 @@ use ff_core::types::{ExecutionId, FlowId, LaneId, WorkerInstanceId};
 use ff_sdk::Flow;
 use ff_testing::{Chance, number};
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
 /// Pieces that mean something to one reader or another.
 const PIECES: &[&str] = &[
@@ -202,12 +207,61 @@ fn http_bodies() {
         r#"{"kind": "f", "nodes": {"a": {"kind": "k"}}}"#.to_owned(),
         r#"{"kid": "k2", "secret_hex": "00112233445566778899aabbccddeeff"}"#.to_owned(),
         r#"{"name": "ci", "roles": ["operate"]}"#.to_owned(),
-        r#"{"priority": 7}"#.to_owned(),
         "{}".to_owned(),
     ];
-    let seeds: Vec<_> = seeds.iter().map(String::as_str).collect();
+    let documented = documented_bodies();
+    assert!(documented.contains(&json!({"priority": 7}).to_string()), "{documented:?}");
+    let seeds: Vec<_> = seeds.iter().chain(&documented).map(String::as_str).collect();
     fuzz(&seeds, |text| read_as_every_body(text.as_bytes()));
 }
+
+/// Bodies as docs/openapi.json describes them: of each request its required fields, with small values.
+fn documented_bodies() -> Vec<String> {
+    let document: Value = serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap();
+    let resolve = |schema: &Value| match schema["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap().clone(),
+        None => schema.clone(),
+    };
+    let value = |schema: &Value| match resolve(schema)["type"].as_str() {
+        Some("integer") => json!(7),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => json!("a"),
+    };
+    let posts = document["paths"].as_object().unwrap().values().map(|methods| &methods["post"]["requestBody"]);
+    let schemas = posts.map(|body| resolve(&body["content"]["application/json"]["schema"]));
+    let required = |schema: Value| {
+        let names = schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap());
+        let fields: Map<_, _> = names.map(|name| (name.to_owned(), value(&schema["properties"][name]))).collect();
+        (!fields.is_empty()).then(|| Value::from(fields).to_string())
+    };
+    schemas.filter_map(required).collect()
+}
+
+/// What the paths of calls name.
+struct Subjects {
+    execution_id: ExecutionId,
+    flow_id: FlowId,
+    worker_instance_id: WorkerInstanceId,
+}
+
+macro_rules! read_calls {
+    ($($path:literal $access:ident $name:path:
+        $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
+        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        /// Reads a body as that of every call, up to what a store is asked for.
+        fn read_as_every_call(body: &[u8], subjects: &Subjects) -> bool {
+            let check = |args: Result<Operation, Refusal>| args.and_then(|operation| operation.check(&PartitionConfig::default()));
+            let read = [$(read(body, |body: ff_api::$body| {
+                check(Call::into_args(body, subjects.$subject.clone()).map(Ask::into_operation))
+            })),*];
+            read.contains(&true)
+        }
+    };
+}
+
+ff_api::calls!(read_calls);
 
 /// Reads a body as each that a route takes, up to what a store is asked for.
 fn read_as_every_body(body: &[u8]) -> bool {
@@ -218,32 +272,19 @@ fn read_as_every_body(body: &[u8]) -> bool {
         read(body, |body: ff_api::Submit| body.into_args().map(|args| args.check())),
         read(body, |body: ff_api::Batch| body),
         read(body, |body: ff_api::Claim| body.into_args(instance.clone())),
-        read(body, |body: ff_api::Renew| body.into_args(id)),
-        read(body, |body: ff_api::Progress| body.into_args(id)),
-        read(body, |body: ff_api::Complete| body.into_args(id).map(|args| args.check())),
-        read(body, |body: ff_api::Fail| body.into_args(id)),
-        read(body, |body: ff_api::Delay| body.into_args(id)),
         read(body, |body: ff_api::Suspend| body.into_args(id)),
-        read(body, |body: ff_api::CreateWaitpoint| body.into_args(id)),
         read(body, |body: ff_api::Deliver| body.into_args(id)),
         read(body, |body: ff_api::Decide| body.into_args(id, OperatorDecision::Approve)),
-        read(body, |body: ff_api::Cancel| body.into_args(id)),
-        read(body, |body: ff_api::Replay| body.into_args(id)),
-        read(body, |body: ff_api::Revoke| body.into_args(id)),
-        read(body, |body: ff_api::ChangePriority| body.into_args(id)),
-        read(body, |body: ff_api::SetTags| body.into_args(id)),
         read(body, |body: ff_api::Bulk| body.into_args()),
         read(body, |body: ff_api::ConfigureLane| body.into_args(lane.clone())),
-        read(body, |body: ff_api::RegisterWorker| body.into_args(instance.clone())),
         read(body, |body: ff_api::SubmitFlow| body.into_new()),
         read(body, |body: ff_api::GrowFlow| body.into_args(flow)),
         read(body, |body: ff_api::CancelFlow| body.into_args(flow)),
-        read(body, |body: ff_api::TagFlow| body.into_args(flow)),
-        read(body, |body: ff_api::WaitForChildren| body.into_args(id)),
         read(body, |body: ff_api::RotateSecret| body.into_args()),
         read(body, |body: ff_api::CreateKey| body.into_args(&SystemEntropy)),
     ];
-    read.contains(&true)
+    let subjects = Subjects { execution_id: id, flow_id: flow, worker_instance_id: instance };
+    read_as_every_call(body, &subjects) || read.contains(&true)
 }
 
 fn read<T: DeserializeOwned, U>(body: &[u8], into: impl FnOnce(T) -> U) -> bool {

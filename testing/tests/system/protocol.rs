@@ -84,7 +84,7 @@ async fn greeting(client: &Client, id: &ExecutionId) -> String {
     result["greeting"].as_str().unwrap().to_owned()
 }
 
-/// Waits until somebody works on it.
+/// Waits until a worker holds it.
 async fn started(client: &Client, id: &ExecutionId) {
     let looked = async {
         let mut again = interval(Duration::from_millis(20));

@@ -60,9 +60,9 @@ pub struct Bulk {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum BulkVerb {
-    /// What lives is cancelled.
+    /// Live executions are cancelled.
     Cancel,
-    /// What has finished is run again.
+    /// Finished executions are run again.
     Replay,
 }
 
@@ -79,7 +79,6 @@ impl TryFrom<String> for BulkVerb {
 }
 
 impl Bulk {
-    /// The call as it travels.
     pub fn of(args: BulkArgs) -> Self {
         let (action, reason, requested_by, reopen_downstream) = match args.action {
             BulkAction::Cancel { reason, requested_by } => (BulkVerb::Cancel, reason, requested_by, false),
@@ -107,7 +106,6 @@ impl Bulk {
         }
     }
 
-    /// What is asked for, with what was left out filled in.
     pub fn into_args(self) -> Result<BulkArgs, Refusal> {
         let (reason, requested_by, reopen_downstream) = (self.reason, self.requested_by, self.reopen_downstream);
         let action = match self.action {

@@ -83,7 +83,6 @@ impl Submit {
         })
     }
 
-    /// What is asked for, with what was left out filled in.
     pub fn into_args(self) -> Result<SubmitArgs, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         Ok(SubmitArgs {

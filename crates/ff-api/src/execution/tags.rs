@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
 
-/// Someone labels an execution.
+/// Adds and removes labels of an execution.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -23,12 +23,10 @@ pub struct SetTags {
 }
 
 impl SetTags {
-    /// The call as it travels.
     pub fn of(args: SetTagsArgs) -> Self {
         Self { tags: args.set.into_iter().map(|(key, value)| (key.to_string(), value)).collect(), remove: args.remove }
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<SetTagsArgs, Refusal> {
         Ok(SetTagsArgs { execution_id, set: tags(self.tags)?, remove: self.remove })
     }

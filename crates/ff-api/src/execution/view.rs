@@ -80,7 +80,6 @@ pub struct ExecutionEnd {
 }
 
 impl ExecutionEnd {
-    /// An end as it travels.
     pub fn of(ended: contracts::ExecutionEnd, encoding: Encoding) -> Self {
         let content = ended.result.map(|result| Content::of(&result, encoding)).unwrap_or_default();
         Self {
@@ -95,7 +94,6 @@ impl ExecutionEnd {
         }
     }
 
-    /// The end, or what cannot be read of it.
     pub fn into_ended(self) -> Result<contracts::ExecutionEnd, Refusal> {
         let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
         Ok(contracts::ExecutionEnd {

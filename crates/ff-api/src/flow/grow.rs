@@ -67,7 +67,6 @@ pub struct HolderOf {
 }
 
 impl GrowFlow {
-    /// The call as it travels.
     pub fn of(args: GrowFlowArgs) -> Result<Self, serde_json::Error> {
         let edge = |edge: contracts::GrownEdge| GrownEdge {
             upstream: edge.upstream.to_string(),
@@ -89,7 +88,6 @@ impl GrowFlow {
         })
     }
 
-    /// What is to be added to a flow.
     pub fn into_args(self, flow_id: FlowId) -> Result<GrowFlowArgs, Refusal> {
         let (nodes, entering) = self.nodes.into_specs()?;
         let mut edges: Vec<_> = entering

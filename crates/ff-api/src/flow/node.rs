@@ -19,8 +19,8 @@ use crate::execution::start;
 use crate::execution::submit::{policy, tags};
 use crate::{Base64, Content, Encoding};
 
-/// Nodes by name, in the order they are written. A name that is there twice is kept twice, for whoever judges the graph to
-/// name it.
+/// Nodes by name, in the order they are written. A name that is there twice is kept twice, so that the check of the
+/// graph can name it.
 #[derive(Default)]
 pub struct Nodes(pub Vec<(NodeName, Node)>);
 

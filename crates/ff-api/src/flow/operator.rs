@@ -13,7 +13,7 @@ use crate::execution::submit::tags;
 use crate::lease::holder::{held, holder_calls};
 use crate::object::word;
 
-/// Someone wants a flow stopped; all of it, unless a policy is given.
+/// Cancels a flow; all of it, unless a policy is given.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -27,12 +27,10 @@ pub struct CancelFlow {
 }
 
 impl CancelFlow {
-    /// The call as it travels.
     pub fn of(args: CancelFlowArgs) -> Self {
         Self { policy: Some(args.policy), reason: args.reason, requested_by: args.requested_by }
     }
 
-    /// What is asked of a flow.
     pub fn into_args(self, flow_id: FlowId) -> CancelFlowArgs {
         let policy = self.policy.unwrap_or(CancelPolicy::CancelAll);
         CancelFlowArgs { flow_id, policy, reason: self.reason, requested_by: self.requested_by }
@@ -58,12 +56,10 @@ pub struct TagFlow {
 }
 
 impl TagFlow {
-    /// The call as it travels.
     pub fn of(args: SetFlowTagsArgs) -> Self {
         Self { tags: args.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect() }
     }
 
-    /// What is asked of a flow.
     pub fn into_args(self, flow_id: FlowId) -> Result<SetFlowTagsArgs, Refusal> {
         Ok(SetFlowTagsArgs { flow_id, tags: tags(self.tags)? })
     }
@@ -75,12 +71,10 @@ holder_calls! {
 }
 
 impl WaitForChildren {
-    /// The call as it travels.
     pub fn of(args: WaitForChildrenArgs) -> Self {
         held!(WaitForChildren, args.fence,)
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<WaitForChildrenArgs, Refusal> {
         Ok(WaitForChildrenArgs { execution_id, fence: self.fence()? })
     }

@@ -78,7 +78,6 @@ impl SubmitFlow {
         }
     }
 
-    /// What is asked for, with what was left out filled in.
     pub fn into_new(self) -> Result<NewFlow, Refusal> {
         let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
         let (tags, trace) = (tags(self.tags)?, trace::read(self.trace)?);

@@ -76,7 +76,6 @@ impl Claim {
         }
     }
 
-    /// What an instance asks for, with what was left out filled in.
     pub fn into_args(self, worker_instance_id: WorkerInstanceId) -> Result<ClaimOf, Refusal> {
         let holder = Holder { worker_id: self.worker_id, worker_instance_id };
         let namespace = self.namespace.unwrap_or_else(Namespace::default_name);

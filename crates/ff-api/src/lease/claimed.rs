@@ -30,13 +30,11 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Claimed work as it travels.
     pub fn of(claims: contracts::Claims, encoding: Encoding) -> Self {
         let executions = claims.claimed.into_iter().map(|claimed| Claimed::of(claimed, encoding)).collect();
         Self { executions, next: claims.next, limited: claims.limited }
     }
 
-    /// What was claimed, or what cannot be read of it.
     pub fn into_claims(self) -> Result<contracts::Claims, Refusal> {
         let claimed = self.executions.into_iter().map(Claimed::into_claimed).collect::<Result<_, _>>()?;
         Ok(contracts::Claims { claimed, next: self.next, limited: self.limited })
@@ -90,7 +88,6 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    /// One execution as it travels.
     pub fn of(claimed: contracts::Claimed, encoding: Encoding) -> Self {
         let contracts::Claimed { task, payload, signals, inputs } = claimed;
         let content = Content::of(&payload, encoding);
@@ -123,7 +120,6 @@ impl Claimed {
         }
     }
 
-    /// What was handed out, or what cannot be read of it.
     pub fn into_claimed(self) -> Result<contracts::Claimed, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         let task = Task {
@@ -168,14 +164,12 @@ pub struct Input {
 }
 
 impl Input {
-    /// An input as it travels.
     pub fn of(contracts::Input { name, from, payload }: contracts::Input, encoding: Encoding) -> Self {
         let content = payload.map(|payload| Content::of(&payload, encoding)).unwrap_or_default();
         let (payload, payload_base64, content_type) = (content.json, content.base64, content.content_type);
         Self { name, from, payload, payload_base64, content_type }
     }
 
-    /// The input, or what cannot be read of it.
     pub fn into_input(self) -> Result<contracts::Input, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         Ok(contracts::Input { name: self.name, from: self.from, payload: content.into_payload("payload")? })

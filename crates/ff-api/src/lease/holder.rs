@@ -57,31 +57,26 @@ holder_calls! {
 }
 
 impl Renew {
-    /// The call as it travels.
     pub fn of(args: RenewArgs) -> Self {
         held!(Renew, args.fence, lease_ttl_ms: args.lease_ttl_ms)
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<RenewArgs, Refusal> {
         Ok(RenewArgs { execution_id, fence: self.fence()?, lease_ttl_ms: self.lease_ttl_ms })
     }
 }
 
 impl Progress {
-    /// The call as it travels.
     pub fn of(args: ProgressArgs) -> Self {
         held!(Progress, args.fence, percent: args.percent, message: args.message)
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ProgressArgs, Refusal> {
         Ok(ProgressArgs { execution_id, fence: self.fence()?, percent: self.percent, message: self.message })
     }
 }
 
 impl Complete {
-    /// The call as it travels.
     pub fn of(args: CompleteArgs) -> Self {
         let content = args.result.map(|result| Content::of(&result, Encoding::Base64)).unwrap_or_default();
         held!(
@@ -92,7 +87,6 @@ impl Complete {
         )
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<CompleteArgs, Refusal> {
         let fence = self.fence()?;
         let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
@@ -104,13 +98,11 @@ impl Fail {
     /// The category of a failure that names none.
     const CATEGORY: &str = "error";
 
-    /// The call as it travels.
     pub fn of(args: FailArgs) -> Self {
         let Failure { category, message, permanent } = args.failure;
         held!(Fail, args.fence, category: Some(category), message: message, permanent: permanent)
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<FailArgs, Refusal> {
         let fence = self.fence()?;
         let category = match self.category {
@@ -123,13 +115,11 @@ impl Fail {
 }
 
 impl Delay {
-    /// The call as it travels.
     pub fn of(args: DelayArgs) -> Self {
         let (delay_ms, start_at) = start::write(args.start);
         held!(Delay, args.fence, delay_ms: delay_ms, start_at: start_at)
     }
 
-    /// What is asked of an execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<DelayArgs, Refusal> {
         let fence = self.fence()?;
         Ok(DelayArgs { execution_id, fence, start: start::read(self.delay_ms, self.start_at)? })

@@ -1,9 +1,11 @@
 //! Leases as they travel: claims, and what a holder says.
 
+mod batch;
 mod claim;
 mod claimed;
 pub(crate) mod holder;
 
+pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult};
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};
 pub use holder::{Complete, Delay, Fail, Progress, Renew};

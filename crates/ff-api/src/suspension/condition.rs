@@ -1,5 +1,5 @@
 //! Reading a condition and a policy for going on. Where an object is meant, a list is refused: it would be read as the
-//! object's fields in their order, which nobody means.
+//! object's fields in their order.
 
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::suspension::{Condition, ResumePolicy};
@@ -22,7 +22,8 @@ pub(crate) fn read_policy(json: &RawValue) -> Result<ResumePolicy, Refusal> {
     ResumePolicy::parse(json.get().as_bytes())
 }
 
-/// The conditions that have nothing to say but what they are. What else is said beside it would be read by nobody.
+/// The conditions without fields. serde ignores other fields beside the tag of a unit variant, so they are refused
+/// here.
 const BARE: [&str; 2] = ["operator_only", "timeout_only"];
 
 fn check_shape(node: &Value, path: &str) -> Result<(), Refusal> {

@@ -1,4 +1,4 @@
-//! A waitpoint as it is handed to whoever is to signal it.
+//! A waitpoint as it is handed to its sender.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use ff_core::types::{ExecutionId, WaitpointId, WaitpointKey};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// A waitpoint and what opens it: all that somebody outside needs to signal it, and nothing else they could do with it.
+/// A waitpoint and its token: all that a sender needs to signal it, and good for nothing else.
 ///
 /// Written out, as JSON or as a link, it holds the token; `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl Waitpoint {
 
     /// The link under which a person approves or rejects in a browser, at a server that is reached as `base`.
     ///
-    /// Whoever has the link can answer, so send it only to who is asked.
+    /// The holder of the link can answer, so send it only to the person who is asked.
     pub fn approval_url(&self, base: &str) -> Result<String, Refusal> {
         let mut url = self.at(base, &["approvals", &self.execution_id.to_string(), &self.waitpoint_id.to_string()])?;
         url.query_pairs_mut().append_pair("token", &self.waitpoint_token.expose());

@@ -21,13 +21,11 @@ pub struct RotateSecret {
 }
 
 impl RotateSecret {
-    /// The call as it travels.
     pub fn of(args: &RotateSecretArgs) -> Self {
         let secret_hex = Redacted(args.secret.expose_hex());
         Self { kid: args.kid.to_string(), secret_hex, grace_ms: Some(args.grace_ms) }
     }
 
-    /// What is asked, with what was left out filled in.
     pub fn into_args(self) -> Result<RotateSecretArgs, Refusal> {
         RotateSecretArgs::parse(&self.kid, &self.secret_hex.0, self.grace_ms.unwrap_or(limits::SECRET_GRACE_MS))
     }

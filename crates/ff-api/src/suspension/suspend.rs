@@ -108,7 +108,6 @@ impl From<Binding> for WaitpointBinding {
 }
 
 impl Suspend {
-    /// The call as it travels.
     pub fn of(args: SuspendArgs) -> Result<Self, serde_json::Error> {
         let (timeout_in_ms, timeout_at) = match args.timeout {
             None => (None, None),
@@ -133,7 +132,6 @@ impl Suspend {
         ))
     }
 
-    /// What is asked of an execution, with what was left out filled in.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<SuspendArgs, Refusal> {
         let fence = self.fence()?;
         let mut waitpoints: Vec<WaitpointBinding> = self.waitpoints.into_iter().map(|Strict(one)| one.into()).collect();
@@ -207,12 +205,10 @@ impl Approval {
 }
 
 impl CreateWaitpoint {
-    /// The call as it travels.
     pub fn of(args: CreateWaitpointArgs) -> Self {
         held!(CreateWaitpoint, args.fence, key: args.key, expires_in_ms: Some(args.expires_in_ms))
     }
 
-    /// What is asked of an execution, with what was left out filled in.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<CreateWaitpointArgs, Refusal> {
         let fence = self.fence()?;
         let expires_in_ms = self.expires_in_ms.unwrap_or(limits::PENDING_WAITPOINT_MS);

@@ -25,7 +25,7 @@ pub struct TokenOf {
     pub waitpoint_token: WaitpointToken,
 }
 
-/// Someone wants a waitpoint closed that no suspension has used.
+/// Closes a waitpoint that no suspension has used.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -35,12 +35,10 @@ pub struct CloseWaitpoint {
 }
 
 impl CloseWaitpoint {
-    /// The call as it travels.
     pub fn of(args: CloseWaitpointArgs) -> Self {
         Self { reason: args.reason }
     }
 
-    /// What is asked of a waitpoint.
     pub fn into_args(self, execution_id: ExecutionId, waitpoint_id: WaitpointId) -> CloseWaitpointArgs {
         CloseWaitpointArgs { execution_id, waitpoint_id, reason: self.reason }
     }
@@ -69,7 +67,6 @@ pub struct Decide {
 }
 
 impl Decide {
-    /// The call as it travels.
     pub fn of(args: ResumeArgs) -> Self {
         let content = args.payload.map(|payload| Content::of(&payload, Encoding::Base64)).unwrap_or_default();
         Self {
@@ -83,7 +80,6 @@ impl Decide {
         }
     }
 
-    /// What is decided about an execution.
     pub fn into_args(self, execution_id: ExecutionId, decision: OperatorDecision) -> Result<ResumeArgs, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         Ok(ResumeArgs {

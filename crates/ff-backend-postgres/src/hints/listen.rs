@@ -15,7 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::presence::{ListenerPresence, register};
-use super::{channel, inbox_channel, note};
+use super::{Announcements, channel, inbox_channel, note};
 use crate::connector::Connector;
 use crate::driver_error::DriverError;
 
@@ -124,6 +124,16 @@ impl Listener {
         }
     }
 
+    /// Gives hints of an engine to other programs, where there are any. An engine announces itself again and again, so that one
+    /// that is lost is made up for.
+    async fn announce(&self, client: &Client, hints: &[Hint]) {
+        if !self.presence.is_absent()
+            && let Err(error) = self.say(client, &note::write(&self.ourselves, hints)).await
+        {
+            tracing::debug!(why = error.why(), "other programs were not told of this engine");
+        }
+    }
+
     async fn subscribe_again(&self) -> Subscription {
         let mut pause = PAUSE;
         loop {
@@ -150,6 +160,7 @@ pub(crate) async fn pass_on(
     mut subscription: Subscription,
     listener: Listener,
     announcer: Announcer,
+    mut announcements: Announcements,
     inbox: Arc<Notify>,
 ) {
     let mut look = interval_at(Instant::now() + LOOK, LOOK);
@@ -165,6 +176,7 @@ pub(crate) async fn pass_on(
                     Some(None) => inbox.notify_one(),
                     None => break,
                 },
+                Some(hints) = announcements.recv() => listener.announce(&subscription.client, &hints).await,
                 _ = look.tick() => listener.look_around(&subscription.client).await,
             }
         }

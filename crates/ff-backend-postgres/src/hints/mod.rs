@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use ff_backend_sql::Value;
 use ff_core::hint::Hint;
+use tokio::sync::mpsc;
 
 use crate::url::StoreLocation;
 use crate::value::Parameter;
@@ -17,6 +18,12 @@ use crate::value::Parameter;
 pub(crate) use listen::{Listener, pass_on};
 pub(crate) use poll::poll;
 pub(crate) use presence::ListenerPresence;
+
+/// Hints of engines, on their way to other programs.
+pub(crate) type Announcements = mpsc::Receiver<Vec<Hint>>;
+
+/// How many of them wait for the connection.
+pub(crate) const ANNOUNCEMENTS: usize = 64;
 
 /// Sends the hints of commits to other programs.
 #[derive(Clone)]

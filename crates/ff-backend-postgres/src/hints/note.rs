@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ff_core::contracts::{Head, LeaseLost};
 use ff_core::hint::Hint;
-use ff_core::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
 /// The server takes notes shorter than this.
@@ -87,6 +87,7 @@ impl<'h> UrgentHints<'h> {
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
             Hint::EventTold { partition } => format!("t {partition}"),
+            Hint::EngineSeen { engine_id, keeps_up } => format!("g {} {keeps_up}", short(*engine_id.as_uuid())),
             Hint::Missed => MISSED.to_owned(),
         };
         if !self.lines.contains(&line) {
@@ -125,6 +126,7 @@ fn hint(line: &str) -> Option<Hint> {
             worker_instance_id: WorkerInstanceId::parse(next()?).ok()?,
             lost: serde_json::from_str::<LeaseLost>(next()?).ok()?,
         },
+        "g" => Hint::EngineSeen { engine_id: EngineId::from_uuid(long(next()?)?), keeps_up: next()?.parse().ok()? },
         MISSED => Hint::Missed,
         _ => return None,
     })
@@ -184,6 +186,7 @@ mod tests {
             ended(1),
             Hint::FlowMoved { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
             Hint::FlowEnded { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
+            Hint::EngineSeen { engine_id: EngineId::from_uuid(Uuid::from_u128(6)), keeps_up: true },
             Hint::Missed,
             Hint::Ready { partition: 0, lane, kind: Kind::parse("k").unwrap(), head },
             ready(9, 3),

@@ -8,7 +8,7 @@ use ff_backend_sql::{Announcer, Value};
 use ff_core::hint::Hint;
 use tokio::sync::Notify;
 
-use super::note;
+use super::{Announcements, note};
 use crate::connection::Connection;
 use crate::connector::Connector;
 use crate::driver_error::DriverError;
@@ -22,11 +22,18 @@ const TIDY_AFTER: u32 = 300;
 const BACK: i64 = 256;
 
 /// Looks for ever. When it could not, it says that something was missed.
-pub(crate) async fn poll(connector: Arc<Connector>, announcer: Announcer, ourselves: String, inbox: Arc<Notify>) {
+pub(crate) async fn poll(
+    connector: Arc<Connector>,
+    announcer: Announcer,
+    mut announcements: Announcements,
+    ourselves: String,
+    inbox: Arc<Notify>,
+) {
     let mut board = NoticeTable::new(connector);
     let mut failed = false;
     loop {
-        match board.look().await {
+        let announced: Vec<_> = std::iter::from_fn(|| announcements.try_recv().ok()).flatten().collect();
+        match board.exchange((!announced.is_empty()).then(|| note::write(&ourselves, &announced))).await {
             Ok(NoticePage { notes, has_inbox_rows }) => {
                 if std::mem::take(&mut failed) {
                     announcer.announce(vec![Hint::Missed]);
@@ -59,6 +66,7 @@ struct NoticeTable {
     connection: Option<Connection>,
     look: Arc<str>,
     tidy: Arc<str>,
+    put_up: Arc<str>,
     looks: u32,
     /// The highest number seen; nothing before the first look.
     highest: Option<i64>,
@@ -73,17 +81,22 @@ impl NoticeTable {
              SELECT 0, '' WHERE EXISTS (SELECT 1 FROM {schema}.inbox WHERE refused IS NULL)"
         );
         let tidy = format!("DELETE FROM {schema}.notice WHERE at < now() - '1 minute'::interval");
-        let (look, tidy) = (look.into(), tidy.into());
-        Self { connector, connection: None, look, tidy, looks: 0, highest: None, seen: BTreeSet::new() }
+        let put_up = format!("INSERT INTO {schema}.notice (note) VALUES ($1)");
+        let (look, tidy, put_up) = (look.into(), tidy.into(), put_up.into());
+        Self { connector, connection: None, look, tidy, put_up, looks: 0, highest: None, seen: BTreeSet::new() }
     }
 
-    async fn look(&mut self) -> Result<NoticePage, DriverError> {
+    /// Puts up a note, where there is one, and looks for those of others.
+    async fn exchange(&mut self, note: Option<String>) -> Result<NoticePage, DriverError> {
         let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
             None => self.connector.open("board").await?,
         };
         let from = self.highest.map_or(0, |highest| highest - BACK);
         let rows = connection.run(&self.look, vec![Parameter::one(Value::Int(from))]).await?;
+        if let Some(note) = note {
+            connection.run(&self.put_up, vec![Parameter::one(Value::Text(note))]).await?;
+        }
         self.looks += 1;
         if self.looks.is_multiple_of(TIDY_AFTER) {
             connection.run(&self.tidy, vec![]).await?;

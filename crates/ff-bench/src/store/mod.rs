@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use ff_core::backend::EngineStore;
+use ff_core::backend::{EngineBackend, EngineStore};
 use ff_engine::Engine;
-use ff_sdk::{FlowFabric, Target, Worker};
+use ff_sdk::{FlowFabric, Reply, Target, Worker};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::KIND;
 use crate::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
-use crate::timed_store::TimedStore;
+use crate::meter::{Meter, Metered};
 
 pub(super) use postgres::Database;
 pub(super) use sqlite::File;
@@ -33,9 +33,10 @@ pub struct NotAStore;
 /// A store that is being measured.
 pub(super) struct Subject {
     pub(super) flowfabric: FlowFabric,
-    pub(super) timed: Arc<TimedStore>,
+    pub(super) meter: Arc<Meter>,
     pub(super) bare: BareStore,
-    engine: Engine,
+    /// Absent where the server has it.
+    engine: Option<Engine>,
 }
 
 /// The way to a store that leads past FlowFabric.
@@ -45,6 +46,8 @@ pub(super) enum BareStore {
     Sqlite(File),
     Postgres(Box<Database>),
     Valkey(Servers),
+    /// A server stands before it.
+    Server,
 }
 
 /// What a store has done and holds at a moment. Where it cannot be told, it is zero before and after.
@@ -57,9 +60,38 @@ pub(super) struct StoreUsage {
     pub(super) calls: u64,
     /// Commands called within functions.
     pub(super) inner_calls: u64,
+    /// Microseconds the server was busy: processor time, its own or that of its backends.
+    pub(super) busy_us: u64,
+    /// Microseconds spent in functions.
+    pub(super) function_us: u64,
+}
+
+impl StoreUsage {
+    /// What came since a reading before this one. A store may have grown smaller.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_sub(before.bytes),
+            commits: self.commits - before.commits,
+            calls: self.calls - before.calls,
+            inner_calls: self.inner_calls - before.inner_calls,
+            busy_us: self.busy_us - before.busy_us,
+            function_us: self.function_us - before.function_us,
+        }
+    }
 }
 
 impl Subject {
+    /// Opens a store and starts its engine, or connects to a server that has both.
+    pub(super) async fn reach(url: &str) -> anyhow::Result<Self> {
+        if Target::parse(url)? != Target::Http {
+            return Self::open(url).await;
+        }
+        let meter = Arc::new(Meter::default());
+        let metered = |inner| Arc::new(Metered { inner, meter: meter.clone() }) as Arc<dyn EngineBackend>;
+        let flowfabric = ff_sdk::connect(url).await?.through(metered);
+        Ok(Self { flowfabric, meter, bare: BareStore::Server, engine: None })
+    }
+
     /// Opens a store and starts its engine.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let (store, bare): (Arc<dyn EngineStore>, _) = match Target::parse(url)? {
@@ -80,18 +112,25 @@ impl Subject {
                 return Err(NotAStore.into());
             }
         };
-        let timed = Arc::new(TimedStore::over(store));
-        let engine = Engine::start(timed.clone());
-        Ok(Self { flowfabric: FlowFabric::over(timed.clone()), timed, bare, engine })
+        let meter = Arc::new(Meter::default());
+        let metered = Arc::new(Metered { inner: store, meter: meter.clone() });
+        let engine = Engine::start(metered.clone());
+        Ok(Self { flowfabric: FlowFabric::over(metered), meter, bare, engine: Some(engine) })
     }
 
     /// A worker that does nothing to as many executions at once as asked, until it is told to stop.
     pub(super) fn work(&self, at_once: usize) -> NoopWorker {
+        self.work_with(at_once, Reply::done())
+    }
+
+    /// The same with a reply.
+    pub(super) fn work_with(&self, at_once: usize, reply: Reply) -> NoopWorker {
         let (started, starts) = tokio::sync::mpsc::unbounded_channel();
         let worker = self.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |_| {
             // Fails when nobody wants to know any more.
             started.send(Instant::now()).ok();
-            async { Ok(ff_sdk::Reply::done()) }
+            let reply = reply.clone();
+            async { Ok(reply) }
         });
         NoopWorker { running: self.run(worker), starts }
     }
@@ -105,7 +144,7 @@ impl Subject {
 
     pub(super) async fn reading(&mut self) -> anyhow::Result<StoreUsage> {
         match &mut self.bare {
-            BareStore::Memory => Ok(StoreUsage::default()),
+            BareStore::Memory | BareStore::Server => Ok(StoreUsage::default()),
             BareStore::Sqlite(file) => file.reading(),
             BareStore::Postgres(database) => database.reading().await,
             BareStore::Valkey(servers) => servers.reading().await,
@@ -116,6 +155,7 @@ impl Subject {
     pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
         let mut settings = match &mut self.bare {
             BareStore::Memory => BTreeMap::from([("server", Value::from("memory"))]),
+            BareStore::Server => BTreeMap::from([("server", Value::from("FlowFabric, over HTTP"))]),
             BareStore::Sqlite(file) => file.settings(),
             BareStore::Postgres(database) => database.settings().await?,
             BareStore::Valkey(servers) => servers.settings().await?,
@@ -128,7 +168,7 @@ impl Subject {
     /// The same lifecycles on the bare store, and how long they took; nothing where there is no bare store.
     pub(super) async fn floor(&mut self, load: &FloorLoad) -> anyhow::Result<Option<Duration>> {
         match &mut self.bare {
-            BareStore::Memory => Ok(None),
+            BareStore::Memory | BareStore::Server => Ok(None),
             BareStore::Sqlite(file) => {
                 let (load, beside, durability) = (load.clone(), file.beside(), file.durability());
                 let floor = move || SqliteFloor::make(&beside, durability)?.run(&load);
@@ -142,11 +182,13 @@ impl Subject {
     /// Stops what runs in this process and closes the store.
     pub(super) async fn close(self) {
         self.flowfabric.shutdown().await;
-        self.engine.stop().await;
+        if let Some(engine) = self.engine {
+            engine.stop().await;
+        }
         match self.bare {
             BareStore::Sqlite(file) => file.close().await,
             BareStore::Postgres(database) => database.close().await,
-            BareStore::Memory | BareStore::Valkey(_) => {}
+            BareStore::Memory | BareStore::Valkey(_) | BareStore::Server => {}
         }
     }
 }

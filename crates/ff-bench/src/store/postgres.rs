@@ -1,7 +1,8 @@
 //! A store in a database.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions, StoreLocation};
@@ -10,12 +11,33 @@ use serde_json::Value;
 use tokio_postgres::Client;
 
 use super::StoreUsage;
+use crate::processor::processor_time_of;
 
 /// The database of a store, the store in it, and another way to it.
 pub(crate) struct Database {
     store: Arc<PostgresBackend>,
     place: StoreLocation,
     client: Client,
+    backends: BackendTimes,
+}
+
+/// Processor time of the server's processes: the last that was seen of each, and what all of them have used together since
+/// the first look. Empty when the server is on another machine.
+#[derive(Default)]
+struct BackendTimes {
+    seen: HashMap<i32, Duration>,
+    total: Duration,
+}
+
+impl BackendTimes {
+    /// Takes over what each process has used by now. What one used after the last look and before it ended is not known.
+    fn look(&mut self, processes: impl Iterator<Item = i32>) {
+        let now: HashMap<_, _> = processes.filter_map(|id| Some((id, processor_time_of(id, "postgres")?))).collect();
+        for (id, used) in &now {
+            self.total += used.saturating_sub(self.seen.get(id).copied().unwrap_or_default());
+        }
+        self.seen = now;
+    }
 }
 
 impl Database {
@@ -24,7 +46,7 @@ impl Database {
         let store = Arc::new(connected.map_err(ConnectError::from)?);
         let place = StoreLocation::parse(url)?;
         let client = place.connect().await?;
-        Ok((store.clone(), Self { store, place, client }))
+        Ok((store.clone(), Self { store, place, client, backends: BackendTimes::default() }))
     }
 
     /// Another connection of the kind the store has.
@@ -42,12 +64,16 @@ impl Database {
         self.store.statements()
     }
 
-    pub(super) async fn reading(&self) -> anyhow::Result<StoreUsage> {
+    pub(super) async fn reading(&mut self) -> anyhow::Result<StoreUsage> {
         let sizes = "
             SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class c
             JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'";
         let bytes: i64 = self.client.query_one(sizes, &[&self.place.schema()]).await?.get(0);
-        Ok(StoreUsage { bytes: u64::try_from(bytes)?, commits: self.store.commits(), ..StoreUsage::default() })
+        let processes = self.client.query("SELECT pid FROM pg_stat_activity", &[]).await?;
+        self.backends.look(processes.iter().map(|row| row.get(0)));
+        let busy_us = u64::try_from(self.backends.total.as_micros())?;
+        let commits = self.store.commits();
+        Ok(StoreUsage { bytes: u64::try_from(bytes)?, commits, busy_us, ..StoreUsage::default() })
     }
 
     pub(super) async fn settings(&self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
@@ -61,6 +87,7 @@ impl Database {
             ("server", format!("Postgres {}", set("server_version")?).into()),
             ("durability", durability.into()),
             ("writers", self.place.writers().into()),
+            ("server_time", "processor time of the server's processes, when they are on this machine".into()),
         ]))
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use ff_backend_valkey::{StoreLocation, ValkeyBackend, ValkeyOptions};
@@ -73,11 +74,17 @@ impl Servers {
 
     pub(super) async fn reading(&mut self) -> anyhow::Result<StoreUsage> {
         let mut reading = StoreUsage::default();
-        for info in self.ask_all::<String>(cmd("INFO").arg("memory").arg("commandstats")).await? {
+        for info in self.ask_all::<String>(cmd("INFO").arg("memory").arg("cpu").arg("commandstats")).await? {
             reading.bytes += field(&info, "used_memory").and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
-            for (command, calls) in info.lines().filter_map(calls) {
+            for seconds in ["used_cpu_user", "used_cpu_sys"].map(|name| field(&info, name)).into_iter().flatten() {
+                reading.busy_us += u64::try_from(Duration::from_secs_f64(seconds.parse()?).as_micros())?;
+            }
+            for (command, calls, us) in info.lines().filter_map(calls) {
                 match command {
-                    "fcall" | "fcall_ro" => reading.calls += calls,
+                    "fcall" | "fcall_ro" => {
+                        reading.calls += calls;
+                        reading.function_us += us;
+                    }
                     // Asking this very question.
                     "info" => {}
                     _ => reading.inner_calls += calls,
@@ -106,6 +113,7 @@ impl Servers {
             (None, _) => "not told".to_owned(),
         };
         settings.insert("durability", durability.into());
+        settings.insert("server_time", "processor time of the primaries, by INFO cpu".into());
         Ok(settings)
     }
 }
@@ -115,11 +123,11 @@ fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
     info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
-/// A line about a command: its name and how often it was called.
-fn calls(line: &str) -> Option<(&str, u64)> {
+/// A line about a command: its name, how often it was called, and the microseconds that took.
+fn calls(line: &str) -> Option<(&str, u64, u64)> {
     let (command, stats) = line.strip_prefix("cmdstat_")?.split_once(':')?;
-    let calls = stats.split(',').find_map(|stat| stat.strip_prefix("calls="))?;
-    Some((command, calls.trim().parse().ok()?))
+    let stat = |name: &str| stats.split(',').find_map(|stat| stat.trim().strip_prefix(name)?.parse().ok());
+    Some((command, stat("calls=")?, stat("usec=")?))
 }
 
 #[cfg(test)]
@@ -132,6 +140,6 @@ mod tests {
                     cmdstat_fcall:calls=7,usec=70,usec_per_call=10.00\r\ncmdstat_config|get:calls=2,usec=1\r\n";
         assert_eq!(field(info, "used_memory"), Some("1234"));
         let told: Vec<_> = info.lines().filter_map(calls).collect();
-        assert_eq!(told, [("fcall", 7), ("config|get", 2)]);
+        assert_eq!(told, [("fcall", 7, 70), ("config|get", 2, 1)]);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
-use ff_core::contracts::{ChangePriorityArgs, SetTagsArgs};
+use ff_core::contracts::{ChangePriorityArgs, PriorityChanged, SetTagsArgs};
 use ff_core::types::{self, TagKey, TagValue};
 
 use super::submit::{priority, tag};
@@ -50,14 +50,10 @@ impl Tag {
         let execution_id = self.id.find(&client).await?;
         let args = SetTagsArgs { execution_id, set: self.tags.into_iter().collect(), remove };
         let tagged = client.set_tags(args).await?;
-        if settings.json {
-            output::json(&tagged)?;
-        } else {
-            for (key, value) in &tagged.tags {
-                output::line(format_args!("{key}={}", printable(value.as_str())))?;
-            }
-        }
-        Ok(Exit::Done)
+        settings.answer(&tagged, || {
+            let mut tags = tagged.tags.iter();
+            tags.try_for_each(|(key, value)| output::line(format_args!("{key}={}", printable(value.as_str()))))
+        })
     }
 }
 
@@ -78,11 +74,8 @@ impl Priority {
         let execution_id = self.id.find(&flowfabric.client()).await?;
         let args = ChangePriorityArgs { execution_id, priority: self.priority };
         let changed = flowfabric.backend().change_priority(args).await?;
-        if settings.json {
-            output::json(&changed)?;
-        } else {
-            output::line(format_args!("{} has priority {}; it had {}", execution_id, changed.priority, changed.from))?;
-        }
-        Ok(Exit::Done)
+        let PriorityChanged { priority, from } = changed;
+        settings
+            .answer(&changed, || output::line(format_args!("{execution_id} has priority {priority}; it had {from}")))
     }
 }

@@ -24,12 +24,7 @@ impl Attempts {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
         let attempts = client.attempts(&self.id.find(&client).await?).await?;
-        if settings.json {
-            output::json(&attempts)?;
-        } else {
-            show(&attempts, SystemClock.now())?;
-        }
-        Ok(Exit::Done)
+        settings.answer(&attempts, || show(&attempts, SystemClock.now()))
     }
 }
 
@@ -103,7 +98,7 @@ fn ending(ending: LeaseEnding) -> &'static str {
     }
 }
 
-/// What went wrong in it, or else why somebody asked for it.
+/// What went wrong in it, or else the reason given for it.
 fn why(attempt: &Attempt) -> String {
     let failure = attempt.end.as_ref().and_then(|end| end.failure.as_ref());
     match (failure, &attempt.origin) {

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use ff_core::limits;
 
+use crate::config::TypedCommand;
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
+use crate::span;
 use crate::table::Table;
-use crate::{output, span};
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, Lifecycle, QuorumCancel, Report, Retention, SearchCost, StreamCost, SuspendToResume,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, SearchCost, StreamCost,
+    SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -22,10 +24,23 @@ pub(crate) struct Bench {
 
 #[derive(Subcommand)]
 enum Scenario {
-    /// Submit, claim and complete, as fast as it goes and one at a time
+    /// Submit, claim and complete, as fast as it goes and one at a time; in a store, or over HTTP with --server
     Lifecycle {
-        #[command(flatten)]
-        store: Store,
+        /// The store, unless --server is given; what is measured stays in it
+        #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
+        store: Option<String>,
+
+        /// What the jobs look like
+        #[arg(long, value_name = "SHAPE", value_enum, default_value = "typical")]
+        job: Shape,
+
+        /// Submit a thousand a call, and work when all of them are submitted
+        #[arg(long)]
+        bulk: bool,
+
+        /// Finished executions that are put into the store first; the empty store is measured too when there are any
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = any_number)]
+        kept: usize,
 
         /// Callers that submit at once, and executions worked on at once
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
@@ -162,6 +177,24 @@ enum Scenario {
     },
 }
 
+/// What jobs look like
+#[derive(Clone, Copy, ValueEnum)]
+enum Shape {
+    /// Binary payload, two tags, a priority, a retry policy, and a result of 100 bytes
+    Typical,
+    /// JSON payload and nothing else
+    Plain,
+}
+
+impl From<Shape> for JobShape {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::Typical => Self::Typical,
+            Shape::Plain => Self::Plain,
+        }
+    }
+}
+
 #[derive(Args)]
 struct Store {
     /// The store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; what is measured stays in it
@@ -170,10 +203,11 @@ struct Store {
 }
 
 impl Bench {
-    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+    pub(crate) async fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
         let report = match self.scenario {
-            Scenario::Lifecycle { store, workers, payload, count } => {
-                Lifecycle { store: store.store, workers, payload, count }.measure().await?
+            Scenario::Lifecycle { store, job, bulk, kept, workers, payload, count } => {
+                let target = target(store, settings, typed)?;
+                Lifecycle { target, job: job.into(), bulk, kept, workers, payload, count }.measure().await?
             }
             Scenario::Claim { store, waiting } => {
                 check(&waiting)?;
@@ -200,12 +234,21 @@ impl Bench {
             }
             Scenario::Idle { store, workers, span } => Idle { store: store.store, workers, span }.measure().await?,
         };
-        if settings.json {
-            output::json(&report)?
-        } else {
-            print(&report)?
+        settings.answer(&report, || print(&report))
+    }
+}
+
+/// The server that is named on the command line, or else the store.
+fn target(store: Option<String>, settings: &Settings, typed: &TypedCommand) -> Result<String, Usage> {
+    match (typed.is_given("server"), store) {
+        (true, _) if typed.is_given("store") => {
+            Err(Usage("--store: is given with --server, must be one of the two".into()))
         }
-        Ok(Exit::Done)
+        (true, _) => Ok(settings.server.clone()),
+        (false, Some(store)) => Ok(store),
+        (false, None) => {
+            Err(Usage("--store: is missing, must be the URL of a store, or --server that of a server".into()))
+        }
     }
 }
 
@@ -218,6 +261,10 @@ fn positive(text: &str) -> Result<usize, String> {
 
 fn frame(text: &str) -> Result<usize, String> {
     within(text, 1, limits::FRAME_BYTES)
+}
+
+fn any_number(text: &str) -> Result<usize, String> {
+    within(text, 0, MOST)
 }
 
 fn payload(text: &str) -> Result<usize, String> {

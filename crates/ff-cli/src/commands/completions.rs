@@ -25,7 +25,7 @@ For good:
   powershell  ff completions powershell >> $PROFILE";
 
 impl Completions {
-    pub(crate) fn run(self, typed: &TypedCommand) -> anyhow::Result<Exit> {
+    pub(crate) async fn run(self, typed: &TypedCommand) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut typed.words.clone(), "ff", &mut script);
         output::bytes(&script)?;
@@ -38,7 +38,7 @@ impl Completions {
 pub(crate) struct OpenApi {}
 
 impl OpenApi {
-    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+    pub(crate) async fn run(self) -> anyhow::Result<Exit> {
         output::line(serde_json::to_string_pretty(&ff_server::openapi())?)?;
         Ok(Exit::Done)
     }

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use crate::config::{self, TypedCommand};
 use crate::exit::Exit;
-use crate::output;
 use crate::settings::Settings;
 use crate::table::Table;
 
@@ -14,24 +13,21 @@ use crate::table::Table;
 pub(crate) struct Config {}
 
 impl Config {
-    pub(crate) fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
+    pub(crate) async fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
         let found = config::in_force(typed)?;
         let path = typed.file.as_ref().map(|file| file.path.display().to_string());
-        if settings.json {
-            output::json(&json!({ "file": path, "settings": found }))?;
-            return Ok(Exit::Done);
-        }
-        let mut table = Table::new(&["SETTING", "VALUE", "FROM"]);
-        for one in found {
-            let from = match one.from {
-                "flag" => one.flag,
-                "variable" => one.variable,
-                "file" => path.clone().unwrap_or_default(),
-                from => from.to_owned(),
-            };
-            table.row([one.name, one.value.unwrap_or_else(|| "-".to_owned()), from]);
-        }
-        table.print()?;
-        Ok(Exit::Done)
+        settings.answer(&json!({ "file": path, "settings": found }), || {
+            let mut table = Table::new(&["SETTING", "VALUE", "FROM"]);
+            for one in &found {
+                let from = match one.from {
+                    "flag" => one.flag.as_str(),
+                    "variable" => &one.variable,
+                    "file" => path.as_deref().unwrap_or_default(),
+                    from => from,
+                };
+                table.row([&one.name, one.value.as_deref().unwrap_or("-"), from]);
+            }
+            table.print()
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use ff_core::contracts::ResumeArgs;
 use ff_core::payload::Payload;
 use ff_core::suspension::OperatorDecision;
@@ -14,29 +14,18 @@ use crate::input::Input;
 use crate::settings::Settings;
 use crate::{output, span};
 
-/// Approve what an execution waits for; it goes on and is told so
-#[derive(Args)]
-pub(crate) struct Approve {
-    #[command(flatten)]
-    decide: Decide,
-}
-
-/// Reject what an execution waits for; it goes on and is told so
-#[derive(Args)]
-pub(crate) struct Reject {
-    #[command(flatten)]
-    decide: Decide,
-}
-
-/// Let an execution go on, whatever it waits for
-#[derive(Args)]
-pub(crate) struct Resume {
-    #[command(flatten)]
-    decide: Decide,
+#[derive(Subcommand)]
+pub(crate) enum Decision {
+    /// Approve what an execution waits for; it goes on and is told so
+    Approve(Decide),
+    /// Reject what an execution waits for; it goes on and is told so
+    Reject(Decide),
+    /// Let an execution go on, whatever it waits for
+    Resume(Decide),
 }
 
 #[derive(Args)]
-struct Decide {
+pub(crate) struct Decide {
     /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
     id: IdArg,
 
@@ -65,21 +54,13 @@ struct Decide {
     delay: Option<Duration>,
 }
 
-impl Approve {
+impl Decision {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        self.decide.run(settings, OperatorDecision::Approve, "approved").await
-    }
-}
-
-impl Reject {
-    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        self.decide.run(settings, OperatorDecision::Reject, "rejected").await
-    }
-}
-
-impl Resume {
-    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        self.decide.run(settings, OperatorDecision::Resume, "resumed").await
+        match self {
+            Self::Approve(decide) => decide.run(settings, OperatorDecision::Approve, "approved").await,
+            Self::Reject(decide) => decide.run(settings, OperatorDecision::Reject, "rejected").await,
+            Self::Resume(decide) => decide.run(settings, OperatorDecision::Resume, "resumed").await,
+        }
     }
 }
 
@@ -100,14 +81,8 @@ impl Decide {
             ..ResumeArgs::new(id, decision)
         };
         let resumed = client.decide(args).await?;
-        if settings.json {
-            output::json(&resumed)?;
-        } else if resumed.already {
-            output::line(format_args!("{id} had already been {done}, and is {}", resumed.public_state))?;
-        } else {
-            output::line(format_args!("{id} was {done}, and is {}", resumed.public_state))?;
-        }
-        Ok(Exit::Done)
+        let was = if resumed.already { "had already been" } else { "was" };
+        settings.answer(&resumed, || output::line(format_args!("{id} {was} {done}, and is {}", resumed.public_state)))
     }
 }
 

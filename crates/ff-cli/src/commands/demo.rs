@@ -26,11 +26,11 @@ pub(super) fn start(
     settings: &Settings,
     stop: CancellationToken,
 ) -> JoinHandle<anyhow::Result<()>> {
-    let voice = DemoOutput { aside: settings.json };
+    let output = DemoOutput { aside: settings.json };
     let worker = flowfabric
         .worker("demo")
         .concurrency(4)
-        .state(voice)
+        .state(output)
         .on("demo.resize", resize)
         .on("demo.charge", charge)
         .on("demo.remind", remind)
@@ -38,23 +38,23 @@ pub(super) fn start(
         .run_until(stop.clone().cancelled_owned());
     let client = flowfabric.client();
     tokio::spawn(async move {
-        let (worked, played) = tokio::join!(worker, play(&client, voice, &stop));
+        let (worked, played) = tokio::join!(worker, play(&client, output, &stop));
         worked.context("the demo's worker")?;
         played
     })
 }
 
 /// Submits the jobs and tells how each ends.
-async fn play(client: &Client, voice: DemoOutput, stop: &CancellationToken) -> anyhow::Result<()> {
-    voice.say("\nThe demo submits four jobs:");
+async fn play(client: &Client, output: DemoOutput, stop: &CancellationToken) -> anyhow::Result<()> {
+    output.say("\nThe demo submits four jobs:");
     let mut waiting = JoinSet::new();
     for job in jobs() {
         let id = client.submit(job.job).await?.execution_id;
-        voice.say(format_args!("  {:<12} {id}  {}", job.kind, job.promise));
+        output.say(format_args!("  {:<12} {id}  {}", job.kind, job.promise));
         let client = client.clone();
-        waiting.spawn(async move { end(&client, voice, job.kind, &id).await });
+        waiting.spawn(async move { end(&client, output, job.kind, &id).await });
     }
-    voice.say("");
+    output.say("");
     loop {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
@@ -64,15 +64,15 @@ async fn play(client: &Client, voice: DemoOutput, stop: &CancellationToken) -> a
             }
         }
     }
-    voice.say("\nThe demo is over and the server goes on: try `ff list`, and `ff attempts` on the charge.");
+    output.say("\nThe demo is over and the server goes on: try `ff list`, and `ff attempts` on the charge.");
     Ok(())
 }
 
-async fn end(client: &Client, voice: DemoOutput, kind: &str, id: &ExecutionId) -> anyhow::Result<()> {
+async fn end(client: &Client, output: DemoOutput, kind: &str, id: &ExecutionId) -> anyhow::Result<()> {
     let end = client.wait(id).await?;
     match end.json::<Value>() {
-        Ok(result) => voice.say(format_args!("  {kind:<12} completed: {result}")),
-        Err(error) => voice.say(format_args!("  {kind:<12} {}", printable(&error.to_string()))),
+        Ok(result) => output.say(format_args!("  {kind:<12} completed: {result}")),
+        Err(error) => output.say(format_args!("  {kind:<12} {}", printable(&error.to_string()))),
     }
     Ok(())
 }
@@ -137,7 +137,7 @@ impl DemoOutput {
         if self.aside {
             tell(line);
         } else if let Err(error) = output::line(line) {
-            tracing::debug!(%error, "nobody watches the demo");
+            tracing::debug!(%error, "the output of the demo is closed");
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::table::Table;
 /// Check the invariants of a store, through its server or directly
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// The store itself, such as sqlite:PATH or postgres://HOST/DATABASE, instead of the server's; nobody may have a file open
+    /// The store itself, such as sqlite:PATH or postgres://HOST/DATABASE, instead of the server's; no process may have
+    /// a file open
     #[arg(long, value_name = "URL", value_parser = super::server::store)]
     store: Option<String>,
 }
@@ -26,16 +27,12 @@ impl Doctor {
             None => settings.connect().await?,
         };
         let report = examine(&flowfabric).await?;
-        if settings.json {
-            output::json(&report)?
-        } else {
-            print(&report)?
-        }
+        settings.answer(&report, || print(&report))?;
         Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Trouble })
     }
 }
 
-/// Examines a store, showing how far it is to whoever looks.
+/// Examines a store, with a progress bar.
 async fn examine(flowfabric: &FlowFabric) -> anyhow::Result<DoctorReport> {
     let bar = ProgressBar::new(flowfabric.backend().partitions().num_flow_partitions.into());
     let report = flowfabric.examine(|_| bar.inc(1)).await;

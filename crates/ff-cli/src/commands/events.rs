@@ -46,7 +46,7 @@ async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) ->
     loop {
         let told = if follow { Some(events.next().await?) } else { events.next_if_any().await? };
         if events.missed() {
-            tell(format_args!("some of what happened before this was kept no longer, or nobody followed"));
+            tell(format_args!("events before this are missing: they were no longer kept, or the feed had no reader"));
         }
         let Some(told) = told else { return Ok(()) };
         if settings.json {

@@ -123,7 +123,7 @@ pub(super) fn state(info: &ExecutionInfo) -> String {
     }
 }
 
-/// How far it is, as far as somebody said.
+/// The progress that was reported.
 pub(super) fn progress_line(percent: Option<u8>, message: Option<&str>) -> String {
     let percent = percent.map(|percent| format!("{percent}%"));
     percent.into_iter().chain(message.map(str::to_owned)).collect::<Vec<_>>().join(" ")

@@ -14,6 +14,7 @@ use ff_core::types::{KeyId, KeyName, TimestampMs};
 use ff_sdk::{Client, Connect, FlowFabric, Target};
 
 use crate::exit::{Exit, Usage, tell};
+use crate::paging::every_page;
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
@@ -24,7 +25,7 @@ pub(crate) struct Keys {
     #[command(subcommand)]
     command: Command,
 
-    /// The store itself, such as postgres://HOST/DATABASE, instead of the server's; nobody may have a file open
+    /// The store itself, such as postgres://HOST/DATABASE, instead of the server's; no process may have a file open
     #[arg(long, global = true, value_name = "URL", value_parser = super::server::store)]
     store: Option<String>,
 }
@@ -32,7 +33,8 @@ pub(crate) struct Keys {
 #[derive(Subcommand)]
 enum Command {
     Create(Create),
-    List(List),
+    /// List the keys there ever were, without their secrets
+    List,
     Revoke(Revoke),
 }
 
@@ -56,10 +58,6 @@ struct Create {
     expires: Option<Duration>,
 }
 
-/// List the keys there ever were, without their secrets
-#[derive(Args)]
-struct List {}
-
 /// Take a key back: within seconds no server hears its holder
 #[derive(Args)]
 struct Revoke {
@@ -77,11 +75,11 @@ impl Keys {
         let client = flowfabric.client();
         let done = match self.command {
             Command::Create(create) => create.run(settings, &client).await,
-            Command::List(_) => list(settings, &client).await,
+            Command::List => list(settings, &client).await,
             Command::Revoke(revoke) => revoke.run(settings, &client).await,
         };
         flowfabric.shutdown().await;
-        done.map(|()| Exit::Done)
+        done
     }
 }
 
@@ -93,7 +91,7 @@ async fn open(store: &str) -> anyhow::Result<FlowFabric> {
 }
 
 impl Create {
-    async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<()> {
+    async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<Exit> {
         let key = SecretKey::draw(&SystemEntropy);
         let of_all = self.every_namespace || (self.roles.contains(&Role::Admin) && settings.namespace().is_default());
         let args = CreateKeyArgs {
@@ -106,12 +104,11 @@ impl Create {
         };
         args.check().map_err(|refusal| anyhow!(Usage(refusal.to_string())))?;
         let created = client.create_key(args).await?;
-        if settings.json {
-            return output::json(&NewKey::of(created, Some(&key)));
-        }
-        output::line(key.expose())?;
-        tell_holder(&created);
-        Ok(())
+        settings.answer(&NewKey::of(created.clone(), Some(&key)), || {
+            output::line(key.expose())?;
+            tell_holder(&created);
+            Ok(())
+        })
     }
 }
 
@@ -126,31 +123,20 @@ fn tell_holder(created: &CreatedKey) {
     tell("a server that was started before the first key was created asks for keys once it is started again");
 }
 
-async fn list(settings: &Settings, client: &Client) -> anyhow::Result<()> {
-    let (mut keys, mut after) = (Vec::new(), None);
-    loop {
+async fn list(settings: &Settings, client: &Client) -> anyhow::Result<Exit> {
+    let read = async |after| {
         let page = client.keys(ListKeysArgs { after, limit: limits::PAGE }).await?;
-        keys.extend(page.keys);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    if settings.json {
-        output::json(&KeysPage { keys, next: None })
-    } else {
-        tabulate(&keys, SystemClock.now()).print()
-    }
+        Ok((page.keys, page.next))
+    };
+    let page = KeysPage { keys: every_page(None, read).await?, next: None };
+    settings.answer(&page, || tabulate(&page.keys, SystemClock.now()).print())
 }
 
 impl Revoke {
-    async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<()> {
+    async fn run(self, settings: &Settings, client: &Client) -> anyhow::Result<Exit> {
         let revoked = client.revoke_key(self.id.clone()).await?;
-        if settings.json {
-            return output::json(&revoked);
-        }
         let before = if revoked.already { "was revoked before" } else { "is revoked" };
-        output::line(format_args!("key {} {before}", self.id))
+        settings.answer(&revoked, || output::line(format_args!("key {} {before}", self.id)))
     }
 }
 

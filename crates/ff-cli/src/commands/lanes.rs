@@ -2,16 +2,17 @@
 
 use clap::{Args, Subcommand};
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LaneStanding, LanesPage, ListLanesArgs, Setting};
+use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LaneStanding, ListLanesArgs, Setting};
 use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
 
 use crate::exit::{Exit, Usage, tell};
+use crate::paging::every_page;
 use crate::settings::Settings;
+use crate::span;
 use crate::table::Table;
-use crate::{output, span};
 
 /// List lanes, hold them back, let them go, and say how they treat their work
 #[derive(Args)]
@@ -75,12 +76,7 @@ impl Lanes {
         };
         args.check().map_err(|refusal| Usage(refusal.to_string()))?;
         let lane = settings.connect().await?.client().configure_lane(args).await?;
-        if settings.json {
-            output::json(&lane)?;
-        } else {
-            tabulate(&[lane], false, SystemClock.now()).print()?;
-        }
-        Ok(Exit::Done)
+        settings.answer(&lane, || tabulate(std::slice::from_ref(&lane), false, SystemClock.now()).print())
     }
 }
 
@@ -103,14 +99,14 @@ impl List {
         let client = settings.connect().await?.client();
         let namespace = (!self.all_namespaces).then(|| settings.namespace());
         let lanes = of_namespace(&client, namespace.as_ref()).await?;
-        if settings.json {
-            output::json(&ff_api::LanesPage::from(LanesPage { lanes, next: None }))?;
-        } else if lanes.is_empty() {
-            tell(format_args!("no lane {} has had any work or settings yet", whose(namespace.as_ref())));
-        } else {
-            tabulate(&lanes, self.all_namespaces, SystemClock.now()).print()?;
-        }
-        Ok(Exit::Done)
+        let page = ff_api::LanesPage { lanes, next: None };
+        settings.answer(&page, || {
+            if page.lanes.is_empty() {
+                tell(format_args!("no lane {} has had any work or settings yet", whose(namespace.as_ref())));
+                return Ok(());
+            }
+            tabulate(&page.lanes, self.all_namespaces, SystemClock.now()).print()
+        })
     }
 }
 
@@ -119,18 +115,14 @@ pub(super) fn whose(namespace: Option<&Namespace>) -> String {
     namespace.map_or_else(|| "of any namespace".to_owned(), |name| format!("of namespace {name}"))
 }
 
-/// The lanes of a tenant, or of everybody, all pages as one.
+/// The lanes of a namespace, or of all namespaces.
 pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>) -> anyhow::Result<Vec<LaneInfo>> {
-    let mut args = ListLanesArgs { namespace: namespace.cloned(), after: None, limit: limits::PAGE, finished: true };
-    let mut lanes = Vec::new();
-    loop {
-        let page = client.lanes(args.clone()).await?;
-        lanes.extend(page.lanes);
-        if page.next.is_none() {
-            return Ok(lanes);
-        }
-        args.after = page.next;
-    }
+    let read = async |after| {
+        let args = ListLanesArgs { namespace: namespace.cloned(), after, limit: limits::PAGE, finished: true };
+        let page = client.lanes(args).await?;
+        Ok((page.lanes, page.next))
+    };
+    every_page(None, read).await
 }
 
 /// A row for each lane, which says whose it is where that is not plain.

@@ -1,21 +1,21 @@
 //! Which executions there are.
 
 use clap::Args;
+use ff_api::Page;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Cursor, ExecutionInfo, ListArgs, Page};
-use ff_core::limits;
+use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs};
 use ff_core::state::PublicState;
 use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};
 use ff_sdk::Client;
 
 use super::get::blocked_on;
 use super::submit::tag;
-use crate::exit::{Exit, tell};
+use crate::exit::Exit;
 use crate::filter::{self, Term, TimeArg};
-use crate::input::{cursor, whole};
+use crate::paging::{Paging, tell_more};
 use crate::settings::Settings;
 use crate::table::Table;
-use crate::{output, screen, span};
+use crate::{screen, span};
 
 /// List executions, newest first
 #[derive(Args)]
@@ -44,37 +44,22 @@ pub(crate) struct List {
     #[arg(long, value_name = "WHEN")]
     until: Option<TimeArg>,
 
-    /// How many at most
-    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
-    limit: usize,
-
-    /// Go on where another listing ended
-    #[arg(long, value_name = "CURSOR", value_parser = cursor::<Cursor>)]
-    cursor: Option<Cursor>,
-
-    /// All there are, however many
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    paging: Paging<Cursor>,
 }
 
 impl List {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let all = self.all;
-        let args = self.into_args(settings)?;
-        let client = settings.connect().await?.client();
-        let page = if all { every_page(&client, args).await? } else { client.list(args).await? };
-        if settings.json {
-            output::json(&ff_api::Page::from(page))?;
-        } else {
+        let (filter, paging) = self.into_filter(settings)?;
+        let page = read(&settings.connect().await?.client(), &filter, paging).await?;
+        settings.answer(&page, || {
             show(&page.executions, SystemClock.now())?;
-            if let Some(next) = page.next {
-                tell(format_args!("more: --cursor {next}, or --all"));
-            }
-        }
-        Ok(Exit::Done)
+            tell_more(page.next_cursor.as_ref());
+            Ok(())
+        })
     }
 
-    fn into_args(self, settings: &Settings) -> anyhow::Result<ListArgs> {
+    fn into_filter(self, settings: &Settings) -> anyhow::Result<(Filter, Paging<Cursor>)> {
         let terms = [
             self.state.map(Term::State),
             self.lane.map(Term::Lane),
@@ -84,22 +69,18 @@ impl List {
         ];
         let tags = self.tags.into_iter().map(|(key, value)| Term::Tag(key, value));
         let terms = terms.into_iter().flatten().chain(tags).collect();
-        let filter = filter::meant(settings.namespace(), terms, SystemClock.now())?;
-        Ok(ListArgs { filter, after: self.cursor, limit: if self.all { limits::PAGE } else { self.limit } })
+        Ok((filter::build(settings.namespace(), terms, SystemClock.now())?, self.paging))
     }
 }
 
-/// All pages as one.
-pub(super) async fn every_page(client: &Client, mut args: ListArgs) -> anyhow::Result<Page> {
-    let mut executions = Vec::new();
-    loop {
-        let page = client.list(args.clone()).await?;
-        executions.extend(page.executions);
-        if page.next.is_none() {
-            return Ok(Page { executions, next: None });
-        }
-        args.after = page.next;
-    }
+/// The executions a filter means, as much of them as is asked for.
+pub(super) async fn read(client: &Client, filter: &Filter, paging: Paging<Cursor>) -> anyhow::Result<Page> {
+    let read = async |after, limit| {
+        let page = client.list(ListArgs { filter: filter.clone(), after, limit }).await?;
+        Ok((page.executions, page.next))
+    };
+    let (executions, next) = paging.read(read).await?;
+    Ok(Page { executions, next_cursor: next.map(|cursor| cursor.to_string()) })
 }
 
 /// A row for each. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.

@@ -28,7 +28,7 @@ pub(super) async fn act(
     done: &str,
     begin: impl Fn(&Client, Search) -> Result<Bulk, ff_sdk::Error>,
 ) -> anyhow::Result<Exit> {
-    let filter = filter::meant(settings.namespace(), terms, SystemClock.now())?;
+    let filter = filter::build(settings.namespace(), terms, SystemClock.now())?;
     let mut signals = Signals::listen()?;
     let client = settings.connect().await?.client();
     let bar = ProgressBar::no_length().with_style(style());

@@ -28,13 +28,9 @@ impl Migrate {
         let migrated = migrate(&self.store, PostgresOptions::default()).await;
         let MigrationReport { from, to } = migrated.map_err(ff_sdk::ConnectError::from)?;
         let store = without_password(&self.store);
-        if settings.json {
-            output::json(&json!({ "store": store, "from": from, "to": to }))?;
-        } else if from == to {
-            output::line(format_args!("{store} has version {to} already"))?;
-        } else {
-            output::line(format_args!("{store} has version {to} now, and had {from}"))?;
-        }
-        Ok(Exit::Done)
+        let before = if from == to { "already".to_owned() } else { format!("now, and had {from}") };
+        settings.answer(&json!({ "store": store, "from": from, "to": to }), || {
+            output::line(format_args!("{store} has version {to} {before}"))
+        })
     }
 }

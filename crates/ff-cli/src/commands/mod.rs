@@ -34,7 +34,7 @@ pub(crate) use attempts::Attempts;
 pub(crate) use bench::Bench;
 pub(crate) use completions::{Completions, OpenApi};
 pub(crate) use config::Config;
-pub(crate) use decide::{Approve, Reject, Resume};
+pub(crate) use decide::Decision;
 pub(crate) use dev::Dev;
 pub(crate) use doctor::Doctor;
 pub(crate) use events::Events;

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::Context;
 use clap::Args;
-use ff_core::contracts::ReplayArgs;
+use ff_core::contracts::{ReplayArgs, Replayed};
 use ff_sdk::{Bulk, Client, Search};
 
 use super::many;
@@ -45,8 +45,12 @@ pub(crate) struct Replay {
 /// Take an execution from the worker that holds it, so that another can have it
 #[derive(Args)]
 pub(crate) struct Revoke {
-    #[command(flatten)]
-    what: OperatorArgs,
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+
+    /// Why; it is kept in the lease history
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 #[derive(Args)]
@@ -64,16 +68,6 @@ struct OneOrMany {
     dry_run: bool,
 
     /// Why; it is kept with the execution
-    #[arg(long, value_name = "TEXT")]
-    reason: Option<String>,
-}
-
-#[derive(Args)]
-struct OperatorArgs {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
-    id: IdArg,
-
-    /// Why; it is kept in the lease history
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -96,13 +90,8 @@ impl Cancel {
         let client = settings.connect().await?.client();
         let id = id.find(&client).await?;
         let cancelled = client.cancel(&id, reason.as_deref()).await?;
-        if settings.json {
-            output::json(&cancelled)?;
-        } else {
-            let already = if cancelled.already { " already" } else { "" };
-            output::line(format_args!("{id} is{already} cancelled"))?;
-        }
-        Ok(Exit::Done)
+        let already = if cancelled.already { " already" } else { "" };
+        settings.answer(&cancelled, || output::line(format_args!("{id} is{already} cancelled")))
     }
 }
 
@@ -122,28 +111,18 @@ impl Replay {
         let id = id.find(&flowfabric.client()).await?;
         let args = ReplayArgs { execution_id: id, reason, requested_by: None, reopen_downstream };
         let replayed = flowfabric.backend().replay(args).await?;
-        if settings.json {
-            output::json(&replayed)?;
-        } else {
-            output::line(format_args!("{id} is {} again, replay {}", replayed.public_state, replayed.replays))?;
-        }
-        Ok(Exit::Done)
+        let Replayed { public_state, replays } = replayed;
+        settings.answer(&replayed, || output::line(format_args!("{id} is {public_state} again, replay {replays}")))
     }
 }
 
 impl Revoke {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let OperatorArgs { id, reason } = self.what;
         let client = settings.connect().await?.client();
-        let id = id.find(&client).await?;
-        let revoked = client.revoke(&id, reason.as_deref()).await?;
-        if settings.json {
-            output::json(&revoked)?;
-        } else {
-            let already = if revoked.already { " had already been" } else { " was" };
-            output::line(format_args!("lease {} of {id}{already} revoked", revoked.lease_epoch))?;
-        }
-        Ok(Exit::Done)
+        let id = self.id.find(&client).await?;
+        let revoked = client.revoke(&id, self.reason.as_deref()).await?;
+        let was = if revoked.already { "had already been" } else { "was" };
+        settings.answer(&revoked, || output::line(format_args!("lease {} of {id} {was} revoked", revoked.lease_epoch)))
     }
 }
 

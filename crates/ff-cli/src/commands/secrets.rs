@@ -36,7 +36,8 @@ pub(crate) struct Secrets {
 #[derive(Subcommand)]
 enum Command {
     Rotate(Rotate),
-    List(List),
+    /// List the names of the secrets, and until when each is good; the secrets themselves are never shown
+    List,
 }
 
 /// Sign new tokens with a new secret; tokens of the one before stay good for a while
@@ -55,15 +56,11 @@ struct Rotate {
     grace: Duration,
 }
 
-/// List the names of the secrets, and until when each is good; the secrets themselves are never shown
-#[derive(Args)]
-struct List {}
-
 impl Secrets {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         match self.command {
             Command::Rotate(rotate) => rotate.run(settings).await,
-            Command::List(list) => list.run(settings).await,
+            Command::List => list(settings).await,
         }
     }
 }
@@ -83,16 +80,12 @@ impl Rotate {
         args.check().map_err(|refusal| Usage(refusal.to_string()))?;
         let report = everywhere(&settings.connect().await?.client(), args).await?;
         let complete = report.is_complete();
-        if settings.json {
-            output::json(&ff_api::RotationReport::from(report))?;
-        } else {
-            tell_report(&kid, self.grace, &report)?;
-        }
+        settings.answer(&ff_api::RotationReport::from(report.clone()), || tell_report(&kid, self.grace, &report))?;
         Ok(if complete { Exit::Done } else { Exit::Trouble })
     }
 }
 
-/// Rotates, and repeats it while partitions were out of reach: only whoever has the secret can finish what was begun.
+/// Rotates, and repeats it while partitions were out of reach: only the holder of the secret can finish a rotation.
 async fn everywhere(client: &Client, args: RotateSecretArgs) -> anyhow::Result<RotationReport> {
     let mut report = client.rotate_secret(args.clone()).await?;
     for _ in 1..TRIES {
@@ -126,16 +119,9 @@ fn tell_report(kid: &Kid, grace: Duration, report: &RotationReport) -> anyhow::R
     Ok(())
 }
 
-impl List {
-    async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let partitions = settings.connect().await?.client().secrets().await?;
-        if settings.json {
-            output::json(&ff_api::Secrets { partitions })?;
-        } else {
-            tabulate(&partitions, SystemClock.now()).print()?;
-        }
-        Ok(Exit::Done)
-    }
+async fn list(settings: &Settings) -> anyhow::Result<Exit> {
+    let secrets = ff_api::Secrets { partitions: settings.connect().await?.client().secrets().await? };
+    settings.answer(&secrets, || tabulate(&secrets.partitions, SystemClock.now()).print())
 }
 
 /// One row per secret and use of it. Where a rotation did not get through, partitions differ, and the last column shows it.
@@ -163,7 +149,7 @@ fn tabulate(partitions: &[PartitionKids], now: TimestampMs) -> Table {
     table
 }
 
-/// Reads a secret from where it is not seen: the command line can be read by everybody on the machine.
+/// Reads a secret from where it is not seen: other users of the machine can read the command line.
 fn read(path: &Path) -> anyhow::Result<Secret> {
     let mut text = String::new();
     let read = if path == Path::new("-") {

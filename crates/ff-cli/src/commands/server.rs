@@ -14,7 +14,7 @@ use crate::served_store::ServedStore;
 use crate::serving_flags::{ServingFlags, address};
 use crate::settings::Settings;
 
-/// Where a server listens when nobody says.
+/// Where a server listens unless told otherwise.
 pub(super) const LISTEN: &str = "127.0.0.1:7070";
 
 /// Serve a store over HTTP
@@ -28,7 +28,7 @@ pub(crate) struct Server {
     #[arg(long, env = "FF_LISTEN", value_name = "HOST:PORT", default_value = LISTEN, value_parser = address)]
     listen: SocketAddr,
 
-    /// Tell metrics to anybody at an address of their own, besides at /metrics where the server listens
+    /// Serve metrics without a key at an address of their own, besides at /metrics where the server listens
     #[arg(long, env = "FF_METRICS_LISTEN", value_name = "HOST:PORT", value_parser = address)]
     metrics_listen: Option<SocketAddr>,
 
@@ -55,10 +55,10 @@ impl Server {
         } else {
             output::line(format_args!("serving {store} at {server}"))?;
             if let Some(metrics) = serving.metrics_url() {
-                output::line(format_args!("metrics at {metrics}, for anybody who can reach it"))?;
+                output::line(format_args!("metrics at {metrics}, without a key"))?;
             }
             if !serving.asks_for_keys() {
-                output::line("the store has no API keys: listening on loopback only, and asking nobody for one")?;
+                output::line("the store has no API keys: listening on loopback only, and asking for none")?;
             }
         }
         serving.until_stopped(CancellationToken::new(), async { Ok(()) }).await?;

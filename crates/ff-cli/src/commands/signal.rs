@@ -62,12 +62,8 @@ impl Signal {
             ..DeliverArgs::new(id, waitpoint, token, self.name)
         };
         let delivered = flowfabric.backend().deliver(args).await?;
-        if settings.json {
-            output::json(&delivered)?;
-        } else {
-            output::line(format_args!("{}: {}", delivered.signal_id, meaning(delivered.effect)))?;
-        }
-        Ok(Exit::Done)
+        settings
+            .answer(&delivered, || output::line(format_args!("{}: {}", delivered.signal_id, meaning(delivered.effect))))
     }
 }
 

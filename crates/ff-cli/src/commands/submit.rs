@@ -91,12 +91,7 @@ impl Submit {
                 Either::Right(((), waiting)) => waiting.await,
             };
         }
-        if settings.json {
-            output::json(&submitted)?
-        } else {
-            output::line(submitted.execution_id)?
-        }
-        Ok(Exit::Done)
+        settings.answer(&submitted, || output::line(submitted.execution_id))
     }
 
     fn into_args(self, settings: &Settings) -> anyhow::Result<SubmitArgs> {

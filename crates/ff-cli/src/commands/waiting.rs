@@ -1,20 +1,20 @@
 //! What waits for people or the outside world.
 
 use clap::Args;
+use ff_api::Page;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs, Page, SuspensionInfo};
-use ff_core::limits;
+use ff_core::contracts::{Cursor, ExecutionInfo, Filter, SuspensionInfo};
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LaneId, TimestampMs, WaitpointId, WaitpointKey};
 use ff_sdk::Client;
 use serde::Serialize;
 
-use super::list::every_page;
-use crate::exit::{Exit, tell};
-use crate::input::{cursor, whole};
+use super::list::read;
+use crate::exit::Exit;
+use crate::paging::{Paging, tell_more};
 use crate::settings::Settings;
+use crate::span;
 use crate::table::Table;
-use crate::{output, span};
 
 /// List what waits: for whom or what, since when, and for how long it may
 #[derive(Args)]
@@ -23,50 +23,31 @@ pub(crate) struct Waiting {
     #[arg(long, value_name = "LANE")]
     lane: Option<LaneId>,
 
-    /// Print the approval link of every open waitpoint instead; whoever has one can answer
+    /// Print the approval link of every open waitpoint instead; its holder can answer
     #[arg(long)]
     links: bool,
 
-    /// How many at most
-    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
-    limit: usize,
-
-    /// Go on where another listing ended
-    #[arg(long, value_name = "CURSOR", value_parser = cursor::<Cursor>)]
-    cursor: Option<Cursor>,
-
-    /// All there are, however many
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    paging: Paging<Cursor>,
 }
 
 impl Waiting {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
         let client = flowfabric.client();
-        let args = ListArgs {
-            filter: Filter {
-                lane: self.lane,
-                state: Some(PublicState::Suspended),
-                ..Filter::everything(settings.namespace())
-            },
-            after: self.cursor,
-            limit: if self.all { limits::PAGE } else { self.limit },
-        };
-        let page = if self.all { every_page(&client, args).await? } else { client.list(args).await? };
-        let next = page.next;
+        let everything = Filter::everything(settings.namespace());
+        let filter = Filter { lane: self.lane, state: Some(PublicState::Suspended), ..everything };
+        let page = read(&client, &filter, self.paging).await?;
         if self.links {
             let base = flowfabric.public_url().unwrap_or(&settings.server);
-            show_links(settings, &client, page, base).await?;
-        } else if settings.json {
-            output::json(&ff_api::Page::from(page))?;
-        } else {
+            let links = links(&client, page, base).await?;
+            return settings.answer(&links, || links.print());
+        }
+        settings.answer(&page, || {
             tabulate(&page.executions, SystemClock.now()).print()?;
-        }
-        if let Some(next) = next.filter(|_| !settings.json) {
-            tell(format_args!("more: --cursor {next}, or --all"));
-        }
-        Ok(Exit::Done)
+            tell_more(page.next_cursor.as_ref());
+            Ok(())
+        })
     }
 }
 
@@ -124,7 +105,19 @@ struct Links {
     next_cursor: Option<String>,
 }
 
-async fn show_links(settings: &Settings, client: &Client, page: Page, base: &str) -> anyhow::Result<()> {
+impl Links {
+    fn print(&self) -> anyhow::Result<()> {
+        let mut table = Table::new(&["ID", "AT", "LINK"]);
+        for link in &self.links {
+            table.row([&link.execution_id.to_string(), link.waitpoint_key.as_str(), &link.approval_url]);
+        }
+        table.print()?;
+        tell_more(self.next_cursor.as_ref());
+        Ok(())
+    }
+}
+
+async fn links(client: &Client, page: Page, base: &str) -> anyhow::Result<Links> {
     let mut links = Vec::new();
     for execution_id in page.executions.iter().map(|info| info.execution_id) {
         for open in client.waitpoints(&execution_id).await? {
@@ -134,12 +127,5 @@ async fn show_links(settings: &Settings, client: &Client, page: Page, base: &str
             links.push(Link { execution_id, waitpoint_id, waitpoint_key, approval_url });
         }
     }
-    if settings.json {
-        return output::json(&Links { links, next_cursor: page.next.map(|cursor| cursor.to_string()) });
-    }
-    let mut table = Table::new(&["ID", "AT", "LINK"]);
-    for link in links {
-        table.row([link.execution_id.to_string(), link.waitpoint_key.to_string(), link.approval_url]);
-    }
-    table.print()
+    Ok(Links { links, next_cursor: page.next_cursor })
 }

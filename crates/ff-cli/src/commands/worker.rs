@@ -102,7 +102,8 @@ impl Worker {
         asked.cancel();
         tokio::select! {
             ended = &mut working => Ok(ended.map(|()| Exit::Done)?),
-            // What still runs is dropped with the worker, and another takes it up when its lease ends.
+            // Commands that still run are dropped with the worker; another worker claims their executions when the
+            // leases end.
             () = signals.next() => Ok(Exit::Interrupted),
         }
     }

@@ -12,9 +12,10 @@ use ff_sdk::Client;
 
 use super::lanes;
 use crate::exit::{Exit, tell};
+use crate::paging::every_page;
 use crate::settings::Settings;
+use crate::span;
 use crate::table::Table;
-use crate::{output, span};
 
 /// List the workers that are there, with what they take
 #[derive(Args)]
@@ -29,29 +30,25 @@ impl Workers {
         let client = settings.connect().await?.client();
         let whose = (!self.all_namespaces).then(|| settings.namespace());
         let workers = of_namespace(&client, whose.as_ref()).await?;
-        if settings.json {
-            output::json(&WorkersPage { workers, next: None })?;
-        } else if workers.is_empty() {
-            tell(format_args!("no worker {} is there", lanes::whose(whose.as_ref())));
-        } else {
-            tabulate(&workers, self.all_namespaces, SystemClock.now()).print()?;
-        }
-        Ok(Exit::Done)
+        let page = WorkersPage { workers, next: None };
+        settings.answer(&page, || {
+            if page.workers.is_empty() {
+                tell(format_args!("no worker {} is there", lanes::whose(whose.as_ref())));
+                return Ok(());
+            }
+            tabulate(&page.workers, self.all_namespaces, SystemClock.now()).print()
+        })
     }
 }
 
-/// The workers of a tenant, or of everybody, all pages as one.
+/// The workers of a namespace, or of all namespaces.
 pub(super) async fn of_namespace(client: &Client, namespace: Option<&Namespace>) -> anyhow::Result<Vec<Worker>> {
-    let mut args = ListWorkersArgs { namespace: namespace.cloned(), after: None, limit: limits::PAGE };
-    let mut workers = Vec::new();
-    loop {
-        let page = client.workers(args.clone()).await?;
-        workers.extend(page.workers);
-        if page.next.is_none() {
-            return Ok(workers);
-        }
-        args.after = page.next;
-    }
+    let read = async |after| {
+        let args = ListWorkersArgs { namespace: namespace.cloned(), after, limit: limits::PAGE };
+        let page = client.workers(args).await?;
+        Ok((page.workers, page.next))
+    };
+    every_page(None, read).await
 }
 
 fn tabulate(workers: &[Worker], with_namespace: bool, now: TimestampMs) -> Table {

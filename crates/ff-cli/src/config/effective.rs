@@ -35,7 +35,7 @@ pub(crate) fn in_force(typed: &TypedCommand) -> anyhow::Result<Vec<EffectiveSett
     Ok(found)
 }
 
-/// What a command finds when nothing is typed after its name, not even what it needs.
+/// The settings of a command that is typed without any options, required ones included.
 fn alone(command: &Command, name: &'static str, file: Option<&File>) -> anyhow::Result<ArgMatches> {
     let command = configured(command.clone(), file);
     let command = command.mut_subcommand(name, |command| command.mut_args(|arg| arg.required(false)));

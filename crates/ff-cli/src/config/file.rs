@@ -87,7 +87,7 @@ fn read(
         _ => text(value).map(|value| vec![value]),
     };
     let values = values.ok_or_else(|| format!("{section}.{key}: must be text, a number or true or false"))?;
-    // What a secret is must not be told, not even to say what is wrong with it.
+    // A secret is not repeated in an error.
     let shown = |value: &str| if setting.is_secret() { String::new() } else { format!(" cannot be {value:?}:") };
     match values.iter().find_map(|value| Some((value, setting.objection(value)?))) {
         Some((value, why)) => {

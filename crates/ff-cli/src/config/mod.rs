@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 pub(crate) use effective::in_force;
 use ff_sdk::store_url::without_password;
@@ -17,7 +18,7 @@ use setting::settings;
 
 use crate::exit::{self, Usage};
 
-/// The file that is read when nobody names another.
+/// The file that is read unless another is named.
 const FILE: &str = "flowfabric.toml";
 
 /// A command line, and what decides what it means.
@@ -47,6 +48,15 @@ impl TypedCommand {
             error.exit()
         });
         Ok(Self { words, matches, file })
+    }
+
+    /// Whether an option of the command was typed, rather than set by a variable, a file or the tool.
+    pub(crate) fn is_given(&self, option: &str) -> bool {
+        let mut matches = &self.matches;
+        while let Some((_, inner)) = matches.subcommand() {
+            matches = inner;
+        }
+        matches.value_source(option) == Some(ValueSource::CommandLine)
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// How much is told when nobody asks for more.
+/// The level of the log without `-v`.
 #[derive(Clone, Copy)]
 pub(crate) enum Level {
     Warn,

@@ -28,7 +28,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// A command line that is run once for every attempt.
 pub(crate) struct Program {
     command: String,
-    /// What its output is; JSON when it reads as JSON, otherwise plain bytes, when nobody says.
+    /// What its output is; JSON when it reads as JSON, otherwise plain bytes, unless given.
     content_type: Option<ContentType>,
     /// Whether what it writes is put out while it runs.
     streams: bool,

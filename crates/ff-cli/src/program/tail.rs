@@ -20,7 +20,7 @@ pub(super) async fn follow(stderr: Option<impl AsyncRead + Unpin>) -> Result<Str
         tail.push(&chunk[..read]);
         let passed_on = async { ours.write_all(&chunk[..read]).await.and(ours.flush().await) };
         if let Err(error) = passed_on.await {
-            tracing::debug!(%error, "nobody reads what the command complains of");
+            tracing::debug!(%error, "standard error is closed");
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn judge(status: ExitStatus, complaint: &str) -> Result<(), Fault> {
 }
 
 /// The process group a child leads. It is killed when this is dropped before the program was over, so that no handler
-/// leaves a program behind that nobody waits for.
+/// leaves a child process behind that is not waited for.
 pub(super) struct Group {
     leader: Option<Pid>,
 }
@@ -37,8 +37,8 @@ impl Group {
         Self { leader }
     }
 
-    /// The program ended by itself. What it left running in the background is its own affair, and the number of its group
-    /// may soon be somebody else's.
+    /// The program ended by itself. Processes it left in the background are not stopped: the number of their group may
+    /// soon belong to another process.
     pub(super) fn disband(mut self) {
         self.leader = None;
     }
@@ -48,7 +48,7 @@ impl Group {
         self.signal(Signal::TERM);
     }
 
-    /// Sends a signal to whoever is left of the group; that may be nobody.
+    /// Sends a signal to the processes that are left of the group, if any.
     fn signal(&self, signal: Signal) {
         let Some(leader) = self.leader else { return };
         match kill_process_group(leader, signal) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::servers::{Flavour, Process};
-use crate::world::{CommandRun, command};
+use crate::world::{CommandRun, World, command};
 
 #[test]
 fn a_lifecycle_is_measured_beside_its_floor_on_a_file() {
@@ -14,6 +14,8 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_file() {
     percentiles(&report, &["submit", "claim", "complete", "submit_to_start"]);
     assert!(report["figures"]["bytes_per_execution"].as_f64().unwrap() > 100.0, "{report}");
     assert!(report["figures"]["steps_per_commit"].as_f64().unwrap() >= 1.0, "{report}");
+    assert!(report["figures"]["process_us_per_lifecycle"].as_f64().unwrap() > 0.0, "{report}");
+    assert_eq!((&report["settings"]["job"], &report["settings"]["bulk"]), (&"typical".into(), &false.into()));
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("floor")), "{left:?}");
 }
@@ -26,10 +28,54 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
     percentiles(&report, &["submit", "claim", "complete", "submit_to_start"]);
     let inner = report["figures"]["inner_calls_per_lifecycle"].as_f64().unwrap();
     assert!(inner > 8.0 && inner <= 28.0, "{report}");
+    for time in ["server_us_per_lifecycle", "function_us_per_lifecycle"] {
+        assert!(report["figures"][time].as_f64().unwrap() > 0.0, "{time}: {report}");
+    }
     assert_eq!(server.ask(&["EVAL", "return #redis.call('KEYS', 'ff:bench*')", "0"]), ":0");
     assert!(!server.ask(&["FUNCTION", "LIST"]).contains("flowfabric_bench"));
     let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
     assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+}
+
+/// A typical job has what a plain one has not, and both leave a sound store behind.
+#[test]
+fn typical_and_plain_jobs_are_submitted_in_bulk() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    let measured = |job: &str| {
+        let report = bench(
+            folder.path(),
+            &["lifecycle", "--store", &server.url(), "--count", "1800", "--bulk", "--job", job, "--workers", "50"],
+        );
+        compared(&report);
+        assert_eq!((&report["settings"]["job"], &report["settings"]["bulk"]), (&job.into(), &true.into()));
+        assert!(report["figures"]["submitted_per_s"].as_f64().unwrap() > 0.0, "{report}");
+        report["figures"]["bytes_per_execution"].as_f64().unwrap()
+    };
+    assert!(measured("typical") > measured("plain"));
+    let listed = CommandRun::of(command(folder.path(), &["doctor", "--store", &server.url()])).ok();
+    assert!(listed.ends_with("nothing is wrong"), "{listed}");
+}
+
+#[test]
+fn a_store_with_finished_executions_is_compared_with_the_empty_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = "sqlite:bench.db";
+    let report = bench(folder.path(), &["lifecycle", "--store", store, "--count", "200", "--kept", "300"]);
+    compared(&report);
+    assert_eq!(report["settings"]["kept"], 300);
+    assert!(report["figures"]["kept_to_empty"].as_f64().unwrap() > 0.0, "{report}");
+}
+
+#[test]
+fn a_lifecycle_is_measured_over_http() {
+    let (folder, world) = (tempfile::tempdir().unwrap(), World::start());
+    for how in [&[][..], &["--bulk"]] {
+        let args = [&["lifecycle", "--server", &world.server, "--count", "200"], how].concat();
+        let report = bench(folder.path(), &args);
+        assert!(report["throughput_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{report}");
+        assert_eq!((&report["store"], &report["floor_per_s"]), (&world.server.as_str().into(), &Value::Null));
+        percentiles(&report, &["complete", "submit_to_start"]);
+    }
 }
 
 #[test]
@@ -86,6 +132,10 @@ fn what_cannot_be_measured_is_said_to_be() {
     let most = u64::MAX.to_string();
     bench(&["--store", "memory:", "--count", &most]).refused(2, "must be a whole number from 1 to 1000000000");
     bench(&["--store", "memory:", "--payload", &most]).refused(2, "must be a whole number from 0 to 1048576");
+    bench(&["--store", "memory:", "--kept", "some"]).refused(2, "must be a whole number from 0 to 1000000000");
+    bench(&["--store", "memory:", "--job", "odd"]).refused(2, "typical, plain");
+    bench(&["--store", "memory:", "--server", "http://127.0.0.1:1"]).refused(2, "must be one of the two");
+    bench(&[]).refused(2, "--store: is missing");
     bench(&["--store", "mysql://x"]).refused(2, "scheme: must be that of sqlite:PATH");
 }
 

@@ -1,4 +1,4 @@
-//! `ff keys`: the first key is made on the store, the rest over HTTP, and nobody gets in without one.
+//! `ff keys`: the first key is made on the store, the rest over HTTP, and no request is answered without one.
 
 use std::path::Path;
 use std::process::Command;

@@ -199,7 +199,7 @@ fn a_message_cannot_steer_the_terminal() {
     assert_eq!(world.json(&["get", &id])["failure"]["message"], json!("exit code 65: \u{1b}[2Jgone"));
 }
 
-/// Results, messages and names come from anybody, and a terminal does what it is told.
+/// Results, messages and names come from other users, and a terminal obeys control characters.
 #[test]
 fn a_terminal_is_shown_nothing_it_would_obey() {
     let world = World::start();

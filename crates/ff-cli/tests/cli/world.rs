@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Nothing here takes this long; what does has gone wrong. A lease that nobody works on expires later.
+/// Nothing here takes this long; what does has gone wrong. A lease that is not renewed expires later.
 const LONG: Duration = Duration::from_secs(20);
 
 /// A folder, and `ff dev` on it.
@@ -118,7 +118,7 @@ fn program<S: AsRef<OsStr>>(name: &str, folder: &Path, args: &[S]) -> Command {
     command
 }
 
-/// `ff dev` on a folder, at an address nobody else has.
+/// `ff dev` on a folder, at an address of its own.
 pub(crate) fn dev(folder: &Path) -> Command {
     command(folder, &["dev", "--listen", "127.0.0.1:0"])
 }
@@ -226,7 +226,7 @@ impl Process {
 }
 
 impl Process {
-    /// Asks it to stop, waits for its end, and gives what it printed and said that nobody has read yet.
+    /// Asks it to stop, waits for its end, and returns what it printed and has not been read yet.
     pub(crate) fn stop_and_tell(mut self) -> (ExitStatus, String) {
         self.signal(Signal::TERM);
         let status = self.child.wait().unwrap();

@@ -1,25 +1,9 @@
 //! An id stands for one key, and of its secret only the hash is kept.
 
-use ff_core::api_key::{KeyHash, Role};
-use ff_core::contracts::CreateKeyArgs;
-use ff_core::engine_error::EngineError;
-use ff_core::limits;
-use ff_core::types::KeyId;
-
 use super::{ids, key};
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    a_key_is_found_as_it_was_created,
-    creating_twice_is_one_key,
-    an_id_stands_for_one_key,
-    a_key_nobody_may_have_is_refused_by_its_field,
-    of_two_who_create_one_id_at_once_one_succeeds,
-}
-
-async fn a_key_is_found_as_it_was_created(world: World) {
+pub(crate) async fn a_key_is_found_as_it_was_created(world: World) {
     let created = world.backend.create_key(key("a1")).await.unwrap();
     assert_eq!((created.key.created_at, created.already), (world.clock.now(), false));
     assert_eq!(created.key.expires_at, Some(world.clock.now() + 1_000));
@@ -28,7 +12,7 @@ async fn a_key_is_found_as_it_was_created(world: World) {
     assert_eq!(world.engine_store.find_key(&KeyId::parse("a2").unwrap()).await.unwrap(), None);
 }
 
-async fn creating_twice_is_one_key(world: World) {
+pub(crate) async fn creating_twice_is_one_key(world: World) {
     let first = world.backend.create_key(key("a1")).await.unwrap();
     world.clock.advance(ms(10)).await;
     let again = world.backend.create_key(key("a1")).await.unwrap();
@@ -36,7 +20,7 @@ async fn creating_twice_is_one_key(world: World) {
     assert_eq!(ids(&world).await, ["a1"]);
 }
 
-async fn an_id_stands_for_one_key(world: World) {
+pub(crate) async fn an_id_stands_for_one_key(world: World) {
     world.backend.create_key(key("a1")).await.unwrap();
     let other = CreateKeyArgs { secret_hash: KeyHash::of(b"another"), ..key("a1") };
     let refusal = assert_refused!(world.backend.create_key(other).await, "idempotency_conflict");
@@ -45,7 +29,7 @@ async fn an_id_stands_for_one_key(world: World) {
     assert_eq!(found.secret_hash, key("a1").secret_hash);
 }
 
-async fn a_key_nobody_may_have_is_refused_by_its_field(world: World) {
+pub(crate) async fn a_key_nobody_may_have_is_refused_by_its_field(world: World) {
     for (args, code, field) in [
         (CreateKeyArgs { roles: [].into(), ..key("a1") }, "invalid_input", "roles"),
         (CreateKeyArgs { namespace: None, ..key("a1") }, "invalid_input", "namespace"),
@@ -62,7 +46,7 @@ async fn a_key_nobody_may_have_is_refused_by_its_field(world: World) {
     assert_eq!(world.backend.create_key(admin).await.unwrap().key.expires_at, None);
 }
 
-async fn of_two_who_create_one_id_at_once_one_succeeds(world: World) {
+pub(crate) async fn of_two_who_create_one_id_at_once_one_succeeds(world: World) {
     let create = |secret: &'static [u8]| {
         let args = CreateKeyArgs { secret_hash: KeyHash::of(secret), ..key("a1") };
         world.backend.create_key(args)

@@ -1,20 +1,9 @@
 //! Keys are listed without their secrets.
 
-use ff_core::contracts::ListKeysArgs;
-use ff_core::limits;
-
 use super::{ids, key};
-use crate::World;
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 
-promises! {
-    keys_are_listed_by_id_page_by_page,
-    a_list_of_keys_tells_everything_but_secrets,
-    a_page_of_keys_has_at_most_a_thousand,
-}
-
-async fn keys_are_listed_by_id_page_by_page(world: World) {
+pub(crate) async fn keys_are_listed_by_id_page_by_page(world: World) {
     assert_eq!(ids(&world).await, Vec::<String>::new());
     for id in ["c", "a", "d", "b"] {
         world.backend.create_key(key(id)).await.unwrap();
@@ -22,7 +11,7 @@ async fn keys_are_listed_by_id_page_by_page(world: World) {
     assert_eq!(ids(&world).await, ["a", "b", "c", "d"]);
 }
 
-async fn a_list_of_keys_tells_everything_but_secrets(world: World) {
+pub(crate) async fn a_list_of_keys_tells_everything_but_secrets(world: World) {
     let created = world.backend.create_key(key("a1")).await.unwrap();
     let page = world.backend.list_keys(ListKeysArgs { after: None, limit: 10 }).await.unwrap();
     assert_eq!(page.keys, [created.key]);
@@ -30,7 +19,7 @@ async fn a_list_of_keys_tells_everything_but_secrets(world: World) {
     assert!(!text.contains(&key("a1").secret_hash.to_hex()), "{text}");
 }
 
-async fn a_page_of_keys_has_at_most_a_thousand(world: World) {
+pub(crate) async fn a_page_of_keys_has_at_most_a_thousand(world: World) {
     let list = |limit| ListKeysArgs { after: None, limit };
     assert!(world.backend.list_keys(list(limits::PAGE)).await.is_ok());
     let refusal = assert_refused!(world.backend.list_keys(list(limits::PAGE + 1)).await, "limit_exceeded");

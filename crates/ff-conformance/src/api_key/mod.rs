@@ -4,24 +4,7 @@ pub(crate) mod creating;
 pub(crate) mod listing;
 pub(crate) mod revoking;
 
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! api_key_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        api_key {
-            creating,
-            revoking,
-            listing,
-        }
-    } };
-}
-
-use ff_core::api_key::{KeyHash, Role};
-use ff_core::contracts::{CreateKeyArgs, ListKeysArgs};
-use ff_core::types::{KeyId, KeyName, Namespace};
-
-use crate::World;
+use crate::prelude::*;
 
 /// A key by which a tenant submits and works.
 pub(crate) fn key(id: &str) -> CreateKeyArgs {

@@ -1,19 +1,9 @@
 //! What is taken back stays so.
 
-use ff_core::contracts::RevokeKeyArgs;
-
 use super::key;
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    a_key_is_taken_back_once_and_for_good,
-    a_key_that_is_not_there_cannot_be_taken_back,
-    a_key_taken_back_cannot_be_created_anew,
-}
-
-async fn a_key_is_taken_back_once_and_for_good(world: World) {
+pub(crate) async fn a_key_is_taken_back_once_and_for_good(world: World) {
     world.backend.create_key(key("a1")).await.unwrap();
     world.clock.advance(ms(10)).await;
     let revoked = world.backend.revoke_key(revoke("a1")).await.unwrap();
@@ -26,13 +16,13 @@ async fn a_key_is_taken_back_once_and_for_good(world: World) {
     assert!(!found.info.is_valid(world.clock.now()));
 }
 
-async fn a_key_that_is_not_there_cannot_be_taken_back(world: World) {
+pub(crate) async fn a_key_that_is_not_there_cannot_be_taken_back(world: World) {
     let refusal = assert_refused!(world.backend.revoke_key(revoke("a1")).await, "not_found");
     assert_eq!(refusal.field.as_deref(), Some("key_id"));
     assert_eq!(world.engine_store.find_key(&key("a1").key_id).await.unwrap(), None);
 }
 
-async fn a_key_taken_back_cannot_be_created_anew(world: World) {
+pub(crate) async fn a_key_taken_back_cannot_be_created_anew(world: World) {
     world.backend.create_key(key("a1")).await.unwrap();
     world.backend.revoke_key(revoke("a1")).await.unwrap();
     let again = world.backend.create_key(key("a1")).await.unwrap();

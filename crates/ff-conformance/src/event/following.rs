@@ -1,33 +1,9 @@
-//! Whoever follows learns what happens, once and in order, and goes on where it was.
-
-use ff_core::contracts::EventsArgs;
-use ff_core::event::{EventCursor, EventKind, SealedPlaces};
-use ff_core::execution::Outcome;
-use ff_core::limits;
-use ff_core::signal::Position;
-use ff_core::types::{Namespace, TimestampMs};
+//! A reader of the feed gets each event once and in order, and goes on where it was.
 
 use super::{follow, read, since};
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    who_begins_now_learns_nothing_of_before,
-    a_place_beyond_everything_has_nothing_after_it,
-    pages_together_tell_everything_once,
-    an_encrypted_cursor_without_its_key_is_refused,
-    a_reader_goes_on_where_it_was,
-    two_readers_learn_the_same,
-    a_tenants_reader_learns_of_its_tenants_work_only,
-    a_reader_of_one_execution_learns_of_nothing_else,
-    a_waiting_reader_learns_what_happens_at_once,
-    a_wait_for_something_to_happen_runs_out,
-    who_comes_back_too_late_learns_that_something_was_missed,
-    a_page_of_events_has_at_most_a_thousand,
-}
-
-async fn who_begins_now_learns_nothing_of_before(world: World) {
+pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
     world.submit("resize", b"cat.png").await;
     follow(&world).await;
     world.submit("resize", b"cat.png").await;
@@ -38,7 +14,7 @@ async fn who_begins_now_learns_nothing_of_before(world: World) {
     assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
 }
 
-async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
+pub(crate) async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
     let start = follow(&world).await;
     let id = world.submit("resize", b"cat.png").await;
     for (at, nth) in [(0, u64::MAX), (i64::MAX, 0), (i64::MAX, u64::MAX)] {
@@ -49,7 +25,7 @@ async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
     }
 }
 
-async fn pages_together_tell_everything_once(world: World) {
+pub(crate) async fn pages_together_tell_everything_once(world: World) {
     let mut after = follow(&world).await;
     let mut ids = Vec::new();
     for nth in 0..20 {
@@ -74,14 +50,14 @@ async fn pages_together_tell_everything_once(world: World) {
 }
 
 /// A server encrypts cursors for callers of one namespace; no store and no other server reads on from them.
-async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
+pub(crate) async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
     let start = follow(&world).await;
     let cursor = EventCursor { sealed: Some(SealedPlaces::new("AmsxAAAA")), ..start };
     assert_refused!(world.backend.events(since(&cursor)).await, "invalid_cursor");
 }
 
 /// A cursor is the reader's own text: it outlives the reader.
-async fn a_reader_goes_on_where_it_was(world: World) {
+pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
     let start = follow(&world).await;
     let first = world.submit("resize", b"cat.png").await;
     let page = read(&world, &start).await;
@@ -94,14 +70,14 @@ async fn a_reader_goes_on_where_it_was(world: World) {
     assert_eq!(read(&world, &place).await, page, "a page whose answer got lost is the same again");
 }
 
-async fn two_readers_learn_the_same(world: World) {
+pub(crate) async fn two_readers_learn_the_same(world: World) {
     let (one, other) = (follow(&world).await, follow(&world).await);
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     assert_eq!(read(&world, &one).await.events, read(&world, &other).await.events);
 }
 
-async fn a_tenants_reader_learns_of_its_tenants_work_only(world: World) {
+pub(crate) async fn a_tenants_reader_learns_of_its_tenants_work_only(world: World) {
     let start = follow(&world).await;
     world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
@@ -112,7 +88,7 @@ async fn a_tenants_reader_learns_of_its_tenants_work_only(world: World) {
     assert_eq!(rest.events, []);
 }
 
-async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
+pub(crate) async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
     let (one, other) = (world.submit("resize", b"cat.png").await, world.submit("resize", b"cat.png").await);
     let of_one = EventsArgs { execution: Some(one), after: None, ..since(&EventCursor::default()) };
     let start = world.backend.events(of_one.clone()).await.unwrap().next;
@@ -128,7 +104,7 @@ async fn a_reader_of_one_execution_learns_of_nothing_else(world: World) {
     assert_eq!((rest.events, rest.missed), (vec![], false));
 }
 
-async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
     let start = follow(&world).await;
     let (long_poll, args) = (world.long_poll.clone(), since(&start));
     let waiting = tokio::spawn(async move { long_poll.next_events(args, 50_000).await.unwrap() });
@@ -140,14 +116,14 @@ async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
     );
 }
 
-async fn a_wait_for_something_to_happen_runs_out(world: World) {
+pub(crate) async fn a_wait_for_something_to_happen_runs_out(world: World) {
     let start = follow(&world).await;
     let page = world.long_poll.next_events(since(&start), 50).await.unwrap();
     assert_eq!((page.events, page.missed), (vec![], false));
     assert_refused!(world.long_poll.next_events(since(&start), limits::LONG_POLL_MS + 1).await, "limit_exceeded");
 }
 
-async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {
+pub(crate) async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) {
     let start = follow(&world).await;
     world.submit("resize", b"cat.png").await;
     world.clock.advance(ms(limits::FOLLOWED_MS)).await;
@@ -160,7 +136,7 @@ async fn who_comes_back_too_late_learns_that_something_was_missed(world: World) 
     assert_eq!(again.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
 }
 
-async fn a_page_of_events_has_at_most_a_thousand(world: World) {
+pub(crate) async fn a_page_of_events_has_at_most_a_thousand(world: World) {
     let start = follow(&world).await;
     let sized = |limit| EventsArgs { limit, ..since(&start) };
     assert!(world.backend.events(sized(limits::PAGE)).await.is_ok());

@@ -3,22 +3,7 @@
 pub(crate) mod following;
 pub(crate) mod telling;
 
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! event_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        event {
-            following,
-            telling,
-        }
-    } };
-}
-
-use ff_core::contracts::{EventsArgs, EventsPage};
-use ff_core::event::EventCursor;
-
-use crate::World;
+use crate::prelude::*;
 
 /// What a reader asks with.
 pub(crate) fn since(after: &EventCursor) -> EventsArgs {

@@ -1,23 +1,9 @@
 //! Everything that happens to an execution is told.
 
-use ff_core::contracts::{ChangePriorityArgs, SetTagsArgs};
-use ff_core::event::{EventCursor, EventKind};
-use ff_core::execution::Outcome;
-use ff_core::types::{AttemptIndex, ExecutionId, Priority};
-
 use super::{follow, read};
-use crate::suite::promises;
-use crate::world::labels;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    the_life_of_an_execution_is_told_in_order,
-    what_time_does_is_told,
-    what_operators_do_is_told,
-    the_end_of_a_member_names_its_flow,
-}
-
-async fn the_life_of_an_execution_is_told_in_order(world: World) {
+pub(crate) async fn the_life_of_an_execution_is_told_in_order(world: World) {
     let start = follow(&world).await;
     let id = world.job("resize").lane("mail").retries(1, ms(0)).submit().await;
     let worker = world.worker("holder").lanes(&["mail"]);
@@ -40,7 +26,7 @@ async fn the_life_of_an_execution_is_told_in_order(world: World) {
     );
 }
 
-async fn what_time_does_is_told(world: World) {
+pub(crate) async fn what_time_does_is_told(world: World) {
     let start = follow(&world).await;
     world.job("resize").after(ms(1_000)).submit().await;
     world.clock.advance(ms(1_000)).await;
@@ -50,7 +36,7 @@ async fn what_time_does_is_told(world: World) {
     assert!(what.contains(&EventKind::Promoted) && what.ends_with(&[EventKind::LeaseExpired]), "{what:?}");
 }
 
-async fn what_operators_do_is_told(world: World) {
+pub(crate) async fn what_operators_do_is_told(world: World) {
     let id = world.job("resize").priority(3).submit().await;
     world.clock.advance(ms(1)).await;
     let start = follow(&world).await;
@@ -67,7 +53,7 @@ async fn what_operators_do_is_told(world: World) {
     );
 }
 
-async fn the_end_of_a_member_names_its_flow(world: World) {
+pub(crate) async fn the_end_of_a_member_names_its_flow(world: World) {
     let start = follow(&world).await;
     let flow = world.graph("a>b").submit().await;
     flow.run().await;
@@ -76,6 +62,24 @@ async fn the_end_of_a_member_names_its_flow(world: World) {
     let ends: Vec<_> = page.events.iter().filter(|told| told.what == ended).collect();
     assert_eq!(ends.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [flow.member("a"), flow.member("b")]);
     assert!(ends.iter().all(|told| told.flow_id == Some(flow.id)));
+}
+
+/// Whatever each of them is made of, and whether or not its labels were seen before.
+pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
+    let start = follow(&world).await;
+    let job = || world.job("resize").on_partition(1);
+    let jobs: Vec<_> = (0..60)
+        .map(|nth| match nth % 4 {
+            0 => job().args(),
+            1 => job().tag("nth", &nth.to_string()).args(),
+            2 => job().priority(3).args(),
+            _ => job().retries(2, ms(5)).args(),
+        })
+        .collect();
+    let sent: Vec<_> = jobs.iter().map(|job| job.execution_id(&world.backend.partitions())).collect();
+    world.backend.submit_many(jobs).await.unwrap();
+    let page = read(&world, &start).await;
+    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), sent);
 }
 
 /// What was told of an execution, in order.

@@ -1,25 +1,8 @@
 //! Many executions are cancelled or replayed by what they are, a page at a time.
 
-use ff_core::contracts::{BulkAction, BulkArgs, BulkPage, Filter};
-use ff_core::limits;
-use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, Namespace};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::world::labels;
-use crate::{World, ms};
-
-promises! {
-    many_are_cancelled_by_what_they_are,
-    a_dry_run_says_which_and_does_nothing,
-    many_are_replayed_by_what_they_are,
-    what_has_changed_since_is_left_alone,
-    what_refuses_is_told_of_and_passed_over,
-    a_page_acts_on_at_most_a_thousand,
-}
-
-async fn many_are_cancelled_by_what_they_are(world: World) {
+pub(crate) async fn many_are_cancelled_by_what_they_are(world: World) {
     let (blue, other) = colours(&world).await;
     let done = act(&world, args(cancel())).await;
     assert_eq!(ids(&done), blue);
@@ -30,14 +13,14 @@ async fn many_are_cancelled_by_what_they_are(world: World) {
     assert_eq!(ids(&act(&world, args(cancel())).await), [], "what is over is not cancelled again");
 }
 
-async fn a_dry_run_says_which_and_does_nothing(world: World) {
+pub(crate) async fn a_dry_run_says_which_and_does_nothing(world: World) {
     let (blue, _) = colours(&world).await;
     let before = world.contents().await;
     let done = act(&world, BulkArgs { dry_run: true, ..args(cancel()) }).await;
     assert_eq!((ids(&done), world.contents().await), (blue, before));
 }
 
-async fn many_are_replayed_by_what_they_are(world: World) {
+pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
     world.cancel(&blue[1]).await.unwrap();
@@ -48,7 +31,7 @@ async fn many_are_replayed_by_what_they_are(world: World) {
 }
 
 /// A page whose answer got lost is asked for again: what was done is not done twice.
-async fn what_has_changed_since_is_left_alone(world: World) {
+pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
     let as_of = world.clock.now();
@@ -60,7 +43,7 @@ async fn what_has_changed_since_is_left_alone(world: World) {
     assert_eq!(again.executions, []);
 }
 
-async fn what_refuses_is_told_of_and_passed_over(world: World) {
+pub(crate) async fn what_refuses_is_told_of_and_passed_over(world: World) {
     let (blue, _) = colours(&world).await;
     for _ in 0..limits::MAX_REPLAYS {
         world.cancel(&blue[0]).await.unwrap();
@@ -77,7 +60,7 @@ async fn what_refuses_is_told_of_and_passed_over(world: World) {
     );
 }
 
-async fn a_page_acts_on_at_most_a_thousand(world: World) {
+pub(crate) async fn a_page_acts_on_at_most_a_thousand(world: World) {
     let sized = |limit| BulkArgs { limit, ..args(cancel()) };
     assert!(world.backend.bulk(sized(limits::BULK)).await.is_ok());
     let refusal = assert_refused!(world.backend.bulk(sized(limits::BULK + 1)).await, "limit_exceeded");

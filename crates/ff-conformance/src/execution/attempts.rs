@@ -1,25 +1,14 @@
 //! The history of an execution: every try, and the leases that were taken away or given up.
 
-use ff_core::execution::{AttemptOutcome, Origin};
-use ff_core::lease::LeaseEnding;
-use ff_core::types::{AttemptIndex, LeaseEpoch};
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    work_nobody_tried_has_no_history,
-    the_attempt_under_way_is_part_of_the_history,
-    a_history_tells_every_try_in_order,
-}
-
-async fn work_nobody_tried_has_no_history(world: World) {
+pub(crate) async fn work_nobody_tried_has_no_history(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let history = world.attempts(&id).await;
     assert!(history.attempts.is_empty() && history.leases.is_empty());
 }
 
-async fn the_attempt_under_way_is_part_of_the_history(world: World) {
+pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
     let held = world.held().await;
     let history = world.attempts(&held.id()).await;
     assert_eq!(history.attempts.len(), 1);
@@ -30,7 +19,7 @@ async fn the_attempt_under_way_is_part_of_the_history(world: World) {
 }
 
 /// One long life: expired, put off, failed, revoked, cancelled, replayed and finished.
-async fn a_history_tells_every_try_in_order(world: World) {
+pub(crate) async fn a_history_tells_every_try_in_order(world: World) {
     let id = world.job("resize").retries(3, ms(500)).submit().await;
     let began = world.clock.now();
 

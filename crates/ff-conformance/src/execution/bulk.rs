@@ -1,21 +1,8 @@
 //! Many submissions in one call, each with its own outcome.
 
-use ff_core::contracts::SubmitArgs;
-use ff_core::limits;
-use ff_core::payload::Payload;
+use crate::prelude::*;
 
-use crate::World;
-use crate::refused::assert_refused;
-use crate::suite::promises;
-
-promises! {
-    a_thousand_at_once_each_have_their_own_answer,
-    one_more_than_a_thousand_is_refused_whole,
-    a_bulk_keeps_its_order_within_a_partition,
-    nothing_at_once_is_nothing,
-}
-
-async fn a_thousand_at_once_each_have_their_own_answer(world: World) {
+pub(crate) async fn a_thousand_at_once_each_have_their_own_answer(world: World) {
     let too_big = Payload::bytes(vec![0; limits::PAYLOAD_BYTES + 1]);
     let jobs: Vec<SubmitArgs> = (0..limits::BULK)
         .map(|nth| match nth {
@@ -53,22 +40,22 @@ async fn a_thousand_at_once_each_have_their_own_answer(world: World) {
     assert_eq!(stored, limits::BULK - 11);
 }
 
-async fn one_more_than_a_thousand_is_refused_whole(world: World) {
+pub(crate) async fn one_more_than_a_thousand_is_refused_whole(world: World) {
     let jobs = (0..=limits::BULK).map(|_| world.job("resize").args()).collect();
     let refusal = assert_refused!(world.backend.submit_many(jobs).await, "limit_exceeded");
     assert_eq!(refusal.limit, Some((1_000, 1_001)));
     assert!(world.contents().await.iter().all(|partition| partition.executions.is_empty()));
 }
 
-async fn a_bulk_keeps_its_order_within_a_partition(world: World) {
+pub(crate) async fn a_bulk_keeps_its_order_within_a_partition(world: World) {
     let jobs: Vec<_> = (0..50).map(|_| world.job("resize").on_partition(1).args()).collect();
     let config = world.backend.partitions();
     let sent: Vec<_> = jobs.iter().map(|job| job.execution_id(&config)).collect();
     world.backend.submit_many(jobs).await.unwrap();
-    let taken: Vec<_> = world.worker("worker").claim_on(1, 50).await.iter().map(crate::LeasedExecution::id).collect();
+    let taken: Vec<_> = world.worker("worker").claim_on(1, 50).await.iter().map(LeasedExecution::id).collect();
     assert_eq!(taken, sent);
 }
 
-async fn nothing_at_once_is_nothing(world: World) {
+pub(crate) async fn nothing_at_once_is_nothing(world: World) {
     assert_eq!(world.backend.submit_many(Vec::new()).await, Ok(Vec::new()));
 }

@@ -1,42 +1,22 @@
-//! Someone wants an execution stopped, wherever it is.
+//! Cancelling an execution in any state.
 
-use ff_core::contracts::CancelArgs;
-use ff_core::execution::{AttemptOutcome, FinishedBy, Outcome};
-use ff_core::lease::LeaseEnding;
-use ff_core::state::PublicState;
-use ff_core::types::ExecutionId;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    waiting_work_can_be_cancelled,
-    delayed_work_can_be_cancelled,
-    work_in_backoff_can_be_cancelled,
-    running_work_can_be_cancelled,
-    work_put_off_can_be_cancelled,
-    a_holder_of_cancelled_work_is_refused,
-    who_cancelled_and_why_is_kept,
-    a_second_reason_is_not_taken,
-    what_ended_otherwise_cannot_be_cancelled,
-}
-
-async fn waiting_work_can_be_cancelled(world: World) {
+pub(crate) async fn waiting_work_can_be_cancelled(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     cancelled(&world, &id).await;
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
     assert!(world.attempts(&id).await.attempts.is_empty());
 }
 
-async fn delayed_work_can_be_cancelled(world: World) {
+pub(crate) async fn delayed_work_can_be_cancelled(world: World) {
     let id = world.job("resize").after(ms(1_000)).submit().await;
     cancelled(&world, &id).await;
     world.clock.advance(ms(1_000)).await;
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-async fn work_in_backoff_can_be_cancelled(world: World) {
+pub(crate) async fn work_in_backoff_can_be_cancelled(world: World) {
     let id = world.job("resize").retries(3, ms(1_000)).submit().await;
     world.worker("unlucky").claim().await.fail("network").await.unwrap();
     cancelled(&world, &id).await;
@@ -45,7 +25,7 @@ async fn work_in_backoff_can_be_cancelled(world: World) {
     assert_eq!(world.ended(&id).await.failure.unwrap().category.as_str(), "network");
 }
 
-async fn running_work_can_be_cancelled(world: World) {
+pub(crate) async fn running_work_can_be_cancelled(world: World) {
     let held = world.held().await;
     cancelled(&world, &held.id()).await;
     let history = world.attempts(&held.id()).await;
@@ -53,7 +33,7 @@ async fn running_work_can_be_cancelled(world: World) {
     assert_eq!((history.leases[0].fence, history.leases[0].ended), (held.fence(), LeaseEnding::Cancelled));
 }
 
-async fn work_put_off_can_be_cancelled(world: World) {
+pub(crate) async fn work_put_off_can_be_cancelled(world: World) {
     let held = world.held().await;
     held.delay(ms(1_000)).await.unwrap();
     cancelled(&world, &held.id()).await;
@@ -63,7 +43,7 @@ async fn work_put_off_can_be_cancelled(world: World) {
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-async fn a_holder_of_cancelled_work_is_refused(world: World) {
+pub(crate) async fn a_holder_of_cancelled_work_is_refused(world: World) {
     let held = world.held().await;
     world.cancel(&held.id()).await.unwrap();
     let before = world.contents().await;
@@ -79,7 +59,7 @@ async fn a_holder_of_cancelled_work_is_refused(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn who_cancelled_and_why_is_kept(world: World) {
+pub(crate) async fn who_cancelled_and_why_is_kept(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let args = CancelArgs {
         execution_id: id,
@@ -93,7 +73,7 @@ async fn who_cancelled_and_why_is_kept(world: World) {
 }
 
 /// Only the first cancellation says why; a second one cannot rewrite it.
-async fn a_second_reason_is_not_taken(world: World) {
+pub(crate) async fn a_second_reason_is_not_taken(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let because = |reason: &str| CancelArgs { execution_id: id, reason: Some(reason.into()), requested_by: None };
     world.backend.cancel(because("first")).await.unwrap();
@@ -102,7 +82,7 @@ async fn a_second_reason_is_not_taken(world: World) {
     assert_eq!(world.ended(&id).await.by, by);
 }
 
-async fn what_ended_otherwise_cannot_be_cancelled(world: World) {
+pub(crate) async fn what_ended_otherwise_cannot_be_cancelled(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let failed = world.held().await;

@@ -1,22 +1,8 @@
 //! The holder says the work is done.
 
-use ff_core::execution::{AttemptOutcome, FinishedBy, Outcome};
-use ff_core::payload::Payload;
-use ff_core::state::PublicState;
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    finished_work_has_its_result,
-    work_may_finish_without_a_result,
-    an_empty_result_is_a_result,
-    a_result_comes_back_byte_for_byte,
-    success_leaves_no_failure_behind,
-    finished_work_is_not_handed_out_again,
-}
-
-async fn finished_work_has_its_result(world: World) {
+pub(crate) async fn finished_work_has_its_result(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(250)).await;
     assert_eq!(held.complete(b"done").await.unwrap().public_state, PublicState::Completed);
@@ -32,20 +18,20 @@ async fn finished_work_has_its_result(world: World) {
     assert_eq!(attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::Success);
 }
 
-async fn work_may_finish_without_a_result(world: World) {
+pub(crate) async fn work_may_finish_without_a_result(world: World) {
     let held = world.held().await;
     held.complete_with(None).await.unwrap();
     let ended = world.ended(&held.id()).await;
     assert_eq!((ended.outcome, ended.result), (Outcome::Success, None));
 }
 
-async fn an_empty_result_is_a_result(world: World) {
+pub(crate) async fn an_empty_result_is_a_result(world: World) {
     let held = world.held().await;
     held.complete(b"").await.unwrap();
     assert_eq!(world.ended(&held.id()).await.result, Some(Payload::default()));
 }
 
-async fn a_result_comes_back_byte_for_byte(world: World) {
+pub(crate) async fn a_result_comes_back_byte_for_byte(world: World) {
     let every_byte: Vec<u8> = (0..=255).rev().collect();
     for result in [Payload::bytes(every_byte), Payload::json(" {\"a\" : 1.00 }\n"), Payload::json("\"\\u0041\"")] {
         let held = world.held().await;
@@ -54,7 +40,7 @@ async fn a_result_comes_back_byte_for_byte(world: World) {
     }
 }
 
-async fn success_leaves_no_failure_behind(world: World) {
+pub(crate) async fn success_leaves_no_failure_behind(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     world.worker("unlucky").claim().await.fail("network").await.unwrap();
     assert!(world.describe(&id).await.failure.is_some());
@@ -62,7 +48,7 @@ async fn success_leaves_no_failure_behind(world: World) {
     assert_eq!((world.describe(&id).await.failure, world.ended(&id).await.failure), (None, None));
 }
 
-async fn finished_work_is_not_handed_out_again(world: World) {
+pub(crate) async fn finished_work_is_not_handed_out_again(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     world.clock.advance(ms(6 * 24 * 60 * 60 * 1_000)).await;

@@ -1,25 +1,8 @@
 //! An execution that has lived as long as it may ends, wherever it is.
 
-use ff_core::execution::{AttemptOutcome, FinishedBy, Outcome};
-use ff_core::lease::LeaseEnding;
-use ff_core::state::PublicState;
-use ff_core::types::ExecutionId;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    waiting_work_expires_at_its_deadline,
-    delayed_work_expires_at_its_deadline,
-    work_in_backoff_expires_at_its_deadline,
-    running_work_expires_at_its_deadline,
-    work_put_off_expires_at_its_deadline,
-    a_deadline_comes_before_a_lease_that_ends_with_it,
-    what_is_finished_has_no_deadline,
-}
-
-async fn waiting_work_expires_at_its_deadline(world: World) {
+pub(crate) async fn waiting_work_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(4_999)).await;
     assert_eq!(world.state(&id).await, PublicState::Waiting);
@@ -29,7 +12,7 @@ async fn waiting_work_expires_at_its_deadline(world: World) {
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-async fn delayed_work_expires_at_its_deadline(world: World) {
+pub(crate) async fn delayed_work_expires_at_its_deadline(world: World) {
     let id = world.job("resize").after(ms(10_000)).deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(5_000)).await;
     expired(&world, &id).await;
@@ -37,14 +20,14 @@ async fn delayed_work_expires_at_its_deadline(world: World) {
     assert!(world.worker("late").claim_up_to(1).await.is_empty());
 }
 
-async fn work_in_backoff_expires_at_its_deadline(world: World) {
+pub(crate) async fn work_in_backoff_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).retries(3, ms(10_000)).submit().await;
     world.worker("unlucky").claim().await.fail("network").await.unwrap();
     world.clock.advance(ms(5_000)).await;
     expired(&world, &id).await;
 }
 
-async fn running_work_expires_at_its_deadline(world: World) {
+pub(crate) async fn running_work_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     let held = world.worker("slow").claim().await;
     assert_eq!(held.task.deadline_at, Some(world.clock.now() + 5_000));
@@ -59,7 +42,7 @@ async fn running_work_expires_at_its_deadline(world: World) {
     assert_eq!(history.leases[0].ended, LeaseEnding::DeadlinePassed);
 }
 
-async fn work_put_off_expires_at_its_deadline(world: World) {
+pub(crate) async fn work_put_off_expires_at_its_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.worker("patient").claim().await.delay(ms(10_000)).await.unwrap();
     world.clock.advance(ms(5_000)).await;
@@ -69,7 +52,7 @@ async fn work_put_off_expires_at_its_deadline(world: World) {
 }
 
 /// Nothing is gained by handing out again what has no time left.
-async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: World) {
+pub(crate) async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: World) {
     let id = world.job("resize").deadline(ms(30_000)).submit().await;
     world.worker("silent").claim().await;
     world.clock.advance(ms(30_000)).await;
@@ -77,7 +60,7 @@ async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: World) {
     assert_eq!(world.describe(&id).await.reclaims, 0);
 }
 
-async fn what_is_finished_has_no_deadline(world: World) {
+pub(crate) async fn what_is_finished_has_no_deadline(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.worker("quick").claim().await.complete(b"done").await.unwrap();
     let before = world.contents().await;

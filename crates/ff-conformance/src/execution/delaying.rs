@@ -1,25 +1,8 @@
 //! The holder puts the work off, and the same attempt goes on later.
 
-use ff_core::contracts::Start;
-use ff_core::execution::Origin;
-use ff_core::lease::LeaseEnding;
-use ff_core::state::PublicState;
-use ff_core::types::AttemptIndex;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    work_put_off_resumes_the_same_attempt,
-    who_put_work_off_cannot_go_on_with_it,
-    work_may_be_put_off_to_a_moment,
-    a_delay_into_the_past_waits_at_once,
-    a_delay_is_no_failure_and_no_retry,
-    a_lease_given_up_is_remembered,
-}
-
-async fn work_put_off_resumes_the_same_attempt(world: World) {
+pub(crate) async fn work_put_off_resumes_the_same_attempt(world: World) {
     let first = world.held().await;
     let until = first.delay(ms(2_000)).await.unwrap().until;
     assert_eq!(until, world.clock.now() + 2_000);
@@ -40,7 +23,7 @@ async fn work_put_off_resumes_the_same_attempt(world: World) {
     assert_eq!(world.attempts(&first.id()).await.attempts.len(), 1);
 }
 
-async fn who_put_work_off_cannot_go_on_with_it(world: World) {
+pub(crate) async fn who_put_work_off_cannot_go_on_with_it(world: World) {
     let first = world.held().await;
     first.delay(ms(1_000)).await.unwrap();
     assert_refused!(first.complete(b"done").await, "execution_not_active");
@@ -51,7 +34,7 @@ async fn who_put_work_off_cannot_go_on_with_it(world: World) {
     second.complete(b"done").await.unwrap();
 }
 
-async fn work_may_be_put_off_to_a_moment(world: World) {
+pub(crate) async fn work_may_be_put_off_to_a_moment(world: World) {
     let held = world.held().await;
     let moment = world.clock.now() + 5_000;
     assert_eq!(held.delay_to(Start::At(moment)).await.unwrap().until, moment);
@@ -59,7 +42,7 @@ async fn work_may_be_put_off_to_a_moment(world: World) {
     assert_eq!(world.worker("next").claim().await.id(), held.id());
 }
 
-async fn a_delay_into_the_past_waits_at_once(world: World) {
+pub(crate) async fn a_delay_into_the_past_waits_at_once(world: World) {
     let held = world.held().await;
     let past = world.clock.now() - 1;
     assert_eq!(held.delay_to(Start::At(past)).await.unwrap().until, world.clock.now());
@@ -67,7 +50,7 @@ async fn a_delay_into_the_past_waits_at_once(world: World) {
     assert!(world.worker("next").claim().await.task.resumed);
 }
 
-async fn a_delay_is_no_failure_and_no_retry(world: World) {
+pub(crate) async fn a_delay_is_no_failure_and_no_retry(world: World) {
     let id = world.job("resize").retries(0, ms(0)).submit().await;
     for _ in 0..5 {
         world.worker("patient").claim().await.delay(ms(10)).await.unwrap();
@@ -78,7 +61,7 @@ async fn a_delay_is_no_failure_and_no_retry(world: World) {
     assert_eq!(read.failure, None);
 }
 
-async fn a_lease_given_up_is_remembered(world: World) {
+pub(crate) async fn a_lease_given_up_is_remembered(world: World) {
     let held = world.held().await;
     let acquired_at = world.clock.now();
     world.clock.advance(ms(300)).await;

@@ -3,41 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use ff_core::api_key::{Role, SecretKey};
-use ff_core::backend::Answer;
-use ff_core::contracts::{
-    BulkAction, BulkArgs, ClaimArgs, ConfigureLaneArgs, ControlArgs, CreateKeyArgs, CreateWaitpointArgs, Cursor,
-    DeliverArgs, DeliveriesArgs, EventsArgs, Filter, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowMembersArgs,
-    GrowFlowArgs, ListArgs, ListFlowsArgs, ListKeysArgs, ListLanesArgs, ListWorkersArgs, NextArgs, RegisterWorkerArgs,
-    RenewArgs, ResumeArgs, RotateSecretArgs, Setting, SignalsArgs, Start, SubmitArgs, SuspendArgs, Timeout,
-};
-use ff_core::engine_error::EngineError;
 use ff_core::entropy::SystemEntropy;
-use ff_core::event::EventCursor;
-use ff_core::flow::{Join, OnSatisfied};
-use ff_core::lease::Holder;
-use ff_core::limits;
-use ff_core::policy::Backoff;
-use ff_core::signal::{FeedCursor, Position};
-use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy};
-use ff_core::types::{
-    ExecutionId, FlowId, IdempotencyKey, KeyName, LaneId, LeaseEpoch, Namespace, TimestampMs, WorkerInstanceId,
-};
-use uuid::Uuid;
 
-use crate::World;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::key;
-
-promises! {
-    any_number_in_a_submission_is_taken_or_refused,
-    any_number_of_a_holder_is_taken_or_refused,
-    any_number_about_waiting_is_taken_or_refused,
-    any_number_about_a_flow_is_taken_or_refused,
-    any_number_in_a_question_is_taken_or_refused,
-    any_number_of_an_operator_is_taken_or_refused,
-    any_wait_is_taken_or_refused,
-}
 
 /// Where types, columns and doubles end.
 const COUNTS: [u64; 11] = [
@@ -76,7 +45,7 @@ fn small(count: u64) -> u32 {
 
 type Spoil = fn(&mut SubmitArgs, u64);
 
-async fn any_number_in_a_submission_is_taken_or_refused(world: World) {
+pub(crate) async fn any_number_in_a_submission_is_taken_or_refused(world: World) {
     let spoils: [Spoil; 11] = [
         |args, n| args.start = Start::After(n),
         |args, n| args.policy.dedup_window_ms = n,
@@ -116,7 +85,7 @@ async fn fail_what_waits(world: &World) {
     }
 }
 
-async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
+pub(crate) async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
     let holder = Holder::parse("hand", "hand-1").unwrap();
     for n in COUNTS {
         let claim = ClaimArgs { kinds: Vec::new(), ..ClaimArgs::new(0, holder.clone()) };
@@ -142,7 +111,7 @@ async fn any_number_of_a_holder_is_taken_or_refused(world: World) {
     }
 }
 
-async fn any_number_about_waiting_is_taken_or_refused(world: World) {
+pub(crate) async fn any_number_about_waiting_is_taken_or_refused(world: World) {
     for n in COUNTS {
         let wish = |change: fn(&mut SuspendArgs, u64)| {
             let world = world.clone();
@@ -192,7 +161,7 @@ async fn any_number_about_waiting_is_taken_or_refused(world: World) {
     }
 }
 
-async fn any_number_about_a_flow_is_taken_or_refused(world: World) {
+pub(crate) async fn any_number_about_a_flow_is_taken_or_refused(world: World) {
     let flow = world.graph("a>c b>c").submit().await;
     for n in COUNTS {
         let members = |from, limit| FlowMembersArgs { flow_id: flow.id, from, limit };
@@ -224,7 +193,7 @@ fn flows(limit: usize) -> ListFlowsArgs {
     ListFlowsArgs { limit, ..ListFlowsArgs::new(Namespace::default_name()) }
 }
 
-async fn any_number_in_a_question_is_taken_or_refused(world: World) {
+pub(crate) async fn any_number_in_a_question_is_taken_or_refused(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("go").await.unwrap();
     answered(world.backend.events(events(None, 10)).await, "the first");
@@ -283,7 +252,7 @@ fn events(after: Option<EventCursor>, limit: usize) -> EventsArgs {
     EventsArgs { after, namespace: None, execution: None, limit }
 }
 
-async fn any_number_of_an_operator_is_taken_or_refused(world: World) {
+pub(crate) async fn any_number_of_an_operator_is_taken_or_refused(world: World) {
     for n in COUNTS {
         let lane = || ConfigureLaneArgs::new(Namespace::default_name(), LaneId::default_name());
         let settings = [
@@ -316,7 +285,7 @@ async fn any_number_of_an_operator_is_taken_or_refused(world: World) {
     }
 }
 
-async fn any_wait_is_taken_or_refused(world: World) {
+pub(crate) async fn any_wait_is_taken_or_refused(world: World) {
     let held = world.held().await;
     let flow = world.graph("a").submit().await;
     for n in COUNTS.into_iter().filter(|n| *n <= 1 || *n > limits::LONG_POLL_MS) {

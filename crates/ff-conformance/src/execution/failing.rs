@@ -2,28 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::Failed;
-use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Origin, Outcome};
-use ff_core::policy::{Backoff, Policy, RetryPolicy};
-use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, Kind};
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    failed_work_is_tried_again_after_its_backoff,
-    a_backoff_grows_up_to_its_ceiling,
-    jitter_spreads_retries_within_their_backoff,
-    a_retry_without_backoff_waits_at_once,
-    the_last_retry_is_the_last,
-    work_without_retries_fails_at_once,
-    three_retries_are_the_default,
-    a_permanent_failure_is_not_retried,
-    categories_decide_what_is_retried,
-}
-
-async fn failed_work_is_tried_again_after_its_backoff(world: World) {
+pub(crate) async fn failed_work_is_tried_again_after_its_backoff(world: World) {
     let id = world.job("resize").retries(3, ms(500)).submit().await;
     let first = world.worker("unlucky").claim().await;
     assert_eq!(first.task.attempt, Origin::Initial);
@@ -41,7 +22,7 @@ async fn failed_work_is_tried_again_after_its_backoff(world: World) {
     assert_eq!(second.task.attempt, Origin::Retry { of: AttemptIndex(0) });
 }
 
-async fn a_backoff_grows_up_to_its_ceiling(world: World) {
+pub(crate) async fn a_backoff_grows_up_to_its_ceiling(world: World) {
     let backoff = Backoff::Exponential { initial_delay_ms: 100, max_delay_ms: 500, multiplier: 2.0, jitter: false };
     let retry_policy = RetryPolicy { max_retries: 5, backoff, ..RetryPolicy::default() };
     world.job("resize").policy(Policy { retry_policy, ..Policy::default() }).submit().await;
@@ -53,7 +34,7 @@ async fn a_backoff_grows_up_to_its_ceiling(world: World) {
 }
 
 /// What failed together must not come back together.
-async fn jitter_spreads_retries_within_their_backoff(world: World) {
+pub(crate) async fn jitter_spreads_retries_within_their_backoff(world: World) {
     let backoff = Backoff::Fixed { delay_ms: 10_000, jitter: true };
     let retry_policy = RetryPolicy { backoff, ..RetryPolicy::default() };
     let policy = Policy { retry_policy, ..Policy::default() };
@@ -70,14 +51,14 @@ async fn jitter_spreads_retries_within_their_backoff(world: World) {
     assert!(delays.len() > 20 && delays.first() < Some(&5_000) && delays.last() > Some(&5_000), "{delays:?}");
 }
 
-async fn a_retry_without_backoff_waits_at_once(world: World) {
+pub(crate) async fn a_retry_without_backoff_waits_at_once(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
     assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() });
     assert_eq!(world.worker("next").claim().await.id(), id);
 }
 
-async fn the_last_retry_is_the_last(world: World) {
+pub(crate) async fn the_last_retry_is_the_last(world: World) {
     let id = world.job("resize").retries(2, ms(0)).submit().await;
     for _ in 0..2 {
         let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
@@ -94,12 +75,12 @@ async fn the_last_retry_is_the_last(world: World) {
     assert!(attempts.iter().all(|attempt| attempt.end.as_ref().unwrap().outcome == AttemptOutcome::Failure));
 }
 
-async fn work_without_retries_fails_at_once(world: World) {
+pub(crate) async fn work_without_retries_fails_at_once(world: World) {
     world.job("resize").retries(0, ms(0)).submit().await;
     assert_eq!(world.worker("unlucky").claim().await.fail("network").await.unwrap(), Failed::Failed);
 }
 
-async fn three_retries_are_the_default(world: World) {
+pub(crate) async fn three_retries_are_the_default(world: World) {
     let id = world.submit("resize", b"").await;
     let mut tries = 0;
     while world.state(&id).await != PublicState::Failed {
@@ -110,13 +91,13 @@ async fn three_retries_are_the_default(world: World) {
     assert_eq!(tries, 4);
 }
 
-async fn a_permanent_failure_is_not_retried(world: World) {
+pub(crate) async fn a_permanent_failure_is_not_retried(world: World) {
     let held = world.held().await;
     assert_eq!(held.fail_with("input", "not a picture", true).await.unwrap(), Failed::Failed);
     assert_eq!(world.ended(&held.id()).await.failure, Some(failure("input", "not a picture", true)));
 }
 
-async fn categories_decide_what_is_retried(world: World) {
+pub(crate) async fn categories_decide_what_is_retried(world: World) {
     let retryable_categories = vec!["network".to_owned(), "busy".to_owned()];
     let retry_policy = RetryPolicy { retryable_categories, ..RetryPolicy::default() };
     let policy = Policy { retry_policy, ..Policy::default() };

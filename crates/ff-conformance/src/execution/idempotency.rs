@@ -1,29 +1,8 @@
 //! Handing in the same work again finds it instead of doing it twice.
 
-use ff_core::payload::Payload;
-use ff_core::policy::Policy;
-use ff_core::state::PublicState;
-use uuid::Uuid;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{Submission, World, ms};
-
-promises! {
-    the_same_key_is_the_same_execution,
-    a_repeat_does_not_change_what_is_there,
-    the_same_uuid_is_the_same_execution,
-    a_repeat_is_told_how_the_work_stands,
-    a_key_is_forgotten_after_its_window,
-    a_window_lasts_a_day_by_default,
-    a_key_used_for_another_kind_is_a_conflict,
-    a_key_used_with_another_payload_is_a_conflict,
-    a_uuid_used_for_other_work_is_a_conflict,
-    a_key_belongs_to_its_namespace,
-    a_key_asked_for_at_once_by_many_creates_one,
-}
-
-async fn the_same_key_is_the_same_execution(world: World) {
+pub(crate) async fn the_same_key_is_the_same_execution(world: World) {
     let first = keyed(&world).try_submit().await.unwrap();
     let before = world.contents().await;
     let again = keyed(&world).try_submit().await.unwrap();
@@ -33,7 +12,7 @@ async fn the_same_key_is_the_same_execution(world: World) {
 }
 
 /// Of two submissions the first decides: what else the second says is not taken over.
-async fn a_repeat_does_not_change_what_is_there(world: World) {
+pub(crate) async fn a_repeat_does_not_change_what_is_there(world: World) {
     let id = keyed(&world).priority(5).submit().await;
     let again = keyed(&world).priority(9).lane("other").tag("a", "b").try_submit().await.unwrap();
     assert_eq!((again.execution_id, again.duplicate), (id, true));
@@ -41,7 +20,7 @@ async fn a_repeat_does_not_change_what_is_there(world: World) {
     assert_eq!((read.priority.get(), read.lane_id.as_str(), read.tags.len()), (5, "default", 0));
 }
 
-async fn the_same_uuid_is_the_same_execution(world: World) {
+pub(crate) async fn the_same_uuid_is_the_same_execution(world: World) {
     let job = world.job("resize").uuid(Uuid::now_v7());
     let first = job.clone().try_submit().await.unwrap();
     let before = world.contents().await;
@@ -50,7 +29,7 @@ async fn the_same_uuid_is_the_same_execution(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_repeat_is_told_how_the_work_stands(world: World) {
+pub(crate) async fn a_repeat_is_told_how_the_work_stands(world: World) {
     let id = keyed(&world).submit().await;
     let held = world.worker("worker").claim().await;
     assert_eq!(keyed(&world).try_submit().await.unwrap().public_state, PublicState::Active);
@@ -60,7 +39,7 @@ async fn a_repeat_is_told_how_the_work_stands(world: World) {
     assert!(world.worker("worker").claim_up_to(1).await.is_empty());
 }
 
-async fn a_key_is_forgotten_after_its_window(world: World) {
+pub(crate) async fn a_key_is_forgotten_after_its_window(world: World) {
     let policy = Policy { dedup_window_ms: 60_000, ..Policy::default() };
     let first = keyed(&world).policy(policy).submit().await;
 
@@ -73,7 +52,7 @@ async fn a_key_is_forgotten_after_its_window(world: World) {
     assert_eq!(keyed(&world).submit().await, second.execution_id);
 }
 
-async fn a_window_lasts_a_day_by_default(world: World) {
+pub(crate) async fn a_window_lasts_a_day_by_default(world: World) {
     let first = keyed(&world).submit().await;
     world.clock.advance(ms(24 * 60 * 60 * 1_000 - 1)).await;
     assert_eq!(keyed(&world).submit().await, first);
@@ -81,7 +60,7 @@ async fn a_window_lasts_a_day_by_default(world: World) {
     assert_ne!(keyed(&world).submit().await, first);
 }
 
-async fn a_key_used_for_another_kind_is_a_conflict(world: World) {
+pub(crate) async fn a_key_used_for_another_kind_is_a_conflict(world: World) {
     keyed(&world).submit().await;
     let before = world.contents().await;
     let refusal = assert_refused!(world.job("shrink").key("order-17").try_submit().await, "idempotency_conflict");
@@ -89,7 +68,7 @@ async fn a_key_used_for_another_kind_is_a_conflict(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_key_used_with_another_payload_is_a_conflict(world: World) {
+pub(crate) async fn a_key_used_with_another_payload_is_a_conflict(world: World) {
     keyed(&world).submit().await;
     let before = world.contents().await;
     let other = keyed(&world).payload(Payload::json("\"other\""));
@@ -97,7 +76,7 @@ async fn a_key_used_with_another_payload_is_a_conflict(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_uuid_used_for_other_work_is_a_conflict(world: World) {
+pub(crate) async fn a_uuid_used_for_other_work_is_a_conflict(world: World) {
     let uuid = Uuid::now_v7();
     world.job("resize").uuid(uuid).submit().await;
     let before = world.contents().await;
@@ -108,7 +87,7 @@ async fn a_uuid_used_for_other_work_is_a_conflict(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_key_belongs_to_its_namespace(world: World) {
+pub(crate) async fn a_key_belongs_to_its_namespace(world: World) {
     let ours = keyed(&world).submit().await;
     let theirs = keyed(&world).namespace("acme").try_submit().await.unwrap();
     assert!(!theirs.duplicate);
@@ -116,7 +95,7 @@ async fn a_key_belongs_to_its_namespace(world: World) {
 }
 
 /// Many may ask at the same moment; one of them creates it.
-async fn a_key_asked_for_at_once_by_many_creates_one(world: World) {
+pub(crate) async fn a_key_asked_for_at_once_by_many_creates_one(world: World) {
     let asked = (0..16).map(|_| keyed(&world).try_submit());
     let answers: Vec<_> = futures_util::future::join_all(asked).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(answers.iter().filter(|answer| !answer.duplicate).count(), 1);

@@ -2,28 +2,13 @@
 
 use std::time::Duration;
 
-use ff_core::contracts::{Filter, ListArgs};
-use ff_core::limits;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, Namespace};
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::world::labels;
-use crate::{World, ms};
-
-promises! {
-    finished_work_is_kept_for_seven_days,
-    work_may_say_how_long_it_is_kept,
-    nothing_of_forgotten_work_is_left,
-    work_is_kept_while_its_key_is_remembered,
-    replayed_work_is_kept_until_it_has_ended_again,
-    a_flow_goes_with_its_members_once_it_has_ended,
-}
+use crate::prelude::*;
 
 const WEEK: Duration = Duration::from_millis(limits::RETENTION_MS);
 
-async fn finished_work_is_kept_for_seven_days(world: World) {
+pub(crate) async fn finished_work_is_kept_for_seven_days(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     world.clock.advance(WEEK - ms(1)).await;
@@ -32,7 +17,7 @@ async fn finished_work_is_kept_for_seven_days(world: World) {
     assert_forgotten(&world, &held.id()).await;
 }
 
-async fn work_may_say_how_long_it_is_kept(world: World) {
+pub(crate) async fn work_may_say_how_long_it_is_kept(world: World) {
     let short = world.job("resize").kept(ms(1_000)).submit().await;
     let long = world.job("resize").kept(WEEK * 2).submit().await;
     world.cancel(&short).await.unwrap();
@@ -45,7 +30,7 @@ async fn work_may_say_how_long_it_is_kept(world: World) {
     assert_forgotten(&world, &long).await;
 }
 
-async fn nothing_of_forgotten_work_is_left(world: World) {
+pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
     let before = world.contents().await;
     let id = world.job("resize").kept(ms(1_000)).tag("team", "blue").retries(1, ms(0)).submit().await;
     world.worker("first").claim().await.fail("network").await.unwrap();
@@ -61,7 +46,7 @@ async fn nothing_of_forgotten_work_is_left(world: World) {
 }
 
 /// The key must find what it stands for.
-async fn work_is_kept_while_its_key_is_remembered(world: World) {
+pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
     let job = || world.job("resize").key("order 1").kept(ms(0));
     let id = job().submit().await;
     world.cancel(&id).await.unwrap();
@@ -72,7 +57,7 @@ async fn work_is_kept_while_its_key_is_remembered(world: World) {
     assert!(!job().try_submit().await.unwrap().duplicate);
 }
 
-async fn replayed_work_is_kept_until_it_has_ended_again(world: World) {
+pub(crate) async fn replayed_work_is_kept_until_it_has_ended_again(world: World) {
     let id = world.job("resize").kept(ms(1_000)).submit().await;
     world.cancel(&id).await.unwrap();
     world.clock.advance(ms(999)).await;
@@ -85,7 +70,7 @@ async fn replayed_work_is_kept_until_it_has_ended_again(world: World) {
     assert_forgotten(&world, &id).await;
 }
 
-async fn a_flow_goes_with_its_members_once_it_has_ended(world: World) {
+pub(crate) async fn a_flow_goes_with_its_members_once_it_has_ended(world: World) {
     let before = world.contents().await;
     let flow = world.graph("a>b>c").submit().await;
     flow.start_one().await.complete(b"1").await.unwrap();
@@ -101,7 +86,7 @@ async fn a_flow_goes_with_its_members_once_it_has_ended(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Whoever asks is told that there is nothing, and no list shows it.
+/// Reads answer not found, and no list shows it.
 async fn assert_forgotten(world: &World, id: &ExecutionId) {
     assert_refused!(world.backend.describe(id).await, "execution_not_found");
     assert_refused!(world.backend.result(id).await, "execution_not_found");

@@ -1,23 +1,8 @@
 //! Labels can be changed for as long as an execution is kept.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{SetTagsArgs, Tagged};
-use ff_core::types::{ExecutionId, TagKey};
+use crate::prelude::*;
 
-use crate::World;
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::world::labels;
-
-promises! {
-    labels_are_added_replaced_and_taken_away,
-    finished_work_can_be_labelled,
-    more_than_thirty_two_labels_are_refused,
-    a_label_cannot_be_set_and_taken_away_at_once,
-    what_is_not_there_cannot_be_labelled,
-}
-
-async fn labels_are_added_replaced_and_taken_away(world: World) {
+pub(crate) async fn labels_are_added_replaced_and_taken_away(world: World) {
     let id = world.job("resize").tag("team", "blue").tag("region", "eu").submit().await;
     let tagged = set(&world, id, &[("team", "red"), ("size", "large")], &["region", "absent"]).await.unwrap();
     assert_eq!(tagged.tags, labels(&[("team", "red"), ("size", "large")]));
@@ -26,14 +11,14 @@ async fn labels_are_added_replaced_and_taken_away(world: World) {
     assert_eq!(held.task.tags, tagged.tags, "whoever works on it is told");
 }
 
-async fn finished_work_can_be_labelled(world: World) {
+pub(crate) async fn finished_work_can_be_labelled(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     set(&world, id, &[("seen", "yes")], &[]).await.unwrap();
     assert_eq!(world.describe(&id).await.tags, labels(&[("seen", "yes")]));
 }
 
-async fn more_than_thirty_two_labels_are_refused(world: World) {
+pub(crate) async fn more_than_thirty_two_labels_are_refused(world: World) {
     let pairs: Vec<_> = (0..31).map(|nth| format!("k{nth}")).collect();
     let first: Vec<_> = pairs.iter().map(|key| (key.as_str(), "v")).collect();
     let id = world.submit("resize", b"cat.png").await;
@@ -46,14 +31,14 @@ async fn more_than_thirty_two_labels_are_refused(world: World) {
     set(&world, id, &[("instead", "of")], &["one"]).await.unwrap();
 }
 
-async fn a_label_cannot_be_set_and_taken_away_at_once(world: World) {
+pub(crate) async fn a_label_cannot_be_set_and_taken_away_at_once(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let refusal = assert_refused!(set(&world, id, &[("team", "blue")], &["team"]).await, "invalid_input");
     assert_eq!(refusal.field.as_deref(), Some("remove"));
 }
 
-async fn what_is_not_there_cannot_be_labelled(world: World) {
-    let id = ExecutionId::new(0, uuid::Uuid::now_v7());
+pub(crate) async fn what_is_not_there_cannot_be_labelled(world: World) {
+    let id = ExecutionId::new(0, Uuid::now_v7());
     assert_refused!(set(&world, id, &[("team", "blue")], &[]).await, "execution_not_found");
 }
 

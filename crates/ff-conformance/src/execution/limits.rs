@@ -1,28 +1,9 @@
 //! Every limit is taken at the limit and refused one past it, with the field, the limit and what was sent. Nothing is
 //! written then.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{CancelArgs, ReplayArgs, RevokeArgs, Start};
-use ff_core::engine_error::Refusal;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::policy::{Backoff, Policy};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    a_payload_may_have_a_mebibyte,
-    a_result_may_have_a_mebibyte,
-    work_may_have_thirty_two_tags,
-    names_and_texts_may_be_as_long_as_they_may,
-    a_start_may_be_ten_years_away,
-    a_message_may_have_eight_kibibytes,
-    a_policy_out_of_range_is_refused_by_its_field,
-}
-
-async fn a_payload_may_have_a_mebibyte(world: World) {
+pub(crate) async fn a_payload_may_have_a_mebibyte(world: World) {
     let sized = |bytes| world.job("resize").payload(Payload::bytes(vec![7; bytes]));
     let id = sized(limits::PAYLOAD_BYTES).submit().await;
     assert_eq!(world.backend.payload(&id).await.unwrap().bytes.len(), limits::PAYLOAD_BYTES);
@@ -32,7 +13,7 @@ async fn a_payload_may_have_a_mebibyte(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_result_may_have_a_mebibyte(world: World) {
+pub(crate) async fn a_result_may_have_a_mebibyte(world: World) {
     let held = world.held().await;
     let before = world.contents().await;
     let refusal = assert_refused!(held.complete(&vec![7; limits::PAYLOAD_BYTES + 1]).await, "payload_too_large");
@@ -42,14 +23,14 @@ async fn a_result_may_have_a_mebibyte(world: World) {
     assert_eq!(world.result(&held.id()).await.len(), limits::PAYLOAD_BYTES);
 }
 
-async fn work_may_have_thirty_two_tags(world: World) {
+pub(crate) async fn work_may_have_thirty_two_tags(world: World) {
     let tagged = |count| (0..count).fold(world.job("resize"), |job, nth| job.tag(&format!("tag-{nth}"), "value"));
     let id = tagged(32).submit().await;
     assert_eq!(world.describe(&id).await.tags.len(), 32);
     names(&assert_refused!(tagged(33).try_submit().await, "limit_exceeded"), "tags", 32, 33);
 }
 
-async fn names_and_texts_may_be_as_long_as_they_may(world: World) {
+pub(crate) async fn names_and_texts_may_be_as_long_as_they_may(world: World) {
     let job = world
         .job(&"k".repeat(limits::NAME_BYTES))
         .namespace(&"n".repeat(limits::NAME_BYTES))
@@ -63,7 +44,7 @@ async fn names_and_texts_may_be_as_long_as_they_may(world: World) {
     assert_eq!((read.tags, read.idempotency_key), (sent.tags, sent.idempotency_key));
 }
 
-async fn a_start_may_be_ten_years_away(world: World) {
+pub(crate) async fn a_start_may_be_ten_years_away(world: World) {
     let later = |span| world.job("resize").after(ms(span));
     later(limits::SPAN_MAX_MS).submit().await;
     let refusal = assert_refused!(later(limits::SPAN_MAX_MS + 1).try_submit().await, "limit_exceeded");
@@ -80,7 +61,7 @@ async fn a_start_may_be_ten_years_away(world: World) {
     held.delay_to(Start::After(limits::SPAN_MAX_MS)).await.unwrap();
 }
 
-async fn a_message_may_have_eight_kibibytes(world: World) {
+pub(crate) async fn a_message_may_have_eight_kibibytes(world: World) {
     let (fits, too_long) = ("m".repeat(limits::MESSAGE_BYTES), "m".repeat(limits::MESSAGE_BYTES + 1));
     let over = |answer: Answer<()>, field: &str| names(&assert_refused!(answer, "limit_exceeded"), field, 8_192, 8_193);
     let held = world.held().await;
@@ -108,7 +89,7 @@ async fn a_message_may_have_eight_kibibytes(world: World) {
 type Spoil = fn(&mut Policy);
 
 /// A policy is honoured or refused, never half of each.
-async fn a_policy_out_of_range_is_refused_by_its_field(world: World) {
+pub(crate) async fn a_policy_out_of_range_is_refused_by_its_field(world: World) {
     let cases: &[(&str, Spoil)] = &[
         ("retry_policy.max_retries", |policy| policy.retry_policy.max_retries = limits::MAX_RETRIES_MAX + 1),
         ("retry_policy.backoff.delay_ms", |policy| {

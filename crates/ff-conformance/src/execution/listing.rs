@@ -2,27 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{Cursor, Filter, ListArgs};
-use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    the_newest_come_first,
-    every_row_is_on_exactly_one_page,
-    a_page_goes_on_where_the_last_one_ended,
-    a_list_can_be_of_one_state,
-    a_list_can_be_of_one_lane,
-    a_list_is_of_one_namespace,
-    a_page_has_at_most_a_thousand_rows,
-    a_cursor_outlives_its_row,
-    nothing_comes_after_the_oldest,
-}
-
-async fn the_newest_come_first(world: World) {
+pub(crate) async fn the_newest_come_first(world: World) {
     let mut ids = Vec::new();
     for _ in 0..12 {
         ids.push(world.submit("resize", b"cat.png").await);
@@ -36,7 +18,7 @@ async fn the_newest_come_first(world: World) {
 }
 
 /// Many of one moment are the hard case: a cursor must tell them apart.
-async fn every_row_is_on_exactly_one_page(world: World) {
+pub(crate) async fn every_row_is_on_exactly_one_page(world: World) {
     let mut ids = BTreeSet::new();
     for _ in 0..3 {
         for _ in 0..20 {
@@ -54,7 +36,7 @@ async fn every_row_is_on_exactly_one_page(world: World) {
     }
 }
 
-async fn a_page_goes_on_where_the_last_one_ended(world: World) {
+pub(crate) async fn a_page_goes_on_where_the_last_one_ended(world: World) {
     let mut ids = Vec::new();
     for _ in 0..10 {
         ids.push(world.submit("resize", b"cat.png").await);
@@ -70,7 +52,7 @@ async fn a_page_goes_on_where_the_last_one_ended(world: World) {
     assert_eq!(listed, ids[..8]);
 }
 
-async fn a_list_can_be_of_one_state(world: World) {
+pub(crate) async fn a_list_can_be_of_one_state(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let failed = world.held().await;
@@ -98,7 +80,7 @@ async fn a_list_can_be_of_one_state(world: World) {
     assert!(page.executions.is_empty());
 }
 
-async fn a_list_can_be_of_one_lane(world: World) {
+pub(crate) async fn a_list_can_be_of_one_lane(world: World) {
     world.submit("resize", b"cat.png").await;
     let mail = world.job("send").lane("mail").submit().await;
     let sent = world.job("send").lane("mail").submit().await;
@@ -110,7 +92,7 @@ async fn a_list_can_be_of_one_lane(world: World) {
     assert_eq!(all_pages(&world, ListArgs { filter, ..everything(50) }).await.concat(), [mail]);
 }
 
-async fn a_list_is_of_one_namespace(world: World) {
+pub(crate) async fn a_list_is_of_one_namespace(world: World) {
     let ours = world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
     assert_eq!(all_pages(&world, everything(50)).await.concat(), [ours]);
@@ -121,7 +103,7 @@ async fn a_list_is_of_one_namespace(world: World) {
     }
 }
 
-async fn a_page_has_at_most_a_thousand_rows(world: World) {
+pub(crate) async fn a_page_has_at_most_a_thousand_rows(world: World) {
     world.submit("resize", b"cat.png").await;
     assert_eq!(world.backend.list(everything(1_000)).await.unwrap().executions.len(), 1);
     let refusal = assert_refused!(world.backend.list(everything(1_001)).await, "limit_exceeded");
@@ -131,7 +113,7 @@ async fn a_page_has_at_most_a_thousand_rows(world: World) {
 }
 
 /// The row a cursor names may be gone from the list by the time it is used.
-async fn a_cursor_outlives_its_row(world: World) {
+pub(crate) async fn a_cursor_outlives_its_row(world: World) {
     for _ in 0..6 {
         world.submit("resize", b"cat.png").await;
         world.clock.advance(ms(1)).await;
@@ -145,7 +127,7 @@ async fn a_cursor_outlives_its_row(world: World) {
     assert_eq!(rest.len(), 4);
 }
 
-async fn nothing_comes_after_the_oldest(world: World) {
+pub(crate) async fn nothing_comes_after_the_oldest(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let after = Some(Cursor { created_at: world.clock.now(), execution_id: id });
     let page = world.backend.list(ListArgs { after, ..everything(50) }).await.unwrap();

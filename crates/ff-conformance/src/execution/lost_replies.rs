@@ -1,25 +1,8 @@
 //! A reply may get lost after the work was done. Asking again gives the first answer and changes nothing.
 
-use ff_core::contracts::{Failed, ReplayArgs};
-use ff_core::state::PublicState;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    finishing_twice_is_one_finish,
-    failing_twice_is_one_failure,
-    a_retry_keeps_its_first_moment,
-    failing_for_good_twice_is_one_end,
-    putting_off_twice_is_one_delay,
-    cancelling_twice_is_one_cancellation,
-    revoking_twice_is_one_revocation,
-    replaying_twice_is_one_replay,
-    one_call_is_not_answered_with_the_end_of_another,
-}
-
-async fn finishing_twice_is_one_finish(world: World) {
+pub(crate) async fn finishing_twice_is_one_finish(world: World) {
     let held = world.held().await;
     let first = held.complete(b"first").await.unwrap();
     let before = world.contents().await;
@@ -29,7 +12,7 @@ async fn finishing_twice_is_one_finish(world: World) {
     assert_eq!(world.result(&held.id()).await, b"first");
 }
 
-async fn failing_twice_is_one_failure(world: World) {
+pub(crate) async fn failing_twice_is_one_failure(world: World) {
     world.job("resize").retries(3, ms(500)).submit().await;
     let held = world.worker("worker").claim().await;
     let first = held.fail("network").await.unwrap();
@@ -49,7 +32,7 @@ async fn failing_twice_is_one_failure(world: World) {
 }
 
 /// With jitter a second decision would come out differently, so the first must be remembered.
-async fn a_retry_keeps_its_first_moment(world: World) {
+pub(crate) async fn a_retry_keeps_its_first_moment(world: World) {
     let held = world.held().await;
     let Failed::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
     for _ in 0..20 {
@@ -57,7 +40,7 @@ async fn a_retry_keeps_its_first_moment(world: World) {
     }
 }
 
-async fn failing_for_good_twice_is_one_end(world: World) {
+pub(crate) async fn failing_for_good_twice_is_one_end(world: World) {
     let held = world.held().await;
     assert_eq!(held.fail_with("input", "unreadable", true).await.unwrap(), Failed::Failed);
     let before = world.contents().await;
@@ -65,7 +48,7 @@ async fn failing_for_good_twice_is_one_end(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn putting_off_twice_is_one_delay(world: World) {
+pub(crate) async fn putting_off_twice_is_one_delay(world: World) {
     let held = world.held().await;
     let first = held.delay(ms(5_000)).await.unwrap();
     let before = world.contents().await;
@@ -74,7 +57,7 @@ async fn putting_off_twice_is_one_delay(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn cancelling_twice_is_one_cancellation(world: World) {
+pub(crate) async fn cancelling_twice_is_one_cancellation(world: World) {
     let held = world.held().await;
     let first = world.cancel(&held.id()).await.unwrap();
     assert_eq!((first.public_state, first.already), (PublicState::Cancelled, false));
@@ -85,7 +68,7 @@ async fn cancelling_twice_is_one_cancellation(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn revoking_twice_is_one_revocation(world: World) {
+pub(crate) async fn revoking_twice_is_one_revocation(world: World) {
     let held = world.held().await;
     let first = world.revoke(&held.id()).await.unwrap();
     assert_eq!((first.lease_epoch, first.already), (held.fence().lease_epoch, false));
@@ -96,7 +79,7 @@ async fn revoking_twice_is_one_revocation(world: World) {
 }
 
 /// The second request meets work that lives again, and says so.
-async fn replaying_twice_is_one_replay(world: World) {
+pub(crate) async fn replaying_twice_is_one_replay(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     let args = ReplayArgs { reason: Some("again".into()), ..ReplayArgs::new(held.id()) };
@@ -106,7 +89,7 @@ async fn replaying_twice_is_one_replay(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn one_call_is_not_answered_with_the_end_of_another(world: World) {
+pub(crate) async fn one_call_is_not_answered_with_the_end_of_another(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let refusal = assert_refused!(completed.fail("network").await, "execution_not_active");

@@ -24,37 +24,3 @@ pub(crate) mod submitting;
 pub(crate) mod timeouts;
 pub(crate) mod tracing;
 pub(crate) mod words;
-
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! execution_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        execution {
-            acting,
-            attempts,
-            bulk,
-            cancelling,
-            completing,
-            deadlines,
-            delaying,
-            extremes,
-            failing,
-            idempotency,
-            keeping,
-            labelling,
-            limits,
-            listing,
-            lost_replies,
-            prioritising,
-            progress,
-            reading,
-            replaying,
-            searching,
-            submitting,
-            timeouts,
-            tracing,
-            words,
-        }
-    } };
-}

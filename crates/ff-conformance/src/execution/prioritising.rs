@@ -1,22 +1,8 @@
-//! Whoever operates the system may have work go before or after other work.
+//! An operator may give an execution another priority.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{ChangePriorityArgs, PriorityChanged};
-use ff_core::types::{ExecutionId, Priority};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    work_that_is_raised_goes_before_others,
-    work_that_is_lowered_goes_after_others,
-    running_work_keeps_its_new_priority_for_later,
-    finished_work_cannot_be_prioritised,
-    the_same_priority_changes_nothing,
-}
-
-async fn work_that_is_raised_goes_before_others(world: World) {
+pub(crate) async fn work_that_is_raised_goes_before_others(world: World) {
     let on_one = || world.job("resize").on_partition(1).priority(3);
     let (first, second) = (on_one().submit().await, on_one().submit().await);
     world.clock.advance(ms(1)).await;
@@ -29,7 +15,7 @@ async fn work_that_is_raised_goes_before_others(world: World) {
     assert!(order[1..].contains(&first) && order[1..].contains(&second));
 }
 
-async fn work_that_is_lowered_goes_after_others(world: World) {
+pub(crate) async fn work_that_is_lowered_goes_after_others(world: World) {
     let on_one = || world.job("resize").on_partition(1).priority(3);
     let first = on_one().submit().await;
     world.clock.advance(ms(1)).await;
@@ -39,23 +25,23 @@ async fn work_that_is_lowered_goes_after_others(world: World) {
     assert_eq!(order, [second, first]);
 }
 
-async fn running_work_keeps_its_new_priority_for_later(world: World) {
+pub(crate) async fn running_work_keeps_its_new_priority_for_later(world: World) {
     let held = world.held().await;
     change(&world, &held.id(), 7).await.unwrap();
     held.delay(ms(0)).await.unwrap();
     assert_eq!(world.worker("next").claim().await.task.priority.get(), 7);
 }
 
-async fn finished_work_cannot_be_prioritised(world: World) {
+pub(crate) async fn finished_work_cannot_be_prioritised(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     let before = world.contents().await;
     assert_refused!(change(&world, &id, 7).await, "execution_not_eligible");
-    assert_refused!(change(&world, &ExecutionId::new(0, uuid::Uuid::now_v7()), 7).await, "execution_not_found");
+    assert_refused!(change(&world, &ExecutionId::new(0, Uuid::now_v7()), 7).await, "execution_not_found");
     assert_eq!(world.contents().await, before);
 }
 
-async fn the_same_priority_changes_nothing(world: World) {
+pub(crate) async fn the_same_priority_changes_nothing(world: World) {
     let id = world.job("resize").priority(3).submit().await;
     let before = world.contents().await;
     let changed = change(&world, &id, 3).await.unwrap();

@@ -1,22 +1,8 @@
 //! The holder says how far it is.
 
-use ff_core::execution::Progress;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    progress_can_be_read_while_the_work_runs,
-    what_is_not_said_stays,
-    progress_stays_when_the_work_ends,
-    a_new_attempt_starts_without_progress,
-    a_resumed_attempt_keeps_its_progress,
-    more_than_everything_is_refused,
-    progress_is_no_renewal,
-}
-
-async fn progress_can_be_read_while_the_work_runs(world: World) {
+pub(crate) async fn progress_can_be_read_while_the_work_runs(world: World) {
     let held = world.held().await;
     assert_eq!(world.describe(&held.id()).await.progress, None);
     world.clock.advance(ms(10)).await;
@@ -26,7 +12,7 @@ async fn progress_can_be_read_while_the_work_runs(world: World) {
     assert_eq!(world.describe(&held.id()).await.progress, Some(said));
 }
 
-async fn what_is_not_said_stays(world: World) {
+pub(crate) async fn what_is_not_said_stays(world: World) {
     let held = world.held().await;
     held.progress(Some(40), Some("reading")).await.unwrap();
     held.progress(Some(100), None).await.unwrap();
@@ -37,14 +23,14 @@ async fn what_is_not_said_stays(world: World) {
     assert_eq!((progress.percent, progress.message.as_deref()), (Some(100), Some("writing")));
 }
 
-async fn progress_stays_when_the_work_ends(world: World) {
+pub(crate) async fn progress_stays_when_the_work_ends(world: World) {
     let held = world.held().await;
     held.progress(Some(40), None).await.unwrap();
     held.complete(b"done").await.unwrap();
     assert_eq!(world.describe(&held.id()).await.progress.unwrap().percent, Some(40));
 }
 
-async fn a_new_attempt_starts_without_progress(world: World) {
+pub(crate) async fn a_new_attempt_starts_without_progress(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     first.progress(Some(40), Some("reading")).await.unwrap();
@@ -53,7 +39,7 @@ async fn a_new_attempt_starts_without_progress(world: World) {
     assert_eq!(world.describe(&id).await.progress, None);
 }
 
-async fn a_resumed_attempt_keeps_its_progress(world: World) {
+pub(crate) async fn a_resumed_attempt_keeps_its_progress(world: World) {
     let first = world.held().await;
     first.progress(Some(40), Some("reading")).await.unwrap();
     first.delay(ms(100)).await.unwrap();
@@ -62,7 +48,7 @@ async fn a_resumed_attempt_keeps_its_progress(world: World) {
     assert_eq!(world.describe(&first.id()).await.progress.unwrap().percent, Some(40));
 }
 
-async fn more_than_everything_is_refused(world: World) {
+pub(crate) async fn more_than_everything_is_refused(world: World) {
     let held = world.held().await;
     held.progress(Some(100), None).await.unwrap();
     let refusal = assert_refused!(held.progress(Some(101), None).await, "limit_exceeded");
@@ -71,7 +57,7 @@ async fn more_than_everything_is_refused(world: World) {
 }
 
 /// Saying how far one is does not keep a lease alive: only a renewal does.
-async fn progress_is_no_renewal(world: World) {
+pub(crate) async fn progress_is_no_renewal(world: World) {
     let held = world.held().await;
     world.clock.advance(held.lease_ttl() - ms(1)).await;
     held.progress(Some(40), None).await.unwrap();

@@ -1,33 +1,10 @@
 //! What callers can learn about an execution, and what they are told about one that is not there.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{
-    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start,
-};
-use ff_core::execution::{Failure, Outcome};
-use ff_core::lease::Fence;
-use ff_core::state::PublicState;
-use ff_core::types::{AttemptId, ExecutionId, Kind, LeaseEpoch, LeaseId, Namespace};
 use tokio::time::timeout;
-use uuid::Uuid;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    there_is_no_result_before_the_end,
-    who_waits_for_an_end_is_told_when_it_comes,
-    every_kind_of_end_is_told,
-    an_end_that_has_come_is_told_at_once,
-    a_wait_for_an_end_runs_out,
-    a_wait_for_an_end_is_refused_when_it_is_too_long,
-    an_id_nobody_was_given_is_not_found,
-    whose_an_execution_is_follows_from_its_id,
-    an_id_beyond_the_last_partition_is_refused,
-}
-
-async fn there_is_no_result_before_the_end(world: World) {
+pub(crate) async fn there_is_no_result_before_the_end(world: World) {
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
     let held = world.held().await;
     let waiting = world.submit("resize", b"cat.png").await;
@@ -39,7 +16,7 @@ async fn there_is_no_result_before_the_end(world: World) {
     }
 }
 
-async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
+pub(crate) async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     let held = world.held().await;
     let id = held.id();
     let long_poll = world.long_poll.clone();
@@ -49,7 +26,7 @@ async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     assert_eq!(ended, world.ended(&held.id()).await);
 }
 
-async fn every_kind_of_end_is_told(world: World) {
+pub(crate) async fn every_kind_of_end_is_told(world: World) {
     let failing = world.held().await;
     let cancelled = world.submit("resize", b"cat.png").await;
     let expiring = world.job("resize").deadline(ms(1_000)).submit().await;
@@ -66,7 +43,7 @@ async fn every_kind_of_end_is_told(world: World) {
     }
 }
 
-async fn an_end_that_has_come_is_told_at_once(world: World) {
+pub(crate) async fn an_end_that_has_come_is_told_at_once(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     let ended = timeout(ms(10_000), world.long_poll.ended(&held.id(), 60_000)).await.expect("it has ended").unwrap();
@@ -74,13 +51,13 @@ async fn an_end_that_has_come_is_told_at_once(world: World) {
     assert_eq!(world.long_poll.ended(&held.id(), 0).await.unwrap(), ended);
 }
 
-async fn a_wait_for_an_end_runs_out(world: World) {
+pub(crate) async fn a_wait_for_an_end_runs_out(world: World) {
     let held = world.held().await;
     assert_eq!(world.long_poll.ended(&held.id(), 0).await.unwrap(), None);
     assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);
 }
 
-async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
+pub(crate) async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
     assert!(world.long_poll.ended(&held.id(), 60_000).await.unwrap().is_some());
@@ -88,7 +65,7 @@ async fn a_wait_for_an_end_is_refused_when_it_is_too_long(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-async fn an_id_nobody_was_given_is_not_found(world: World) {
+pub(crate) async fn an_id_nobody_was_given_is_not_found(world: World) {
     let id = ExecutionId::new(1, Uuid::now_v7());
     for (call, answer) in every_call(&world, id).await {
         let refused = matches!(&answer, Err(error) if error.code().as_str() == "execution_not_found");
@@ -96,8 +73,8 @@ async fn an_id_nobody_was_given_is_not_found(world: World) {
     }
 }
 
-/// Such an id would be kept where nobody looks.
-async fn an_id_beyond_the_last_partition_is_refused(world: World) {
+/// Such an id would be stored where no query looks.
+pub(crate) async fn an_id_beyond_the_last_partition_is_refused(world: World) {
     let id = ExecutionId::new(world.backend.partitions().num_flow_partitions, Uuid::now_v7());
     for (call, answer) in every_call(&world, id).await {
         let refused = matches!(&answer, Err(error) if error.code().as_str() == "invalid_execution_id");
@@ -131,7 +108,7 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
     ]
 }
 
-async fn whose_an_execution_is_follows_from_its_id(world: World) {
+pub(crate) async fn whose_an_execution_is_follows_from_its_id(world: World) {
     let acme = Namespace::parse("acme").unwrap();
     let (own, other) = (world.submit("resize", b"cat.png").await, world.job("resize").namespace("acme").submit().await);
     assert_eq!(world.engine_store.namespace_of(&own).await, Ok(Some(Namespace::default_name())));

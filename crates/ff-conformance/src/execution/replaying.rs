@@ -1,31 +1,8 @@
 //! A finished execution is run again under its own id.
 
-use ff_core::contracts::ReplayArgs;
-use ff_core::execution::Origin;
-use ff_core::policy::Policy;
-use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, ExecutionId};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    replayed_work_runs_again,
-    a_replay_knows_what_it_follows_and_why,
-    a_replay_clears_result_failure_and_progress,
-    a_replay_has_all_its_retries_again,
-    a_replay_has_all_its_expiries_again,
-    a_replay_arms_its_deadline_again,
-    every_end_can_be_replayed,
-    work_that_never_ran_can_be_replayed,
-    replays_have_an_end,
-    ten_replays_are_the_default,
-    what_still_lives_cannot_be_replayed,
-    who_finished_it_before_cannot_touch_the_replay,
-}
-
-async fn replayed_work_runs_again(world: World) {
+pub(crate) async fn replayed_work_runs_again(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     world.clock.advance(ms(1_000)).await;
@@ -41,7 +18,7 @@ async fn replayed_work_runs_again(world: World) {
     assert_eq!(read.started_at, Some(world.attempts(&first.id()).await.attempts[1].started_at));
 }
 
-async fn a_replay_knows_what_it_follows_and_why(world: World) {
+pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     let args = ReplayArgs {
@@ -61,7 +38,7 @@ async fn a_replay_knows_what_it_follows_and_why(world: World) {
     assert_eq!(history.iter().map(|attempt| attempt.index.0).collect::<Vec<_>>(), [0, 1]);
 }
 
-async fn a_replay_clears_result_failure_and_progress(world: World) {
+pub(crate) async fn a_replay_clears_result_failure_and_progress(world: World) {
     let held = world.held().await;
     held.progress(Some(90), Some("nearly")).await.unwrap();
     held.complete(b"first").await.unwrap();
@@ -77,7 +54,7 @@ async fn a_replay_clears_result_failure_and_progress(world: World) {
     assert_eq!(world.describe(&held.id()).await.failure, None);
 }
 
-async fn a_replay_has_all_its_retries_again(world: World) {
+pub(crate) async fn a_replay_has_all_its_retries_again(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     for _ in 0..2 {
         for _ in 0..2 {
@@ -90,7 +67,7 @@ async fn a_replay_has_all_its_retries_again(world: World) {
     assert_eq!(world.describe(&id).await.attempts_made, 4);
 }
 
-async fn a_replay_has_all_its_expiries_again(world: World) {
+pub(crate) async fn a_replay_has_all_its_expiries_again(world: World) {
     let id = world.job("resize").policy(Policy { max_reclaim_count: 1, ..Policy::default() }).submit().await;
     for _ in 0..2 {
         for _ in 0..2 {
@@ -104,7 +81,7 @@ async fn a_replay_has_all_its_expiries_again(world: World) {
     }
 }
 
-async fn a_replay_arms_its_deadline_again(world: World) {
+pub(crate) async fn a_replay_arms_its_deadline_again(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     world.clock.advance(ms(6_000)).await;
     assert_eq!(world.state(&id).await, PublicState::Expired);
@@ -116,7 +93,7 @@ async fn a_replay_arms_its_deadline_again(world: World) {
     assert_eq!(world.state(&id).await, PublicState::Expired);
 }
 
-async fn every_end_can_be_replayed(world: World) {
+pub(crate) async fn every_end_can_be_replayed(world: World) {
     let completed = world.held().await;
     completed.complete(b"done").await.unwrap();
     let failed = world.held().await;
@@ -131,7 +108,7 @@ async fn every_end_can_be_replayed(world: World) {
     assert_eq!(world.worker("worker").claim_up_to(9).await.len(), 4);
 }
 
-async fn work_that_never_ran_can_be_replayed(world: World) {
+pub(crate) async fn work_that_never_ran_can_be_replayed(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     world.cancel(&id).await.unwrap();
     world.replay(&id).await.unwrap();
@@ -140,7 +117,7 @@ async fn work_that_never_ran_can_be_replayed(world: World) {
     assert_eq!(held.task.attempt_index, AttemptIndex(0));
 }
 
-async fn replays_have_an_end(world: World) {
+pub(crate) async fn replays_have_an_end(world: World) {
     let id = world.job("resize").policy(Policy { max_replay_count: 2, ..Policy::default() }).submit().await;
     for replays in 1..=2 {
         world.cancel(&id).await.unwrap();
@@ -150,7 +127,7 @@ async fn replays_have_an_end(world: World) {
     refused_for_good(&world, &id).await;
 }
 
-async fn ten_replays_are_the_default(world: World) {
+pub(crate) async fn ten_replays_are_the_default(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     for _ in 0..10 {
         world.cancel(&id).await.unwrap();
@@ -160,7 +137,7 @@ async fn ten_replays_are_the_default(world: World) {
     refused_for_good(&world, &id).await;
 }
 
-async fn what_still_lives_cannot_be_replayed(world: World) {
+pub(crate) async fn what_still_lives_cannot_be_replayed(world: World) {
     let running = world.held().await;
     let waiting = world.submit("resize", b"cat.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
@@ -175,7 +152,7 @@ async fn what_still_lives_cannot_be_replayed(world: World) {
 }
 
 /// A reply that comes late, even after the replay, is still an answer to the first run.
-async fn who_finished_it_before_cannot_touch_the_replay(world: World) {
+pub(crate) async fn who_finished_it_before_cannot_touch_the_replay(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     world.replay(&first.id()).await.unwrap();

@@ -2,29 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{Filter, ListArgs, SetTagsArgs};
-use ff_core::limits;
-use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::world::labels;
-use crate::{World, ms};
-
-promises! {
-    a_search_finds_what_is_everything_it_says,
-    a_search_by_several_labels_finds_what_has_all,
-    a_search_can_be_of_a_time,
-    what_stays_is_seen_exactly_once_under_writes,
-    labels_set_later_are_found_and_those_taken_away_are_not,
-    another_tenants_labels_are_not_found,
-    a_search_for_what_is_rare_comes_to_it_in_the_end,
-    a_search_names_at_most_eight_labels,
-    a_time_that_ends_before_it_begins_is_refused,
-}
-
-async fn a_search_finds_what_is_everything_it_says(world: World) {
+pub(crate) async fn a_search_finds_what_is_everything_it_says(world: World) {
     let wanted = world.job("send").lane("mail").tag("team", "blue").submit().await;
     let other_kind = world.job("print").lane("mail").tag("team", "blue").submit().await;
     let other_lane = world.job("send").tag("team", "blue").submit().await;
@@ -49,7 +29,7 @@ async fn a_search_finds_what_is_everything_it_says(world: World) {
     }
 }
 
-async fn a_search_by_several_labels_finds_what_has_all(world: World) {
+pub(crate) async fn a_search_by_several_labels_finds_what_has_all(world: World) {
     let both = world.job("resize").tag("team", "blue").tag("region", "eu").submit().await;
     world.job("resize").tag("team", "blue").submit().await;
     world.job("resize").tag("region", "eu").submit().await;
@@ -58,7 +38,7 @@ async fn a_search_by_several_labels_finds_what_has_all(world: World) {
     assert_eq!(search(&world, filter).await, [both].into());
 }
 
-async fn a_search_can_be_of_a_time(world: World) {
+pub(crate) async fn a_search_can_be_of_a_time(world: World) {
     let mut ids = Vec::new();
     let start = world.clock.now();
     for _ in 0..5 {
@@ -76,7 +56,7 @@ async fn a_search_can_be_of_a_time(world: World) {
 }
 
 /// What is there from the first page to the last is on exactly one of them, whatever happens between.
-async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
+pub(crate) async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
     let mut ids = Vec::new();
     for _ in 0..12 {
         ids.push(world.job("resize").tag("team", "blue").submit().await);
@@ -100,7 +80,7 @@ async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
     }
 }
 
-async fn labels_set_later_are_found_and_those_taken_away_are_not(world: World) {
+pub(crate) async fn labels_set_later_are_found_and_those_taken_away_are_not(world: World) {
     let id = world.job("resize").tag("team", "blue").submit().await;
     let by = |key: &str, value: &str| Filter { tags: labels(&[(key, value)]), ..all() };
     let args = SetTagsArgs { execution_id: id, set: labels(&[("team", "red"), ("region", "eu")]), remove: [].into() };
@@ -112,7 +92,7 @@ async fn labels_set_later_are_found_and_those_taken_away_are_not(world: World) {
     assert_eq!(search(&world, by("region", "eu")).await, [].into());
 }
 
-async fn another_tenants_labels_are_not_found(world: World) {
+pub(crate) async fn another_tenants_labels_are_not_found(world: World) {
     let theirs = world.job("resize").namespace("acme").tag("team", "blue").submit().await;
     let filter = Filter { tags: labels(&[("team", "blue")]), ..all() };
     assert_eq!(search(&world, filter.clone()).await, [].into());
@@ -120,7 +100,7 @@ async fn another_tenants_labels_are_not_found(world: World) {
     assert_eq!(search(&world, Filter { namespace: acme, ..filter }).await, [theirs].into());
 }
 
-async fn a_search_for_what_is_rare_comes_to_it_in_the_end(world: World) {
+pub(crate) async fn a_search_for_what_is_rare_comes_to_it_in_the_end(world: World) {
     let rare = world.submit("rare", b"1").await;
     world.clock.advance(ms(1)).await;
     let many = (0..1_000).map(|_| world.job("resize").args()).collect();
@@ -129,7 +109,7 @@ async fn a_search_for_what_is_rare_comes_to_it_in_the_end(world: World) {
     assert_eq!(search(&world, filter).await, [rare].into());
 }
 
-async fn a_search_names_at_most_eight_labels(world: World) {
+pub(crate) async fn a_search_names_at_most_eight_labels(world: World) {
     let named = |count: usize| {
         let pairs: Vec<_> = (0..count).map(|nth| format!("k{nth}")).collect();
         let tags = labels(&pairs.iter().map(|key| (key.as_str(), "v")).collect::<Vec<_>>());
@@ -140,7 +120,7 @@ async fn a_search_names_at_most_eight_labels(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("tags"), Some((8, 9))));
 }
 
-async fn a_time_that_ends_before_it_begins_is_refused(world: World) {
+pub(crate) async fn a_time_that_ends_before_it_begins_is_refused(world: World) {
     let now = Some(world.clock.now());
     let filter = Filter { created_from: now, created_until: now, ..all() };
     let refusal =

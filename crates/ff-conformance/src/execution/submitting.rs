@@ -1,25 +1,8 @@
 //! Work handed in is kept as it was sent, and starts when it was meant to.
 
-use ff_core::payload::Payload;
-use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
-use ff_core::state::PublicState;
-use ff_core::types::{ContentType, Kind, Priority};
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    work_reads_back_as_it_was_submitted,
-    json_comes_back_with_its_own_whitespace,
-    bytes_come_back_unchanged,
-    work_may_start_after_a_while,
-    work_may_start_at_a_moment,
-    a_moment_that_has_passed_is_now,
-    a_client_reads_its_own_writes,
-    recorded_times_do_not_run_backwards,
-}
-
-async fn work_reads_back_as_it_was_submitted(world: World) {
+pub(crate) async fn work_reads_back_as_it_was_submitted(world: World) {
     let policy = Policy {
         retry_policy: RetryPolicy {
             max_retries: 7,
@@ -58,7 +41,7 @@ async fn work_reads_back_as_it_was_submitted(world: World) {
 }
 
 /// The same JSON written another way is another text, and a submitter may sign or hash what it sent.
-async fn json_comes_back_with_its_own_whitespace(world: World) {
+pub(crate) async fn json_comes_back_with_its_own_whitespace(world: World) {
     for text in [
         "{ \"b\" :1,\t\"a\": [ ] }\n",
         "  null ",
@@ -73,7 +56,7 @@ async fn json_comes_back_with_its_own_whitespace(world: World) {
     }
 }
 
-async fn bytes_come_back_unchanged(world: World) {
+pub(crate) async fn bytes_come_back_unchanged(world: World) {
     let every_byte: Vec<u8> = (0..=255).collect();
     let png = ContentType::parse("image/png").unwrap();
     for payload in [Payload::default(), Payload::bytes(every_byte.clone()), Payload::new(png, every_byte)] {
@@ -83,7 +66,7 @@ async fn bytes_come_back_unchanged(world: World) {
     }
 }
 
-async fn work_may_start_after_a_while(world: World) {
+pub(crate) async fn work_may_start_after_a_while(world: World) {
     let later = world.job("resize").after(ms(500)).try_submit().await.unwrap();
     assert_eq!(later.public_state, PublicState::Delayed);
     assert_eq!(world.describe(&later.execution_id).await.delayed_until, Some(world.clock.now() + 500));
@@ -94,7 +77,7 @@ async fn work_may_start_after_a_while(world: World) {
     assert_eq!(world.worker("punctual").claim().await.id(), later.execution_id);
 }
 
-async fn work_may_start_at_a_moment(world: World) {
+pub(crate) async fn work_may_start_at_a_moment(world: World) {
     let moment = world.clock.now() + 2_000;
     let id = world.job("resize").at(moment).submit().await;
     assert_eq!(world.state(&id).await, PublicState::Delayed);
@@ -105,7 +88,7 @@ async fn work_may_start_at_a_moment(world: World) {
     assert_eq!(world.worker("punctual").claim().await.id(), id);
 }
 
-async fn a_moment_that_has_passed_is_now(world: World) {
+pub(crate) async fn a_moment_that_has_passed_is_now(world: World) {
     for moment in [world.clock.now() - 1_000, world.clock.now()] {
         let submitted = world.job("resize").at(moment).try_submit().await.unwrap();
         assert_eq!(submitted.public_state, PublicState::Waiting);
@@ -114,7 +97,7 @@ async fn a_moment_that_has_passed_is_now(world: World) {
     assert_eq!(world.worker("worker").claim_up_to(3).await.len(), 3);
 }
 
-async fn a_client_reads_its_own_writes(world: World) {
+pub(crate) async fn a_client_reads_its_own_writes(world: World) {
     for nth in 0..20_u8 {
         let id = world.submit("resize", &[nth]).await;
         assert_eq!(world.state(&id).await, PublicState::Waiting);
@@ -126,7 +109,7 @@ async fn a_client_reads_its_own_writes(world: World) {
 }
 
 /// A machine's clock may be set back; what is recorded may not follow it.
-async fn recorded_times_do_not_run_backwards(world: World) {
+pub(crate) async fn recorded_times_do_not_run_backwards(world: World) {
     let held = world.held().await;
     let before = world.describe(&held.id()).await.changed_at;
 

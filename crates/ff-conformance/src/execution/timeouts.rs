@@ -1,24 +1,8 @@
 //! An attempt that ran too long counts as a failure.
 
-use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Origin, Outcome};
-use ff_core::policy::{Policy, RetryPolicy, TimeoutPolicy};
-use ff_core::state::PublicState;
-use ff_core::types::AttemptIndex;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    an_attempt_that_runs_too_long_is_retried,
-    a_renewal_does_not_move_the_timeout,
-    a_timeout_counts_only_the_time_it_ran,
-    every_attempt_has_the_whole_timeout,
-    timeouts_use_up_the_retries,
-    categories_decide_about_timeouts_too,
-}
-
-async fn an_attempt_that_runs_too_long_is_retried(world: World) {
+pub(crate) async fn an_attempt_that_runs_too_long_is_retried(world: World) {
     let id = world.job("resize").attempt_timeout(ms(5_000)).retries(1, ms(100)).submit().await;
     let slow = world.worker("slow").claim().await;
     world.clock.advance(ms(4_999)).await;
@@ -37,7 +21,7 @@ async fn an_attempt_that_runs_too_long_is_retried(world: World) {
     assert_eq!((ended.outcome, ended.at), (AttemptOutcome::TimedOut, world.clock.now() - 100));
 }
 
-async fn a_renewal_does_not_move_the_timeout(world: World) {
+pub(crate) async fn a_renewal_does_not_move_the_timeout(world: World) {
     let id = world.job("resize").attempt_timeout(ms(45_000)).retries(1, ms(1_000)).submit().await;
     let held = world.worker("busy").claim().await;
     for _ in 0..4 {
@@ -50,7 +34,7 @@ async fn a_renewal_does_not_move_the_timeout(world: World) {
 }
 
 /// An attempt that is put off is not running; only what it ran counts.
-async fn a_timeout_counts_only_the_time_it_ran(world: World) {
+pub(crate) async fn a_timeout_counts_only_the_time_it_ran(world: World) {
     let id = world.job("resize").attempt_timeout(ms(5_000)).retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     world.clock.advance(ms(3_000)).await;
@@ -66,7 +50,7 @@ async fn a_timeout_counts_only_the_time_it_ran(world: World) {
     assert_eq!(world.attempts(&id).await.attempts[0].ran_ms, 5_000);
 }
 
-async fn every_attempt_has_the_whole_timeout(world: World) {
+pub(crate) async fn every_attempt_has_the_whole_timeout(world: World) {
     world.job("resize").attempt_timeout(ms(5_000)).retries(3, ms(0)).submit().await;
     for _ in 0..3 {
         let held = world.worker("slow").claim().await;
@@ -77,7 +61,7 @@ async fn every_attempt_has_the_whole_timeout(world: World) {
     }
 }
 
-async fn timeouts_use_up_the_retries(world: World) {
+pub(crate) async fn timeouts_use_up_the_retries(world: World) {
     let id = world.job("resize").attempt_timeout(ms(5_000)).retries(1, ms(0)).submit().await;
     for _ in 0..2 {
         world.worker("slow").claim().await;
@@ -89,7 +73,7 @@ async fn timeouts_use_up_the_retries(world: World) {
     assert_eq!(ended.at, world.clock.now());
 }
 
-async fn categories_decide_about_timeouts_too(world: World) {
+pub(crate) async fn categories_decide_about_timeouts_too(world: World) {
     for (category, state) in [("network", PublicState::Failed), (Failure::TIMEOUT, PublicState::Delayed)] {
         let policy = Policy {
             retry_policy: RetryPolicy { retryable_categories: vec![category.to_owned()], ..RetryPolicy::default() },

@@ -2,18 +2,9 @@
 
 use ff_core::trace::TraceContext;
 
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    the_trace_of_a_submission_reaches_its_handler,
-    work_without_a_trace_has_none,
-    every_attempt_is_in_the_same_trace,
-    another_trace_is_the_same_submission,
-    each_of_many_has_its_own_trace,
-}
-
-async fn the_trace_of_a_submission_reaches_its_handler(world: World) {
+pub(crate) async fn the_trace_of_a_submission_reaches_its_handler(world: World) {
     for state in [None, Some("vendor=00f067aa0ba902b7,other=1")] {
         let trace = trace(1, state);
         let id = world.job("resize").trace(&trace).submit().await;
@@ -25,13 +16,13 @@ async fn the_trace_of_a_submission_reaches_its_handler(world: World) {
     }
 }
 
-async fn work_without_a_trace_has_none(world: World) {
+pub(crate) async fn work_without_a_trace_has_none(world: World) {
     let id = world.job("resize").submit().await;
     assert_eq!(world.describe(&id).await.trace, None);
     assert_eq!(world.worker("w").claim().await.task.trace, None);
 }
 
-async fn every_attempt_is_in_the_same_trace(world: World) {
+pub(crate) async fn every_attempt_is_in_the_same_trace(world: World) {
     let trace = trace(1, Some("vendor=1"));
     let id = world.job("resize").trace(&trace).retries(1, ms(0)).submit().await;
     world.worker("first").claim().await.fail("network").await.unwrap();
@@ -49,7 +40,7 @@ async fn every_attempt_is_in_the_same_trace(world: World) {
     assert_eq!(world.worker("fifth").claim().await.task.trace.as_deref(), Some(&trace), "a replay");
 }
 
-async fn another_trace_is_the_same_submission(world: World) {
+pub(crate) async fn another_trace_is_the_same_submission(world: World) {
     let first = trace(1, None);
     let work = || world.job("resize").key("once");
     let submitted = work().trace(&first).try_submit().await.unwrap();
@@ -63,7 +54,7 @@ async fn another_trace_is_the_same_submission(world: World) {
     assert_eq!(world.describe(&plain).await.trace, None, "a repeat changes nothing");
 }
 
-async fn each_of_many_has_its_own_trace(world: World) {
+pub(crate) async fn each_of_many_has_its_own_trace(world: World) {
     let traces: Vec<_> = (0..6).map(|nth: u64| (nth % 2 == 1).then(|| trace(nth, None))).collect();
     let works = traces.iter().map(|trace| match trace {
         Some(trace) => world.job("resize").trace(trace).args(),

@@ -1,19 +1,10 @@
 //! The words a state is told in.
 
-use ff_core::state::{AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, TerminalOutcome};
-use ff_core::types::ExecutionId;
-
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    every_phase_has_its_words,
-    every_end_has_its_word,
-}
+use crate::prelude::*;
 
 type Words = (LifecyclePhase, OwnershipState, EligibilityState, BlockingReason, TerminalOutcome, AttemptState);
 
-async fn every_phase_has_its_words(world: World) {
+pub(crate) async fn every_phase_has_its_words(world: World) {
     use {AttemptState as Try, BlockingReason as Why, EligibilityState as May, TerminalOutcome as End};
 
     let id = world.job("resize").after(ms(100)).retries(1, ms(100)).submit().await;
@@ -49,7 +40,7 @@ async fn every_phase_has_its_words(world: World) {
     assert_eq!(words(&world, &id).await, ended(End::Cancelled, Try::AttemptTerminal));
 }
 
-async fn every_end_has_its_word(world: World) {
+pub(crate) async fn every_end_has_its_word(world: World) {
     let failed = world.held().await;
     failed.fail_with("input", "unreadable", true).await.unwrap();
     assert_eq!(words(&world, &failed.id()).await, ended(TerminalOutcome::Failed, AttemptState::AttemptTerminal));

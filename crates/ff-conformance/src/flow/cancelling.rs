@@ -4,37 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use ff_core::contracts::{CancelFlowArgs, FlowCancelled, NodeSpec, Start};
-use ff_core::execution::FinishedBy;
-use ff_core::flow::{CancelPolicy, FlowEventKind, FlowState};
-use ff_core::lease::LeaseEnding;
-use ff_core::policy::Backoff;
-use ff_core::suspension::OperatorDecision;
-use ff_core::types::FlowId;
 use futures_util::future::join_all;
 
 use crate::lease::control::{lost, told_when};
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{Flow, Graph, LeasedExecution, World, ms};
+use crate::prelude::*;
 
-promises! {
-    cancel_all_cancels_every_member_wherever_it_stands,
-    holders_in_a_cancelled_flow_are_told,
-    cancel_pending_lets_go_on_what_has_started,
-    let_active_finish_lets_attempts_end_and_nothing_else_start,
-    flow_only_stops_growth_and_nothing_else,
-    a_cancellation_keeps_its_reason,
-    cancelling_twice_is_cancelling_once,
-    whoever_wants_all_cancelled_gets_it_after_all,
-    a_flow_that_has_ended_or_never_was_cannot_be_cancelled,
-    a_flow_that_is_held_open_ends_by_being_cancelled,
-    nothing_of_a_large_cancelled_flow_starts_before_it_was_come_to,
-    a_large_flow_can_be_cancelled_before_it_is_opened,
-    no_member_starts_after_the_acknowledgement_however_many_ask,
-}
-
-async fn cancel_all_cancels_every_member_wherever_it_stands(world: World) {
+pub(crate) async fn cancel_all_cancels_every_member_wherever_it_stands(world: World) {
     let (flow, started) = busy(&world).await;
     let answer = flow.cancel(CancelPolicy::CancelAll).await.unwrap();
     let expected = FlowCancelled { policy: CancelPolicy::CancelAll, already: false, cancelled: 6, scheduled: 0 };
@@ -50,7 +25,7 @@ async fn cancel_all_cancels_every_member_wherever_it_stands(world: World) {
     assert_eq!(told[1..], [FlowEventKind::Cancelled { policy: CancelPolicy::CancelAll }, ended]);
 }
 
-async fn holders_in_a_cancelled_flow_are_told(world: World) {
+pub(crate) async fn holders_in_a_cancelled_flow_are_told(world: World) {
     let flow = world.graph("a").submit().await;
     let worker = world.worker("hand");
     let held = flow.start_one().await;
@@ -58,7 +33,7 @@ async fn holders_in_a_cancelled_flow_are_told(world: World) {
     assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
 }
 
-async fn cancel_pending_lets_go_on_what_has_started(world: World) {
+pub(crate) async fn cancel_pending_lets_go_on_what_has_started(world: World) {
     let (flow, started) = busy(&world).await;
     flow.cancel(CancelPolicy::CancelPending).await.unwrap();
     let all = "done running suspended retried delayed blocked below";
@@ -73,7 +48,7 @@ async fn cancel_pending_lets_go_on_what_has_started(world: World) {
     assert_eq!((flow.stands().await, flow.info().await.ended_at), ("cancelled", Some(world.clock.now())));
 }
 
-async fn let_active_finish_lets_attempts_end_and_nothing_else_start(world: World) {
+pub(crate) async fn let_active_finish_lets_attempts_end_and_nothing_else_start(world: World) {
     let (flow, started) = busy(&world).await;
     flow.cancel(CancelPolicy::LetActiveFinish).await.unwrap();
     let all = "done running suspended retried delayed blocked below";
@@ -88,7 +63,7 @@ async fn let_active_finish_lets_attempts_end_and_nothing_else_start(world: World
     assert_eq!(flow.info().await.ended_at, Some(world.clock.now()));
 }
 
-async fn flow_only_stops_growth_and_nothing_else(world: World) {
+pub(crate) async fn flow_only_stops_growth_and_nothing_else(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.cancel(CancelPolicy::FlowOnly).await.unwrap();
     assert_eq!((flow.stands().await, flow.info().await.ended_at), ("cancelled", Some(world.clock.now())));
@@ -97,7 +72,7 @@ async fn flow_only_stops_growth_and_nothing_else(world: World) {
     assert_eq!((flow.stands().await, flow.counts().await), ("cancelled", vec![("completed", 2)]));
 }
 
-async fn a_cancellation_keeps_its_reason(world: World) {
+pub(crate) async fn a_cancellation_keeps_its_reason(world: World) {
     let flow = world.graph("a").submit().await;
     let args = CancelFlowArgs {
         flow_id: flow.id,
@@ -116,7 +91,7 @@ async fn a_cancellation_keeps_its_reason(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("reason"), Some((8_192, 8_193))));
 }
 
-async fn cancelling_twice_is_cancelling_once(world: World) {
+pub(crate) async fn cancelling_twice_is_cancelling_once(world: World) {
     let flow = world.graph("a>b c").submit().await;
     flow.start().await;
     let first = flow.cancel(CancelPolicy::LetActiveFinish).await.unwrap();
@@ -131,7 +106,7 @@ async fn cancelling_twice_is_cancelling_once(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn whoever_wants_all_cancelled_gets_it_after_all(world: World) {
+pub(crate) async fn whoever_wants_all_cancelled_gets_it_after_all(world: World) {
     let flow = world.graph("a b>c").submit().await;
     let started = flow.start().await;
     flow.cancel(CancelPolicy::CancelPending).await.unwrap();
@@ -143,7 +118,7 @@ async fn whoever_wants_all_cancelled_gets_it_after_all(world: World) {
     assert!(flow.cancel(CancelPolicy::CancelAll).await.unwrap().already);
 }
 
-async fn a_flow_that_has_ended_or_never_was_cannot_be_cancelled(world: World) {
+pub(crate) async fn a_flow_that_has_ended_or_never_was_cannot_be_cancelled(world: World) {
     let flow = world.graph("a").submit().await;
     flow.run().await;
     let before = world.contents().await;
@@ -154,7 +129,7 @@ async fn a_flow_that_has_ended_or_never_was_cannot_be_cancelled(world: World) {
     assert_refused!(world.backend.cancel_flow(nobody).await, "flow_not_found");
 }
 
-async fn a_flow_that_is_held_open_ends_by_being_cancelled(world: World) {
+pub(crate) async fn a_flow_that_is_held_open_ends_by_being_cancelled(world: World) {
     let flow = world.held_open().await;
     flow.grow(&["a"], &[]).await;
     flow.run().await;
@@ -163,7 +138,7 @@ async fn a_flow_that_is_held_open_ends_by_being_cancelled(world: World) {
     assert_eq!(flow.close().await.state, FlowState::Cancelled);
 }
 
-async fn nothing_of_a_large_cancelled_flow_starts_before_it_was_come_to(world: World) {
+pub(crate) async fn nothing_of_a_large_cancelled_flow_starts_before_it_was_come_to(world: World) {
     let names: Vec<_> = (0..400).map(|nth| format!("n{nth}")).collect();
     let flow = world.graph(&names.join(" ")).submit().await;
     let answer = flow.cancel(CancelPolicy::CancelAll).await.unwrap();
@@ -179,7 +154,7 @@ async fn nothing_of_a_large_cancelled_flow_starts_before_it_was_come_to(world: W
     assert_eq!(flow.moves_of("n7").await, ["waiting", "cancelled"]);
 }
 
-async fn a_large_flow_can_be_cancelled_before_it_is_opened(world: World) {
+pub(crate) async fn a_large_flow_can_be_cancelled_before_it_is_opened(world: World) {
     let names: Vec<_> = (0..450).map(|nth| format!("n{nth}")).collect();
     let graph = world.graph(&names.join(" "));
     let id = graph.clone().args().header.flow_id;
@@ -193,7 +168,7 @@ async fn a_large_flow_can_be_cancelled_before_it_is_opened(world: World) {
     assert_eq!((info.state, info.counts.live()), (FlowState::Cancelled, 0));
 }
 
-async fn no_member_starts_after_the_acknowledgement_however_many_ask(world: World) {
+pub(crate) async fn no_member_starts_after_the_acknowledgement_however_many_ask(world: World) {
     let names: Vec<_> = (0..300).map(|nth| format!("n{nth}>m{nth}")).collect();
     let flow = world.graph(&names.join(" ")).submit().await;
     let (acknowledged, claimed) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));

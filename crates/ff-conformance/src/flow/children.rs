@@ -1,43 +1,13 @@
 //! A holder may add members to its flow and let go until they have ended.
 
-use ff_core::contracts::{GrowFlowArgs, GrownEdge, JoinSpec, NodeSpec};
-use ff_core::flow::{CancelPolicy, GroupState, PassMode};
-use ff_core::lease::LeaseEnding;
-use ff_core::types::IdempotencyKey;
-
 use crate::lease::long_poll::woken_by;
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{any_of, grown, input, member};
-use crate::{Contents, Flow, LeasedExecution, World, ms};
 
-promises! {
-    a_parent_goes_on_when_its_children_have_ended,
-    who_let_go_cannot_go_on_with_it,
-    children_hand_their_results_to_their_parent,
-    a_parent_goes_on_when_a_child_fails,
-    who_need_not_wait_keeps_its_lease,
-    a_parent_may_wait_again_and_again,
-    a_parent_may_need_one_child_of_many,
-    each_round_of_children_may_pass_the_payload_once,
-    children_may_depend_on_each_other_and_have_children,
-    a_parent_may_have_waited_for_upstreams_before,
-    only_its_holder_adds_children_to_running_work,
-    a_holder_adds_no_children_to_what_another_holds,
-    a_cycle_through_a_parent_is_refused,
-    who_has_no_children_does_not_wait,
-    letting_go_twice_is_letting_go_once,
-    a_parent_that_dies_is_waited_for_by_the_next_one,
-    a_lease_given_up_for_children_is_in_the_history,
-    a_parent_that_waits_can_be_cancelled_and_expires,
-    a_parent_that_waits_is_cancelled_with_its_flow,
-    a_waiting_worker_gets_the_parent_when_its_child_ends,
-}
-
-async fn a_parent_goes_on_when_its_children_have_ended(world: World) {
+pub(crate) async fn a_parent_goes_on_when_its_children_have_ended(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x", "y"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x", "y"]).await;
+    parent.wait_pending().await;
     assert_eq!(flow.states("parent x y below").await, ["waiting_children", "waiting", "waiting", "waiting_children"]);
     let children = flow.start().await;
     assert_eq!(children.keys().collect::<Vec<_>>(), ["x", "y"], "the parent is handed to nobody");
@@ -54,10 +24,10 @@ async fn a_parent_goes_on_when_its_children_have_ended(world: World) {
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn who_let_go_cannot_go_on_with_it(world: World) {
+pub(crate) async fn who_let_go_cannot_go_on_with_it(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x"]).await;
+    parent.wait_pending().await;
     let before = world.contents().await;
     assert!(parent.complete(b"late").await.is_err());
     assert!(parent.renew().await.is_err());
@@ -67,11 +37,11 @@ async fn who_let_go_cannot_go_on_with_it(world: World) {
     assert_refused!(parent.complete(b"late").await, "stale_lease");
 }
 
-async fn children_hand_their_results_to_their_parent(world: World) {
+pub(crate) async fn children_hand_their_results_to_their_parent(world: World) {
     let (flow, parent) = parent(&world).await;
     let edges = ["x", "y"].map(|child| GrownEdge { passes: input(child), ..grown(child, "parent") }).to_vec();
     world.backend.grow_flow(GrowFlowArgs { edges, ..parent.growth(&["x", "y"], &[]) }).await.unwrap();
-    parent.let_go().await;
+    parent.wait_pending().await;
     for (name, child) in flow.start().await {
         child.complete(format!("of {name}").as_bytes()).await.unwrap();
     }
@@ -80,10 +50,10 @@ async fn children_hand_their_results_to_their_parent(world: World) {
     assert_eq!((again.input("x"), again.input("y")), (Some(&b"of x"[..]), Some(&b"of y"[..])));
 }
 
-async fn a_parent_goes_on_when_a_child_fails(world: World) {
+pub(crate) async fn a_parent_goes_on_when_a_child_fails(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x", "y"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x", "y"]).await;
+    parent.wait_pending().await;
     let children = flow.start().await;
     children["x"].fail_for_good().await;
     let again = flow.start_one().await;
@@ -95,21 +65,21 @@ async fn a_parent_goes_on_when_a_child_fails(world: World) {
     assert_eq!(flow.stands().await, "completed", "its parent has borne it");
 }
 
-async fn who_need_not_wait_keeps_its_lease(world: World) {
+pub(crate) async fn who_need_not_wait_keeps_its_lease(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x"]).await;
+    parent.add_children(&["x"]).await;
     flow.start_one().await.complete(b"done").await.unwrap();
     assert_eq!(parent.wait_for_children().await.unwrap().state, GroupState::Satisfied);
     assert_eq!(flow.state("parent").await, "active");
     parent.complete(b"done").await.unwrap();
 }
 
-async fn a_parent_may_wait_again_and_again(world: World) {
+pub(crate) async fn a_parent_may_wait_again_and_again(world: World) {
     let (flow, mut parent) = parent(&world).await;
     for round in 0..3 {
         let children = [format!("x{round}"), format!("y{round}")];
-        parent.bear(&children.each_ref().map(String::as_str)).await;
-        parent.let_go().await;
+        parent.add_children(&children.each_ref().map(String::as_str)).await;
+        parent.wait_pending().await;
         for child in flow.start().await.into_values() {
             child.complete(b"done").await.unwrap();
         }
@@ -122,60 +92,60 @@ async fn a_parent_may_wait_again_and_again(world: World) {
     assert_eq!((flow.stands().await, flow.counts().await), ("completed", vec![("completed", 8)]));
 }
 
-async fn each_round_of_children_may_pass_the_payload_once(world: World) {
+pub(crate) async fn each_round_of_children_may_pass_the_payload_once(world: World) {
     let (flow, mut parent) = parent(&world).await;
     for (child, second) in [("x", "x2"), ("y", "y2")] {
         let passing = |child| GrownEdge { passes: Some(PassMode::Payload), ..grown(child, "parent") };
-        let bear = async |child| {
+        let add_children = async |child| {
             let growth = GrowFlowArgs { edges: vec![passing(child)], ..parent.growth(&[child], &[]) };
             world.backend.grow_flow(growth).await
         };
-        bear(child).await.unwrap();
-        refused_as(bear(second).await, "invalid_input");
-        parent.let_go().await;
+        add_children(child).await.unwrap();
+        refused_as(add_children(second).await, "invalid_input");
+        parent.wait_pending().await;
         flow.start_one().await.complete(child.as_bytes()).await.unwrap();
         parent = flow.start_one().await;
         assert_eq!(parent.payload.bytes, child.as_bytes());
     }
 }
 
-async fn a_parent_may_need_one_child_of_many(world: World) {
+pub(crate) async fn a_parent_may_need_one_child_of_many(world: World) {
     let (flow, parent) = parent(&world).await;
     let joins = vec![JoinSpec { member: member("parent"), join: any_of() }];
     let growth = parent.growth(&["x", "y", "z"], &[("x", "parent"), ("y", "parent"), ("z", "parent")]);
     world.backend.grow_flow(GrowFlowArgs { joins, ..growth }).await.unwrap();
-    parent.let_go().await;
+    parent.wait_pending().await;
     flow.start().await["y"].complete(b"done").await.unwrap();
     flow.settle().await;
     assert_eq!(flow.states("parent x y z").await, ["waiting", "cancelled", "completed", "cancelled"]);
 }
 
-async fn children_may_depend_on_each_other_and_have_children(world: World) {
+pub(crate) async fn children_may_depend_on_each_other_and_have_children(world: World) {
     let (flow, parent) = parent(&world).await;
     world.backend.grow_flow(parent.growth(&["x", "y"], &[("x", "y"), ("y", "parent")])).await.unwrap();
-    parent.let_go().await;
+    parent.wait_pending().await;
     let child = flow.start_one().await;
     assert_eq!(child.node(), "x");
-    child.bear(&["grandchild"]).await;
-    child.let_go().await;
+    child.add_children(&["grandchild"]).await;
+    child.wait_pending().await;
     flow.start_one().await.complete(b"done").await.unwrap();
     assert_eq!(flow.run().await, [["x"], ["y"], ["parent"], ["below"]]);
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn a_parent_may_have_waited_for_upstreams_before(world: World) {
+pub(crate) async fn a_parent_may_have_waited_for_upstreams_before(world: World) {
     let flow = world.graph("a>parent b>parent").submit().await;
     for held in flow.start().await.into_values() {
         held.complete(b"done").await.unwrap();
     }
     let parent = flow.start_one().await;
     assert_refused!(parent.wait_for_children().await, "invalid_dependency");
-    parent.bear(&["x"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x"]).await;
+    parent.wait_pending().await;
     assert_eq!(flow.run().await, [["x"], ["parent"]]);
 }
 
-async fn only_its_holder_adds_children_to_running_work(world: World) {
+pub(crate) async fn only_its_holder_adds_children_to_running_work(world: World) {
     let (flow, parent) = parent(&world).await;
     let before = world.contents().await;
     let refusal = refused_as(world.backend.grow_flow(flow.growth(&["x"], &[("x", "parent")])).await, "not_runnable");
@@ -193,7 +163,7 @@ async fn only_its_holder_adds_children_to_running_work(world: World) {
     assert_eq!(edges(&after), edges(&before));
 }
 
-async fn a_holder_adds_no_children_to_what_another_holds(world: World) {
+pub(crate) async fn a_holder_adds_no_children_to_what_another_holds(world: World) {
     let flow = world.graph("mine theirs").submit().await;
     let started = flow.start().await;
     let before = world.contents().await;
@@ -203,7 +173,7 @@ async fn a_holder_adds_no_children_to_what_another_holds(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_cycle_through_a_parent_is_refused(world: World) {
+pub(crate) async fn a_cycle_through_a_parent_is_refused(world: World) {
     let (flow, parent) = parent(&world).await;
     let refusal =
         refused_as(world.backend.grow_flow(parent.growth(&[], &[("below", "parent")])).await, "cycle_detected");
@@ -211,52 +181,52 @@ async fn a_cycle_through_a_parent_is_refused(world: World) {
     assert_eq!(flow.state("parent").await, "active");
 }
 
-async fn who_has_no_children_does_not_wait(world: World) {
+pub(crate) async fn who_has_no_children_does_not_wait(world: World) {
     let (_, parent) = parent(&world).await;
     assert_refused!(parent.wait_for_children().await, "invalid_dependency");
     let alone = world.held().await;
     assert_refused!(alone.wait_for_children().await, "execution_not_in_flow");
 }
 
-async fn letting_go_twice_is_letting_go_once(world: World) {
+pub(crate) async fn letting_go_twice_is_letting_go_once(world: World) {
     let (flow, parent) = parent(&world).await;
     let key = Some(IdempotencyKey::parse("first round").unwrap());
     let growth = GrowFlowArgs { idempotency_key: key, ..parent.growth(&["x"], &[("x", "parent")]) };
     let first = world.backend.grow_flow(growth.clone()).await.unwrap();
-    parent.let_go().await;
+    parent.wait_pending().await;
     let before = world.contents().await;
-    parent.let_go().await;
+    parent.wait_pending().await;
     assert_eq!(world.backend.grow_flow(growth).await.unwrap(), first);
     assert_eq!(world.contents().await, before);
     flow.start_one().await.complete(b"done").await.unwrap();
-    parent.let_go().await;
+    parent.wait_pending().await;
     flow.start_one().await;
     assert_refused!(parent.wait_for_children().await, "stale_lease");
 }
 
-async fn a_parent_that_dies_is_waited_for_by_the_next_one(world: World) {
+pub(crate) async fn a_parent_that_dies_is_waited_for_by_the_next_one(world: World) {
     let (flow, dead) = parent(&world).await;
-    dead.bear(&["x"]).await;
+    dead.add_children(&["x"]).await;
     world.clock.advance(dead.lease_ttl()).await;
     let started = flow.start().await;
     assert_refused!(dead.wait_for_children().await, "stale_lease");
-    started["parent"].let_go().await;
+    started["parent"].wait_pending().await;
     started["x"].complete(b"done").await.unwrap();
     assert_eq!(flow.start_one().await.node(), "parent");
 }
 
-async fn a_lease_given_up_for_children_is_in_the_history(world: World) {
+pub(crate) async fn a_lease_given_up_for_children_is_in_the_history(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x"]).await;
+    parent.wait_pending().await;
     let leases = world.attempts(&flow.member("parent")).await.leases;
     assert_eq!(leases.last().map(|event| event.ended), Some(LeaseEnding::WaitingForChildren));
 }
 
-async fn a_parent_that_waits_can_be_cancelled_and_expires(world: World) {
+pub(crate) async fn a_parent_that_waits_can_be_cancelled_and_expires(world: World) {
     let (flow, parent_of_flow) = parent(&world).await;
-    parent_of_flow.bear(&["x"]).await;
-    parent_of_flow.let_go().await;
+    parent_of_flow.add_children(&["x"]).await;
+    parent_of_flow.wait_pending().await;
     world.cancel(&flow.member("parent")).await.unwrap();
     assert_eq!(flow.states("parent x below").await, ["cancelled", "waiting", "skipped"]);
     flow.start_one().await.complete(b"nobody cares").await.unwrap();
@@ -267,25 +237,25 @@ async fn a_parent_that_waits_can_be_cancelled_and_expires(world: World) {
     };
     let flow = world.graph("parent").with("parent", deadline).submit().await;
     let parent = flow.start_one().await;
-    parent.bear(&["x"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x"]).await;
+    parent.wait_pending().await;
     world.clock.advance(ms(60_000)).await;
     assert_eq!(flow.states("parent x").await, ["expired", "waiting"]);
 }
 
-async fn a_parent_that_waits_is_cancelled_with_its_flow(world: World) {
+pub(crate) async fn a_parent_that_waits_is_cancelled_with_its_flow(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x"]).await;
+    parent.wait_pending().await;
     flow.cancel(CancelPolicy::CancelAll).await.unwrap();
     assert_eq!(flow.states("parent x below").await, ["cancelled"; 3]);
     assert!(flow.start().await.is_empty());
 }
 
-async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: World) {
+pub(crate) async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: World) {
     let (flow, parent) = parent(&world).await;
-    parent.bear(&["x"]).await;
-    parent.let_go().await;
+    parent.add_children(&["x"]).await;
+    parent.wait_pending().await;
     let child = flow.start_one().await;
     let (held, _) = woken_by(&world, async || child.complete(b"done").await.unwrap()).await;
     assert_eq!(held.node(), "parent");

@@ -2,44 +2,23 @@
 
 use std::time::Duration;
 
-use ff_core::contracts::{NodeSpec, SuspendArgs, Timeout};
-use ff_core::flow::{EdgeState, GroupState};
-use ff_core::suspension::TimeoutBehavior;
-
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::lenient;
-use crate::{Flow, LeasedExecution, World, ms};
 
-promises! {
-    success_releases,
-    failure_is_told,
-    the_last_retry_is_told_and_none_before_it,
-    a_cancellation_is_told,
-    a_deadline_is_told,
-    a_deadline_of_a_member_that_waits_for_others_is_told,
-    an_attempt_timeout_is_told,
-    a_suspension_timeout_is_told,
-    a_reclaim_too_many_is_told,
-    a_skip_is_told,
-    a_suspended_member_holds_its_dependents_until_it_ends,
-    nothing_is_left_to_be_told_after_an_end,
-    a_holder_that_is_revoked_has_ended_nothing,
-}
-
-async fn success_releases(world: World) {
+pub(crate) async fn success_releases(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     held.complete(b"done").await.unwrap();
     assert_eq!(flow.states("a b c either").await, ["completed", "waiting", "waiting_children", "waiting"]);
     assert_eq!(flow.edge_state("a", "b").await, EdgeState::Satisfied);
 }
 
-async fn failure_is_told(world: World) {
+pub(crate) async fn failure_is_told(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     held.fail_for_good().await;
     told(&flow, "failed").await;
 }
 
-async fn the_last_retry_is_told_and_none_before_it(world: World) {
+pub(crate) async fn the_last_retry_is_told_and_none_before_it(world: World) {
     let (flow, held) = watched(&world, |node| node.policy.retry_policy.max_retries = 1).await;
     held.fail("network").await.unwrap();
     world.clock.fire_due().await;
@@ -49,20 +28,20 @@ async fn the_last_retry_is_told_and_none_before_it(world: World) {
     told(&flow, "failed").await;
 }
 
-async fn a_cancellation_is_told(world: World) {
+pub(crate) async fn a_cancellation_is_told(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     world.cancel(&held.id()).await.unwrap();
     told(&flow, "cancelled").await;
 }
 
-async fn a_deadline_is_told(world: World) {
+pub(crate) async fn a_deadline_is_told(world: World) {
     let deadline = |node: &mut NodeSpec| node.policy.timeout_policy.execution_deadline_ms = Some(5_000);
     let (flow, _) = watched(&world, deadline).await;
     world.clock.advance(ms(5_000)).await;
     told(&flow, "expired").await;
 }
 
-async fn a_deadline_of_a_member_that_waits_for_others_is_told(world: World) {
+pub(crate) async fn a_deadline_of_a_member_that_waits_for_others_is_told(world: World) {
     let deadline = |node: &mut NodeSpec| node.policy.timeout_policy.execution_deadline_ms = Some(5_000);
     let flow = world.graph("a>b>c x").with("b", deadline).submit().await;
     let held = flow.start().await.remove("a").unwrap();
@@ -73,14 +52,14 @@ async fn a_deadline_of_a_member_that_waits_for_others_is_told(world: World) {
     assert_eq!(flow.state("b").await, "expired");
 }
 
-async fn an_attempt_timeout_is_told(world: World) {
+pub(crate) async fn an_attempt_timeout_is_told(world: World) {
     let timeout = |node: &mut NodeSpec| node.policy.timeout_policy.attempt_timeout_ms = Some(5_000);
     let (flow, _) = watched(&world, timeout).await;
     world.clock.advance(ms(5_000)).await;
     told(&flow, "failed").await;
 }
 
-async fn a_suspension_timeout_is_told(world: World) {
+pub(crate) async fn a_suspension_timeout_is_told(world: World) {
     for (timeout_behavior, state) in [
         (TimeoutBehavior::Fail, "failed"),
         (TimeoutBehavior::Cancel, "cancelled"),
@@ -94,13 +73,13 @@ async fn a_suspension_timeout_is_told(world: World) {
     }
 }
 
-async fn a_reclaim_too_many_is_told(world: World) {
+pub(crate) async fn a_reclaim_too_many_is_told(world: World) {
     let (flow, held) = watched(&world, |node| node.policy.max_reclaim_count = 0).await;
     world.clock.advance(held.lease_ttl()).await;
     told(&flow, "failed").await;
 }
 
-async fn a_skip_is_told(world: World) {
+pub(crate) async fn a_skip_is_told(world: World) {
     let flow = world.graph("r>a>b>c a>either x>either").join("either", lenient(1)).submit().await;
     flow.start().await["r"].fail_for_good().await;
     assert_eq!(flow.states("a b c either").await, ["skipped", "skipped", "skipped", "waiting_children"]);
@@ -108,7 +87,7 @@ async fn a_skip_is_told(world: World) {
     assert_eq!((group.failed, group.skipped), (0, 1));
 }
 
-async fn a_suspended_member_holds_its_dependents_until_it_ends(world: World) {
+pub(crate) async fn a_suspended_member_holds_its_dependents_until_it_ends(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     let waitpoint = held.wait_on("approval").await;
     world.clock.advance(Duration::from_secs(3_600)).await;
@@ -119,7 +98,7 @@ async fn a_suspended_member_holds_its_dependents_until_it_ends(world: World) {
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-async fn nothing_is_left_to_be_told_after_an_end(world: World) {
+pub(crate) async fn nothing_is_left_to_be_told_after_an_end(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     held.fail_for_good().await;
     for name in ["a", "b"] {
@@ -131,7 +110,7 @@ async fn nothing_is_left_to_be_told_after_an_end(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_holder_that_is_revoked_has_ended_nothing(world: World) {
+pub(crate) async fn a_holder_that_is_revoked_has_ended_nothing(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     world.revoke(&held.id()).await.unwrap();
     assert_eq!(flow.states("a b c").await, ["waiting", "waiting_children", "waiting_children"]);
@@ -139,7 +118,7 @@ async fn a_holder_that_is_revoked_has_ended_nothing(world: World) {
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-/// A held member with a chain below it, and somebody who needs it or another.
+/// A held member with a chain below it, and a dependent that needs it or another.
 async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, LeasedExecution) {
     let graph = world.graph("a>b>c a>either x>either").join("either", lenient(1));
     let flow = graph.with("a", change).submit().await;
@@ -147,7 +126,7 @@ async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, Le
     (flow, held)
 }
 
-/// The chain is skipped to its end, and whoever needs another as well goes on needing it.
+/// The chain is skipped to its end, and a dependent that also has another upstream goes on waiting for it.
 async fn told(flow: &Flow, state: &str) {
     assert_eq!(flow.states("a b c either").await, [state, "skipped", "skipped", "waiting_children"]);
     assert_eq!(flow.edge_state("a", "b").await, EdgeState::Failed);

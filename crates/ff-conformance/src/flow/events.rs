@@ -1,31 +1,13 @@
-//! What happens in a flow is told once, in order and without gaps, to whoever follows it.
+//! A reader of a flow's events gets each once, in order and without gaps.
 
 use std::pin::pin;
 
-use ff_core::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage, NodeSpec};
-use ff_core::flow::{CancelPolicy, FlowEvent, FlowEventKind, FlowState};
-use ff_core::limits;
 use futures_util::future::{Either, select};
 
 use crate::lease::long_poll::{round_trips, soon, woken_by};
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{Flow, World, ms};
+use crate::prelude::*;
 
-promises! {
-    every_change_is_told_once_in_order,
-    events_are_read_in_pages_of_any_size,
-    a_skip_cascade_is_told_member_by_member,
-    who_waits_for_a_flow_hears_how_it_ended,
-    every_end_of_a_flow_is_heard,
-    a_wait_for_the_end_of_a_flow_runs_out,
-    who_follows_a_flow_is_told_as_it_happens,
-    who_follows_a_flow_to_its_end_misses_nothing,
-    a_waiting_worker_gets_what_a_completion_releases,
-    a_waiting_worker_gets_what_is_submitted_in_a_flow_and_added_to_it,
-}
-
-async fn every_change_is_told_once_in_order(world: World) {
+pub(crate) async fn every_change_is_told_once_in_order(world: World) {
     let flow = world.graph("a>b").submit().await;
     let start = world.clock.now();
     world.clock.advance(ms(1)).await;
@@ -48,7 +30,7 @@ async fn every_change_is_told_once_in_order(world: World) {
     assert_eq!(told, expected.map(|(at, text)| (at, text.to_owned())));
 }
 
-async fn events_are_read_in_pages_of_any_size(world: World) {
+pub(crate) async fn events_are_read_in_pages_of_any_size(world: World) {
     let flow = world.graph("a>b>c a>d x").submit().await;
     flow.run().await;
     let whole = flow.events_by(1_000).await;
@@ -67,7 +49,7 @@ async fn events_are_read_in_pages_of_any_size(world: World) {
     }
 }
 
-async fn a_skip_cascade_is_told_member_by_member(world: World) {
+pub(crate) async fn a_skip_cascade_is_told_member_by_member(world: World) {
     let flow = world.graph("a>b>c a>d").submit().await;
     flow.start_one().await.fail_for_good().await;
     let told: Vec<_> = flow.events_by(1_000).await.iter().map(text).collect();
@@ -79,7 +61,7 @@ async fn a_skip_cascade_is_told_member_by_member(world: World) {
     assert_eq!(told.len(), 7);
 }
 
-async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
+pub(crate) async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), None);
     let held = flow.start_one().await;
@@ -91,7 +73,7 @@ async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
     assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), Some(end), "and whoever asks afterwards");
 }
 
-async fn every_end_of_a_flow_is_heard(world: World) {
+pub(crate) async fn every_end_of_a_flow_is_heard(world: World) {
     let flow = world.graph("a>b").submit().await;
     let held = flow.start_one().await;
     let end = ended_by(&world, &flow, async || held.fail_for_good().await).await;
@@ -110,14 +92,14 @@ async fn every_end_of_a_flow_is_heard(world: World) {
     assert_eq!(end.state, FlowState::Failed);
 }
 
-async fn a_wait_for_the_end_of_a_flow_runs_out(world: World) {
+pub(crate) async fn a_wait_for_the_end_of_a_flow_runs_out(world: World) {
     let flow = world.graph("a").submit().await;
     assert_eq!(world.long_poll.flow_ended(&flow.id, 20).await.unwrap(), None);
     let refusal = assert_refused!(world.long_poll.flow_ended(&flow.id, 60_001).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
+pub(crate) async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
     let flow = world.graph("a>b").submit().await;
     let next = page(&world, &flow, 0, 10).await.next;
     let args = FlowEventsArgs { flow_id: flow.id, from: next, limit: 10 };
@@ -131,7 +113,7 @@ async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
     assert_eq!((told.next, told.ended), (next + 1, false));
 }
 
-async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
+pub(crate) async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
     let flow = world.graph("a>b>d a>c>d c>e").submit().await;
     let (long_poll, flow_id) = (world.long_poll.clone(), flow.id);
     let following = tokio::spawn(async move {
@@ -153,21 +135,21 @@ async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
     assert_eq!((after.events, after.ended), (vec![], true), "nobody waits for a flow that has ended");
 }
 
-async fn a_waiting_worker_gets_what_a_completion_releases(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_a_completion_releases(world: World) {
     let flow = world.graph("a>b").submit().await;
     let held = flow.start_one().await;
     let (released, _) = woken_by(&world, async || held.complete(b"done").await.unwrap()).await;
     assert_eq!(released.node(), "b");
 }
 
-async fn a_waiting_worker_gets_what_is_submitted_in_a_flow_and_added_to_it(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_is_submitted_in_a_flow_and_added_to_it(world: World) {
     let (held, flow) = woken_by(&world, async || world.graph("a").submit().await).await;
     assert_eq!(held.node(), "a");
     let (held, _) = woken_by(&world, async || flow.grow(&["b"], &[]).await).await;
     assert_eq!(held.node(), "b");
 }
 
-/// How a flow ends that somebody already waits for when `event` happens.
+/// How a flow ends when a long poll for its end is open before `event` happens.
 async fn ended_by<T>(world: &World, flow: &Flow, event: impl AsyncFnOnce() -> T) -> FlowEnd {
     let waiting = pin!(world.long_poll.flow_ended(&flow.id, 60_000));
     let settled = pin!(round_trips(world));

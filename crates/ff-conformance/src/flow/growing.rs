@@ -1,43 +1,9 @@
 //! A flow may grow while it lives.
 
-use ff_core::contracts::{CreateFlowArgs, FlowHeader, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef, NodeSpec, Start};
-use ff_core::engine_error::Refusal;
-use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Join};
-use ff_core::limits;
-use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Kind};
-use uuid::Uuid;
-
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{grown, input, lenient, member, node, quorum};
-use crate::{World, ms};
 
-promises! {
-    a_flow_that_is_held_open_ends_when_it_is_closed,
-    a_flow_closed_in_time_ends_with_its_last_member,
-    a_flow_that_never_had_a_member_may_be_closed,
-    a_flow_is_created_once,
-    an_edge_onto_what_has_succeeded_is_settled_at_once,
-    an_edge_onto_what_has_ended_otherwise_skips_at_once,
-    an_edge_that_comes_while_its_upstream_ends_is_not_lost,
-    what_waits_for_a_worker_waits_for_its_new_upstream_instead,
-    what_is_delayed_keeps_its_delay_beside_its_new_upstream,
-    what_was_delayed_only_until_its_upstream_ended_starts_at_once,
-    what_was_ready_waits_for_one_upstream_more,
-    what_is_ready_is_handed_what_a_new_upstream_had_produced,
-    what_has_started_takes_no_more_edges,
-    new_members_join_as_they_say,
-    a_join_is_fixed_with_its_first_edge,
-    what_is_wrong_with_a_change_is_named_and_nothing_is_written,
-    a_member_of_another_flow_is_answered_as_one_that_does_not_exist,
-    a_change_to_a_graph_that_has_changed_meanwhile_is_refused,
-    a_change_under_a_key_is_made_once,
-    a_key_belongs_to_its_flow,
-    a_flow_that_has_ended_takes_no_more,
-    one_change_adds_so_many_of_each_and_no_more,
-}
-
-async fn a_flow_that_is_held_open_ends_when_it_is_closed(world: World) {
+pub(crate) async fn a_flow_that_is_held_open_ends_when_it_is_closed(world: World) {
     let flow = world.held_open().await;
     assert_eq!((flow.stands().await, flow.info().await.held_open), ("open", true));
     let first = flow.grow(&["a"], &[]).await;
@@ -55,7 +21,7 @@ async fn a_flow_that_is_held_open_ends_when_it_is_closed(world: World) {
     assert_eq!(told[3..], [FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]);
 }
 
-async fn a_flow_closed_in_time_ends_with_its_last_member(world: World) {
+pub(crate) async fn a_flow_closed_in_time_ends_with_its_last_member(world: World) {
     let flow = world.held_open().await;
     flow.grow(&["a", "b"], &[("a", "b")]).await;
     assert_eq!(flow.close().await.state, FlowState::Open);
@@ -63,14 +29,14 @@ async fn a_flow_closed_in_time_ends_with_its_last_member(world: World) {
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn a_flow_that_never_had_a_member_may_be_closed(world: World) {
+pub(crate) async fn a_flow_that_never_had_a_member_may_be_closed(world: World) {
     let flow = world.held_open().await;
     let closed = flow.close().await;
     assert_eq!((closed.state, closed.already), (FlowState::Completed, false));
     assert!(flow.close().await.already);
 }
 
-async fn a_flow_is_created_once(world: World) {
+pub(crate) async fn a_flow_is_created_once(world: World) {
     let header = FlowHeader::new(Kind::parse("etl").unwrap());
     let create = async |header: &FlowHeader| world.backend.create_flow(CreateFlowArgs { header: header.clone() }).await;
     assert!(!create(&header).await.unwrap().duplicate);
@@ -85,7 +51,7 @@ async fn a_flow_is_created_once(world: World) {
     assert_refused!(create(&header).await, "idempotency_conflict");
 }
 
-async fn an_edge_onto_what_has_succeeded_is_settled_at_once(world: World) {
+pub(crate) async fn an_edge_onto_what_has_succeeded_is_settled_at_once(world: World) {
     let flow = world.graph("a x").submit().await;
     flow.start().await["a"].complete(b"rows").await.unwrap();
     let edge = GrownEdge { passes: input("rows"), ..grown("a", "b") };
@@ -96,7 +62,7 @@ async fn an_edge_onto_what_has_succeeded_is_settled_at_once(world: World) {
     assert_eq!((held.node(), held.input("rows")), ("b", Some(&b"rows"[..])));
 }
 
-async fn an_edge_onto_what_has_ended_otherwise_skips_at_once(world: World) {
+pub(crate) async fn an_edge_onto_what_has_ended_otherwise_skips_at_once(world: World) {
     let flow = world.graph("f>s c x").submit().await;
     let started = flow.start().await;
     started["f"].fail_for_good().await;
@@ -110,7 +76,7 @@ async fn an_edge_onto_what_has_ended_otherwise_skips_at_once(world: World) {
     }
 }
 
-async fn an_edge_that_comes_while_its_upstream_ends_is_not_lost(world: World) {
+pub(crate) async fn an_edge_that_comes_while_its_upstream_ends_is_not_lost(world: World) {
     for _ in 0..10 {
         let flow = world.graph("a b keeps-it-open").submit().await;
         let held = flow.start().await.remove("a").unwrap();
@@ -127,14 +93,14 @@ async fn an_edge_that_comes_while_its_upstream_ends_is_not_lost(world: World) {
     }
 }
 
-async fn what_waits_for_a_worker_waits_for_its_new_upstream_instead(world: World) {
+pub(crate) async fn what_waits_for_a_worker_waits_for_its_new_upstream_instead(world: World) {
     let flow = world.graph("a b").submit().await;
     flow.grow(&[], &[("a", "b")]).await;
     assert_eq!(flow.states("a b").await, ["waiting", "waiting_children"]);
     assert_eq!(flow.run().await, [["a"], ["b"]]);
 }
 
-async fn what_is_delayed_keeps_its_delay_beside_its_new_upstream(world: World) {
+pub(crate) async fn what_is_delayed_keeps_its_delay_beside_its_new_upstream(world: World) {
     let flow = world.graph("a b").with("b", |node| node.start = Start::After(5_000)).submit().await;
     flow.grow(&[], &[("a", "b")]).await;
     assert_eq!(flow.state("b").await, "waiting_children");
@@ -146,7 +112,7 @@ async fn what_is_delayed_keeps_its_delay_beside_its_new_upstream(world: World) {
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-async fn what_was_delayed_only_until_its_upstream_ended_starts_at_once(world: World) {
+pub(crate) async fn what_was_delayed_only_until_its_upstream_ended_starts_at_once(world: World) {
     let flow = world.graph("a b").with("b", |node| node.start = Start::After(5_000)).submit().await;
     flow.grow(&[], &[("a", "b")]).await;
     world.clock.advance(ms(5_000)).await;
@@ -155,7 +121,7 @@ async fn what_was_delayed_only_until_its_upstream_ended_starts_at_once(world: Wo
     assert_eq!(flow.start_one().await.node(), "b");
 }
 
-async fn what_was_ready_waits_for_one_upstream_more(world: World) {
+pub(crate) async fn what_was_ready_waits_for_one_upstream_more(world: World) {
     let flow = world.graph("a>z b").submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -167,7 +133,7 @@ async fn what_was_ready_waits_for_one_upstream_more(world: World) {
     assert_eq!(flow.start_one().await.node(), "z");
 }
 
-async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(world: World) {
+pub(crate) async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(world: World) {
     let flow = world.graph("a>z b").submit().await;
     for held in flow.start().await.into_values() {
         held.complete(b"done").await.unwrap();
@@ -178,7 +144,7 @@ async fn what_is_ready_is_handed_what_a_new_upstream_had_produced(world: World) 
     assert_eq!(flow.start_one().await.input("late"), Some(&b"done"[..]));
 }
 
-async fn what_has_started_takes_no_more_edges(world: World) {
+pub(crate) async fn what_has_started_takes_no_more_edges(world: World) {
     let retried = |node: &mut NodeSpec| node.policy.retry_policy.max_retries = 3;
     let flow = world.graph("a running retried ended x").with("retried", retried).submit().await;
     let started = flow.start().await;
@@ -190,7 +156,7 @@ async fn what_has_started_takes_no_more_edges(world: World) {
     }
 }
 
-async fn new_members_join_as_they_say(world: World) {
+pub(crate) async fn new_members_join_as_they_say(world: World) {
     let flow = world.graph("a b c").submit().await;
     let joined = NodeSpec { join: lenient(2), ..node("d") };
     let edges = ["a", "b", "c"].map(|from| grown(from, "d")).to_vec();
@@ -206,7 +172,7 @@ async fn new_members_join_as_they_say(world: World) {
     assert_eq!(flow.state("d").await, "waiting");
 }
 
-async fn a_join_is_fixed_with_its_first_edge(world: World) {
+pub(crate) async fn a_join_is_fixed_with_its_first_edge(world: World) {
     let flow = world.graph("a>z b>z c").join("z", lenient(1)).submit().await;
     let joined =
         |join| GrowFlowArgs { joins: vec![JoinSpec { member: member("z"), join }], ..flow.growth(&[], &[("c", "z")]) };
@@ -218,7 +184,7 @@ async fn a_join_is_fixed_with_its_first_edge(world: World) {
     assert_eq!(flow.group("z").await.n, 3, "saying the same again changes nothing");
 }
 
-async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(world: World) {
+pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(world: World) {
     let flow = world.graph("a>b>c x").submit().await;
     let stranger = world.submit("resize", b"cat.png").await;
     let by_id = |id| GrownEdge { upstream: MemberRef::Execution(id), ..grown("x", "c") };
@@ -248,7 +214,7 @@ async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(world: Worl
 
 /// Who grows a flow learns nothing of other flows, which may be another tenant's: not which flow an execution is in, and not
 /// that there is such an execution.
-async fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist(world: World) {
+pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist(world: World) {
     let (theirs, flow) = (world.graph("a").submit().await, world.graph("b").submit().await);
     let fence = theirs.start_one().await.fence();
     let foreign = theirs.member("a");
@@ -275,7 +241,7 @@ async fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist(world: 
     }
 }
 
-async fn a_change_to_a_graph_that_has_changed_meanwhile_is_refused(world: World) {
+pub(crate) async fn a_change_to_a_graph_that_has_changed_meanwhile_is_refused(world: World) {
     let flow = world.graph("a").submit().await;
     let based_on =
         |revision, name: &str| GrowFlowArgs { expected_graph_revision: Some(revision), ..flow.growth(&[name], &[]) };
@@ -289,7 +255,7 @@ async fn a_change_to_a_graph_that_has_changed_meanwhile_is_refused(world: World)
     world.backend.grow_flow(based_on(2, "c")).await.unwrap();
 }
 
-async fn a_change_under_a_key_is_made_once(world: World) {
+pub(crate) async fn a_change_under_a_key_is_made_once(world: World) {
     let flow = world.graph("a").submit().await;
     let key = Some(IdempotencyKey::parse("once").unwrap());
     let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[("a", "b")]) };
@@ -303,7 +269,7 @@ async fn a_change_under_a_key_is_made_once(world: World) {
     assert_refused!(world.backend.grow_flow(growth).await, "flow_already_terminal");
 }
 
-async fn a_key_belongs_to_its_flow(world: World) {
+pub(crate) async fn a_key_belongs_to_its_flow(world: World) {
     for flow in [world.graph("a").submit().await, world.graph("a").submit().await] {
         let key = Some(IdempotencyKey::parse("same").unwrap());
         let growth = GrowFlowArgs { idempotency_key: key, ..flow.growth(&["b"], &[]) };
@@ -311,7 +277,7 @@ async fn a_key_belongs_to_its_flow(world: World) {
     }
 }
 
-async fn a_flow_that_has_ended_takes_no_more(world: World) {
+pub(crate) async fn a_flow_that_has_ended_takes_no_more(world: World) {
     let (completed, failed) = (world.graph("a").submit().await, world.graph("a").submit().await);
     let cancelled = world.held_open().await;
     completed.run().await;
@@ -325,7 +291,7 @@ async fn a_flow_that_has_ended_takes_no_more(world: World) {
     nothing_grows(&world, GrowFlowArgs { nodes: vec![node("a")], ..nobody }, "flow_not_found").await;
 }
 
-async fn one_change_adds_so_many_of_each_and_no_more(world: World) {
+pub(crate) async fn one_change_adds_so_many_of_each_and_no_more(world: World) {
     let flow = world.held_open().await;
     let (most, most_edges) = (limits::FLOW_CALL_NODES, limits::FLOW_CALL_EDGES);
     let over = |most: usize| Some((most as u64, most as u64 + 1));

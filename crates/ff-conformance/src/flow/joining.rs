@@ -1,25 +1,11 @@
 //! A join is decided as soon as the numbers say so, once.
 
-use ff_core::flow::{EdgeState, GroupState};
 use futures_util::future::join_all;
 
-use crate::World;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{lenient, quorum};
 
-promises! {
-    all_of_needs_every_upstream,
-    any_of_needs_one_upstream,
-    a_quorum_needs_so_many,
-    what_comes_after_a_join_has_fired_only_counts,
-    a_join_is_impossible_as_soon_as_the_numbers_say_so,
-    any_of_is_impossible_when_all_have_failed,
-    an_upstream_that_was_skipped_is_told_from_one_that_failed,
-    an_upstream_counts_once_however_often_it_says_so,
-    of_upstreams_that_end_at_once_one_makes_the_join_fire,
-}
-
-async fn all_of_needs_every_upstream(world: World) {
+pub(crate) async fn all_of_needs_every_upstream(world: World) {
     let flow = world.graph("a>d b>d c>d").submit().await;
     let started = flow.start().await;
     for (done, name) in ["a", "b", "c"].into_iter().enumerate() {
@@ -31,7 +17,7 @@ async fn all_of_needs_every_upstream(world: World) {
     assert_eq!((flow.state("d").await, flow.group("d").await.state), ("waiting", GroupState::Satisfied));
 }
 
-async fn any_of_needs_one_upstream(world: World) {
+pub(crate) async fn any_of_needs_one_upstream(world: World) {
     let flow = world.graph("a>d b>d c>d").join("d", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -40,7 +26,7 @@ async fn any_of_needs_one_upstream(world: World) {
     assert_eq!(flow.states("b d").await, ["active", "waiting"]);
 }
 
-async fn a_quorum_needs_so_many(world: World) {
+pub(crate) async fn a_quorum_needs_so_many(world: World) {
     let flow = world.graph("a>z b>z c>z d>z").join("z", lenient(3)).submit().await;
     let started = flow.start().await;
     for name in ["d", "b"] {
@@ -53,7 +39,7 @@ async fn a_quorum_needs_so_many(world: World) {
     assert_eq!((group.join, group.n, group.succeeded), (lenient(3), 4, 3));
 }
 
-async fn what_comes_after_a_join_has_fired_only_counts(world: World) {
+pub(crate) async fn what_comes_after_a_join_has_fired_only_counts(world: World) {
     let flow = world.graph("a>z b>z c>z d>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -68,7 +54,7 @@ async fn what_comes_after_a_join_has_fired_only_counts(world: World) {
     assert_eq!(flow.stands().await, "completed", "what the join has borne is no failure");
 }
 
-async fn a_join_is_impossible_as_soon_as_the_numbers_say_so(world: World) {
+pub(crate) async fn a_join_is_impossible_as_soon_as_the_numbers_say_so(world: World) {
     let flow = world.graph("a>z b>z c>z d>z z>y").join("z", lenient(3)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -83,7 +69,7 @@ async fn a_join_is_impossible_as_soon_as_the_numbers_say_so(world: World) {
     assert_eq!(flow.stands().await, "failed");
 }
 
-async fn any_of_is_impossible_when_all_have_failed(world: World) {
+pub(crate) async fn any_of_is_impossible_when_all_have_failed(world: World) {
     let flow = world.graph("a>z b>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -92,7 +78,7 @@ async fn any_of_is_impossible_when_all_have_failed(world: World) {
     assert_eq!(flow.state("z").await, "skipped");
 }
 
-async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(world: World) {
+pub(crate) async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(world: World) {
     let flow = world.graph("a>b>z c>z d>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -105,7 +91,7 @@ async fn an_upstream_that_was_skipped_is_told_from_one_that_failed(world: World)
     assert_eq!(flow.state("z").await, "waiting");
 }
 
-async fn an_upstream_counts_once_however_often_it_says_so(world: World) {
+pub(crate) async fn an_upstream_counts_once_however_often_it_says_so(world: World) {
     let flow = world.graph("a>z b>z").join("z", lenient(2)).submit().await;
     let started = flow.start().await;
     for _ in 0..3 {
@@ -115,7 +101,7 @@ async fn an_upstream_counts_once_however_often_it_says_so(world: World) {
     assert_eq!((flow.group("z").await.succeeded, flow.state("z").await), (1, "waiting_children"));
 }
 
-async fn of_upstreams_that_end_at_once_one_makes_the_join_fire(world: World) {
+pub(crate) async fn of_upstreams_that_end_at_once_one_makes_the_join_fire(world: World) {
     let names: Vec<_> = (0..24).map(|nth| format!("n{nth}>z")).collect();
     let flow = world.graph(&names.join(" ")).join("z", quorum(5)).submit().await;
     let started = flow.start().await;

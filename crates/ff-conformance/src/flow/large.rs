@@ -2,28 +2,13 @@
 
 use std::time::Duration;
 
-use ff_core::contracts::{Filter, FlowMembersArgs, ListArgs};
-use ff_core::flow::FlowState;
-use ff_core::limits;
-use ff_core::state::PublicState;
-use ff_core::types::Namespace;
 use tokio::time::timeout;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::flow::complete_all;
 use crate::world::graph::quorum;
-use crate::{Graph, World, ms};
 
-promises! {
-    a_thousand_run_side_by_side_and_are_waited_for,
-    a_quorum_cancels_two_thousand_siblings_across_a_dead_engine,
-    a_flow_may_have_ten_thousand_nodes,
-    a_submission_given_up_half_way_leaves_nothing_to_be_seen,
-    a_submission_given_up_half_way_may_be_repeated,
-}
-
-async fn a_thousand_run_side_by_side_and_are_waited_for(world: World) {
+pub(crate) async fn a_thousand_run_side_by_side_and_are_waited_for(world: World) {
     let flow = wide(&world, 1_000).submit().await;
     flow.start_one().await.complete(b"done").await.unwrap();
     flow.settle().await;
@@ -39,7 +24,7 @@ async fn a_thousand_run_side_by_side_and_are_waited_for(world: World) {
     assert_eq!(flow.counts().await, [("active", 1), ("completed", 1_001)]);
 }
 
-async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(world: World) {
+pub(crate) async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(world: World) {
     let names: Vec<_> = (0..2_002).map(|nth| format!("n{nth}>z")).collect();
     let flow = world.graph(&names.join(" ")).join("z", quorum(2)).submit().await;
     let held = world.worker("hand").claim_on(flow.partition(), 40).await;
@@ -66,7 +51,7 @@ async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(world: Worl
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn a_flow_may_have_ten_thousand_nodes(world: World) {
+pub(crate) async fn a_flow_may_have_ten_thousand_nodes(world: World) {
     let graph = wide(&world, limits::FLOW_NODES - 2);
     let submitted = graph.clone().try_submit().await.unwrap();
     assert_eq!((submitted.nodes, submitted.edges, submitted.state), (10_000, 19_996, FlowState::Open));
@@ -83,7 +68,7 @@ async fn a_flow_may_have_ten_thousand_nodes(world: World) {
     assert_eq!((group.n, group.skipped), (9_998, 9_998));
 }
 
-async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(world: World) {
+pub(crate) async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(world: World) {
     let graph = wide(&world, 1_000);
     interrupted(graph.clone()).await;
     let mut seen = is_seen(&world, &graph).await;
@@ -97,7 +82,7 @@ async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(world: World) 
     assert_eq!(flow.counts().await, [("waiting", 1), ("waiting_children", 1_001)]);
 }
 
-async fn a_submission_given_up_half_way_may_be_repeated(world: World) {
+pub(crate) async fn a_submission_given_up_half_way_may_be_repeated(world: World) {
     let graph = wide(&world, 1_000);
     interrupted(graph.clone()).await;
     let flow = graph.clone().submit().await;
@@ -120,7 +105,7 @@ async fn interrupted(graph: Graph) {
     }
 }
 
-/// Whether a flow is there: then it is there whole, and otherwise nobody sees anything of it.
+/// Whether a flow is there: then it is there whole; otherwise no call shows any of it.
 async fn is_seen(world: &World, graph: &Graph) -> bool {
     let args = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 10 };
     let listed = world.backend.list(args).await.unwrap().executions;

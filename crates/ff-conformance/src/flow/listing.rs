@@ -1,24 +1,8 @@
 //! Flows are found by what they are, and stay to be found.
 
-use ff_core::contracts::{FlowCursor, FlowsPage, ListFlowsArgs, SetFlowTagsArgs};
-use ff_core::execution::Tags;
-use ff_core::flow::{CancelPolicy, FlowState};
-use ff_core::types::{FlowId, Kind, Namespace, TagKey, TagValue};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{Flow, World, ms};
-
-promises! {
-    flows_are_listed_newest_first_a_page_at_a_time,
-    flows_are_listed_by_their_state,
-    flows_are_listed_by_kind_label_and_tenant,
-    labels_add_up_and_replace_each_other,
-    a_flow_takes_thirty_two_labels_in_all,
-    a_listing_asks_for_one_to_a_thousand,
-}
-
-async fn flows_are_listed_newest_first_a_page_at_a_time(world: World) {
+pub(crate) async fn flows_are_listed_newest_first_a_page_at_a_time(world: World) {
     let mut submitted = Vec::new();
     for nth in 0..9 {
         submitted.push(world.graph("a").submit().await.id);
@@ -44,7 +28,7 @@ async fn flows_are_listed_newest_first_a_page_at_a_time(world: World) {
     assert!(times.is_sorted_by(|newer, older| newer >= older));
 }
 
-async fn flows_are_listed_by_their_state(world: World) {
+pub(crate) async fn flows_are_listed_by_their_state(world: World) {
     let [open, running, completed, failed, cancelled] = [(); 5].map(|()| world.graph("a"));
     let open = open.submit().await;
     let flows = [running.submit().await, completed.submit().await, failed.submit().await, cancelled.submit().await];
@@ -68,7 +52,7 @@ async fn flows_are_listed_by_their_state(world: World) {
     assert_eq!(listed, both, "what has once started runs");
 }
 
-async fn flows_are_listed_by_kind_label_and_tenant(world: World) {
+pub(crate) async fn flows_are_listed_by_kind_label_and_tenant(world: World) {
     let submit = async |namespace: &str, kind: &str, team: &str| {
         let mut args = world.graph("a").args();
         args.header.namespace = Namespace::parse(namespace).unwrap();
@@ -91,7 +75,7 @@ async fn flows_are_listed_by_kind_label_and_tenant(world: World) {
     assert_eq!(all(&world, ListFlowsArgs { namespace, tag, ..wanted(10) }).await, [theirs]);
 }
 
-async fn labels_add_up_and_replace_each_other(world: World) {
+pub(crate) async fn labels_add_up_and_replace_each_other(world: World) {
     let flow = world.graph("a").submit().await;
     let set = async |pairs: &[(&str, &str)]| {
         world.backend.set_flow_tags(SetFlowTagsArgs { flow_id: flow.id, tags: tags(pairs) }).await.unwrap().tags
@@ -108,7 +92,7 @@ async fn labels_add_up_and_replace_each_other(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_flow_takes_thirty_two_labels_in_all(world: World) {
+pub(crate) async fn a_flow_takes_thirty_two_labels_in_all(world: World) {
     let flow = world.graph("a").submit().await;
     let named = |from: usize, until: usize| {
         let tag = |nth| (TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse("value").unwrap());
@@ -124,7 +108,7 @@ async fn a_flow_takes_thirty_two_labels_in_all(world: World) {
     assert_refused!(world.backend.set_flow_tags(nobody).await, "flow_not_found");
 }
 
-async fn a_listing_asks_for_one_to_a_thousand(world: World) {
+pub(crate) async fn a_listing_asks_for_one_to_a_thousand(world: World) {
     assert_refused!(world.backend.list_flows(wanted(0)).await, "invalid_input");
     assert_refused!(world.backend.list_flows(wanted(1_001)).await, "limit_exceeded");
     assert_eq!(list(&world, wanted(1_000)).await, FlowsPage { flows: vec![], next: None });

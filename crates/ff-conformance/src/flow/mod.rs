@@ -16,29 +16,3 @@ pub(crate) mod siblings;
 pub(crate) mod skipping;
 pub(crate) mod submitting;
 pub(crate) mod tracing;
-
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! flow_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        flow {
-            cancelling,
-            children,
-            ending,
-            events,
-            growing,
-            joining,
-            large,
-            listing,
-            passing,
-            reading,
-            refusing,
-            replaying,
-            siblings,
-            skipping,
-            submitting,
-            tracing,
-        }
-    } };
-}

@@ -1,34 +1,12 @@
-//! What an upstream produced is handed to whoever depends on it, byte for byte.
+//! The result of an upstream is passed to its dependents, byte for byte.
 
-use ff_core::flow::PassMode;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::types::ContentType;
-
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{input, lenient};
-use crate::{Graph, World};
-
-promises! {
-    a_result_may_take_the_place_of_the_payload,
-    a_result_may_be_an_input_beside_the_payload,
-    inputs_come_by_their_names,
-    an_edge_passes_nothing_unless_it_says_so,
-    an_upstream_without_a_result_passes_nothing_on,
-    an_empty_result_is_a_result,
-    one_result_goes_to_all_who_ask_for_it,
-    what_comes_too_late_for_the_join_is_not_passed_on,
-    only_success_passes_something_on,
-    a_second_try_is_handed_the_same_again,
-    what_was_passed_on_is_passed_on_in_turn,
-    inputs_come_up_to_four_mebibytes_and_the_rest_is_named,
-    a_claim_stops_at_four_mebibytes_of_what_was_passed_on,
-}
 
 /// Bytes that are no text in any encoding, with the ones that ends of lines and of strings are made of.
 const BINARY: [u8; 9] = [0, 159, 146, 150, 255, 10, 13, 34, 0];
 
-async fn a_result_may_take_the_place_of_the_payload(world: World) {
+pub(crate) async fn a_result_may_take_the_place_of_the_payload(world: World) {
     let flow = world.graph("a>b").passing("a", "b", Some(PassMode::Payload)).submit().await;
     let held = flow.start_one().await;
     assert_eq!(&held.payload.bytes[..], b"a");
@@ -38,7 +16,7 @@ async fn a_result_may_take_the_place_of_the_payload(world: World) {
     assert_eq!(world.backend.payload(&flow.member("b")).await.unwrap(), result);
 }
 
-async fn a_result_may_be_an_input_beside_the_payload(world: World) {
+pub(crate) async fn a_result_may_be_an_input_beside_the_payload(world: World) {
     let flow = world.graph("a>b").passing("a", "b", input("image")).submit().await;
     flow.start_one().await.complete(&BINARY).await.unwrap();
     let held = flow.start_one().await;
@@ -46,7 +24,7 @@ async fn a_result_may_be_an_input_beside_the_payload(world: World) {
     assert_eq!((held.inputs[0].from, held.task.flow.unwrap().inputs), (flow.member("a"), 1));
 }
 
-async fn inputs_come_by_their_names(world: World) {
+pub(crate) async fn inputs_come_by_their_names(world: World) {
     let graph = world.graph("a>d b>d c>d");
     let graph = graph.passing("a", "d", input("zeta")).passing("b", "d", input("alpha"));
     let flow = graph.passing("c", "d", Some(PassMode::Payload)).submit().await;
@@ -60,14 +38,14 @@ async fn inputs_come_by_their_names(world: World) {
     assert_eq!(&held.payload.bytes[..], b"of c");
 }
 
-async fn an_edge_passes_nothing_unless_it_says_so(world: World) {
+pub(crate) async fn an_edge_passes_nothing_unless_it_says_so(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.complete(b"result").await.unwrap();
     let held = flow.start_one().await;
     assert_eq!((&held.payload.bytes[..], held.inputs.len()), (&b"b"[..], 0));
 }
 
-async fn an_upstream_without_a_result_passes_nothing_on(world: World) {
+pub(crate) async fn an_upstream_without_a_result_passes_nothing_on(world: World) {
     let graph = world.graph("a>b a>c").passing("a", "b", Some(PassMode::Payload)).passing("a", "c", input("rows"));
     let flow = graph.submit().await;
     flow.start_one().await.complete_with(None).await.unwrap();
@@ -75,7 +53,7 @@ async fn an_upstream_without_a_result_passes_nothing_on(world: World) {
     assert_eq!((&started["b"].payload.bytes[..], started["c"].inputs.len()), (&b"b"[..], 0));
 }
 
-async fn an_empty_result_is_a_result(world: World) {
+pub(crate) async fn an_empty_result_is_a_result(world: World) {
     let graph = world.graph("a>b a>c").passing("a", "b", Some(PassMode::Payload)).passing("a", "c", input("rows"));
     let flow = graph.submit().await;
     flow.start_one().await.complete(b"").await.unwrap();
@@ -83,7 +61,7 @@ async fn an_empty_result_is_a_result(world: World) {
     assert_eq!((&started["b"].payload.bytes[..], started["c"].input("rows")), (&b""[..], Some(&b""[..])));
 }
 
-async fn one_result_goes_to_all_who_ask_for_it(world: World) {
+pub(crate) async fn one_result_goes_to_all_who_ask_for_it(world: World) {
     let names: Vec<_> = (0..20).map(|nth| format!("n{nth}")).collect();
     let edges: Vec<_> = names.iter().map(|name| format!("a>{name}")).collect();
     let pass = |graph: Graph, name: &String| graph.passing("a", name, input("model"));
@@ -95,7 +73,7 @@ async fn one_result_goes_to_all_who_ask_for_it(world: World) {
     assert!(started.values().all(|held| held.input("model") == Some(&BINARY[..])));
 }
 
-async fn what_comes_too_late_for_the_join_is_not_passed_on(world: World) {
+pub(crate) async fn what_comes_too_late_for_the_join_is_not_passed_on(world: World) {
     let graph = world.graph("a>z b>z").join("z", lenient(1));
     let flow = graph.passing("a", "z", input("a")).passing("b", "z", input("b")).submit().await;
     let started = flow.start().await;
@@ -104,7 +82,7 @@ async fn what_comes_too_late_for_the_join_is_not_passed_on(world: World) {
     assert_eq!(flow.start_one().await.input_names(), ["b"]);
 }
 
-async fn only_success_passes_something_on(world: World) {
+pub(crate) async fn only_success_passes_something_on(world: World) {
     let graph = world.graph("a>z b>z").join("z", lenient(1));
     let flow = graph.passing("a", "z", input("a")).passing("b", "z", input("b")).submit().await;
     let started = flow.start().await;
@@ -113,7 +91,7 @@ async fn only_success_passes_something_on(world: World) {
     assert_eq!(flow.start_one().await.input_names(), ["b"]);
 }
 
-async fn a_second_try_is_handed_the_same_again(world: World) {
+pub(crate) async fn a_second_try_is_handed_the_same_again(world: World) {
     let graph = world.graph("a>b").with("b", |node| node.policy.retry_policy.max_retries = 1);
     let graph = graph.passing("a", "b", input("rows"));
     let flow = graph.submit().await;
@@ -127,7 +105,7 @@ async fn a_second_try_is_handed_the_same_again(world: World) {
     assert_eq!(flow.start_one().await.input("rows"), Some(&BINARY[..]));
 }
 
-async fn what_was_passed_on_is_passed_on_in_turn(world: World) {
+pub(crate) async fn what_was_passed_on_is_passed_on_in_turn(world: World) {
     let graph = world.graph("a>b>c").passing("a", "b", Some(PassMode::Payload));
     let flow = graph.passing("b", "c", Some(PassMode::Payload)).submit().await;
     flow.start_one().await.complete(&BINARY).await.unwrap();
@@ -138,7 +116,7 @@ async fn what_was_passed_on_is_passed_on_in_turn(world: World) {
     assert_eq!(&flow.start_one().await.payload.bytes[..], &answer[..]);
 }
 
-async fn inputs_come_up_to_four_mebibytes_and_the_rest_is_named(world: World) {
+pub(crate) async fn inputs_come_up_to_four_mebibytes_and_the_rest_is_named(world: World) {
     let names = ["n0", "n1", "n2", "n3", "n4"];
     let edges = names.map(|name| format!("{name}>z")).join(" ");
     let flow =
@@ -155,7 +133,7 @@ async fn inputs_come_up_to_four_mebibytes_and_the_rest_is_named(world: World) {
     assert_eq!(world.result(&held.inputs[4].from).await, mebibyte);
 }
 
-async fn a_claim_stops_at_four_mebibytes_of_what_was_passed_on(world: World) {
+pub(crate) async fn a_claim_stops_at_four_mebibytes_of_what_was_passed_on(world: World) {
     let names: Vec<_> = (0..6).map(|nth| format!("n{nth}")).collect();
     let edges: Vec<_> = names.iter().map(|name| format!("a>{name}")).collect();
     let pass = |graph: Graph, name: &String| graph.passing("a", name, Some(PassMode::Payload));

@@ -2,30 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::contracts::{CloseFlowArgs, Filter, FlowEdgesArgs, FlowEventsArgs, FlowMembersArgs, ListArgs};
-use ff_core::flow::{CancelPolicy, EdgeState, GroupState, Join};
-use ff_core::state::PublicState;
-use ff_core::suspension::OperatorDecision;
-use ff_core::types::{FlowId, Namespace};
-
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{input, lenient};
-use crate::{Flow, World, ms};
 
-promises! {
-    a_flow_is_what_was_submitted,
-    members_are_read_in_order_a_page_at_a_time,
-    a_member_shows_what_went_wrong,
-    edges_are_read_a_page_at_a_time,
-    the_numbers_of_a_flow_are_exact_at_every_step,
-    what_waits_for_others_says_so,
-    a_flow_that_is_not_there_is_not_found,
-    whose_a_flow_is_follows_from_its_id,
-    a_page_has_one_to_a_thousand_rows,
-}
-
-async fn a_flow_is_what_was_submitted(world: World) {
+pub(crate) async fn a_flow_is_what_was_submitted(world: World) {
     let created = world.clock.now();
     let flow = world.graph("a>b a>c").submit().await;
     let info = flow.info().await;
@@ -42,7 +22,7 @@ async fn a_flow_is_what_was_submitted(world: World) {
     assert_eq!(info.ended_at.map(|at| at.0 - created.0), Some(12));
 }
 
-async fn members_are_read_in_order_a_page_at_a_time(world: World) {
+pub(crate) async fn members_are_read_in_order_a_page_at_a_time(world: World) {
     let names: Vec<_> = (0..25).map(|nth| format!("n{nth}")).collect();
     let flow = world.graph(&names.join(">")).submit().await;
     flow.start_one().await.complete(b"done").await.unwrap();
@@ -63,7 +43,7 @@ async fn members_are_read_in_order_a_page_at_a_time(world: World) {
     assert_eq!((second.join, second.state, second.n, second.succeeded), (Join::AllOf, GroupState::Satisfied, 1, 1));
 }
 
-async fn a_member_shows_what_went_wrong(world: World) {
+pub(crate) async fn a_member_shows_what_went_wrong(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
     let [failed, skipped] = &flow.members_by(10).await[..] else { panic!("not two members") };
@@ -74,7 +54,7 @@ async fn a_member_shows_what_went_wrong(world: World) {
     assert!(flow.members_by(10).await.iter().all(|member| member.failure.is_none()));
 }
 
-async fn edges_are_read_a_page_at_a_time(world: World) {
+pub(crate) async fn edges_are_read_a_page_at_a_time(world: World) {
     let edges: Vec<_> = (0..30).map(|nth| format!("a>n{nth}")).collect();
     let flow = world.graph(&edges.join(" ")).passing("a", "n3", input("rows")).submit().await;
     let whole = flow.edges_by(1_000).await;
@@ -89,7 +69,7 @@ async fn edges_are_read_a_page_at_a_time(world: World) {
     assert!(whole.iter().all(|edge| edge.state == EdgeState::Pending));
 }
 
-async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) {
+pub(crate) async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) {
     let graph = world.graph("a>c b>c c>d b>e x>e").join("c", lenient(1)).join("e", lenient(1));
     let flow = graph.with("x", |node| node.policy.retry_policy.max_retries = 1).submit().await;
     exact(&flow).await;
@@ -112,7 +92,7 @@ async fn the_numbers_of_a_flow_are_exact_at_every_step(world: World) {
     assert_eq!(flow.info().await.counts.all(), 7);
 }
 
-async fn what_waits_for_others_says_so(world: World) {
+pub(crate) async fn what_waits_for_others_says_so(world: World) {
     let flow = world.graph("a>b").submit().await;
     let info = world.describe(&flow.member("b")).await;
     assert_eq!(
@@ -126,7 +106,7 @@ async fn what_waits_for_others_says_so(world: World) {
     assert_eq!(listed.iter().map(|info| info.execution_id).collect::<Vec<_>>(), [flow.member("b")]);
 }
 
-async fn a_flow_that_is_not_there_is_not_found(world: World) {
+pub(crate) async fn a_flow_that_is_not_there_is_not_found(world: World) {
     let flow_id = FlowId::new();
     assert_refused!(world.backend.describe_flow(&flow_id).await, "flow_not_found");
     let members = FlowMembersArgs { flow_id, from: 0, limit: 1 };
@@ -138,7 +118,7 @@ async fn a_flow_that_is_not_there_is_not_found(world: World) {
     assert_refused!(world.backend.close_flow(close).await, "flow_not_found");
 }
 
-async fn a_page_has_one_to_a_thousand_rows(world: World) {
+pub(crate) async fn a_page_has_one_to_a_thousand_rows(world: World) {
     let flow = world.graph("a>b").submit().await;
     let flow_id = flow.id;
     for (limit, code) in [(0, "invalid_input"), (1_001, "limit_exceeded")] {
@@ -172,7 +152,7 @@ async fn exact(flow: &Flow) {
     }
 }
 
-async fn whose_a_flow_is_follows_from_its_id(world: World) {
+pub(crate) async fn whose_a_flow_is_follows_from_its_id(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(world.engine_store.namespace_of_flow(&flow.id).await, Ok(Some(Namespace::default_name())));
     assert_eq!(world.engine_store.namespace_of_flow(&FlowId::new()).await, Ok(None));

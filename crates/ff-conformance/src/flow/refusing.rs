@@ -1,47 +1,19 @@
 //! A graph that cannot be is refused whole, naming what is wrong with it. Nothing is written then.
 
-use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, MemberRef, NodeSpec, SubmitFlowArgs};
-use ff_core::engine_error::Refusal;
-use ff_core::flow::PassMode;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::types::{TagKey, TagValue};
-
-use crate::refused::refused_as;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{any_of, edge, grown, input, node, quorum};
-use crate::{Graph, World};
 
-promises! {
-    a_cycle_is_refused_by_one_of_its_edges,
-    an_edge_from_a_node_to_itself_is_refused,
-    an_edge_to_a_node_that_is_not_there_is_refused,
-    the_same_edge_twice_is_refused,
-    the_same_node_twice_is_refused,
-    a_flow_without_nodes_is_refused,
-    a_join_that_asks_for_more_than_there_is_is_refused,
-    two_inputs_of_one_name_are_refused,
-    two_edges_that_pass_the_payload_into_one_node_are_refused,
-    a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id,
-    a_node_over_a_limit_is_refused_by_its_name,
-    a_flow_has_at_most_ten_thousand_nodes,
-    a_flow_has_at_most_fifty_thousand_edges,
-    the_payloads_of_a_flow_have_at_most_sixteen_mebibytes,
-    a_flow_may_have_thirty_two_tags,
-    what_was_refused_can_be_handed_in_once_it_is_right,
-}
-
-async fn a_cycle_is_refused_by_one_of_its_edges(world: World) {
+pub(crate) async fn a_cycle_is_refused_by_one_of_its_edges(world: World) {
     let refusal = refused(&world, world.graph("x>a>b>c>a c>y"), "cycle_detected").await;
     let field = refusal.field.unwrap();
     assert!(["edges.a->b", "edges.b->c", "edges.c->a"].contains(&field.as_str()), "{field}");
 }
 
-async fn an_edge_from_a_node_to_itself_is_refused(world: World) {
+pub(crate) async fn an_edge_from_a_node_to_itself_is_refused(world: World) {
     names(refused(&world, world.graph("a>b b>b"), "self_referencing_edge").await, "edges.b->b");
 }
 
-async fn an_edge_to_a_node_that_is_not_there_is_refused(world: World) {
+pub(crate) async fn an_edge_to_a_node_that_is_not_there_is_refused(world: World) {
     for (from, to) in [("a", "nobody"), ("nobody", "a")] {
         let mut args = world.graph("a>b").args();
         args.edges.push(edge(from, to));
@@ -51,21 +23,21 @@ async fn an_edge_to_a_node_that_is_not_there_is_refused(world: World) {
     }
 }
 
-async fn the_same_edge_twice_is_refused(world: World) {
+pub(crate) async fn the_same_edge_twice_is_refused(world: World) {
     names(refused(&world, world.graph("a>b b>c a>b"), "dependency_already_exists").await, "edges.a->b");
 }
 
-async fn the_same_node_twice_is_refused(world: World) {
+pub(crate) async fn the_same_node_twice_is_refused(world: World) {
     let mut args = world.graph("a>b").args();
     args.nodes.push(node("a"));
     names(refused_args(&world, args, "execution_already_in_flow").await, "nodes.a");
 }
 
-async fn a_flow_without_nodes_is_refused(world: World) {
+pub(crate) async fn a_flow_without_nodes_is_refused(world: World) {
     names(refused(&world, world.graph(""), "invalid_input").await, "nodes");
 }
 
-async fn a_join_that_asks_for_more_than_there_is_is_refused(world: World) {
+pub(crate) async fn a_join_that_asks_for_more_than_there_is_is_refused(world: World) {
     let graph = || world.graph("a>c b>c");
     names(refused(&world, graph().join("c", quorum(3)), "invalid_input").await, "nodes.c.join");
     names(refused(&world, graph().join("c", quorum(0)), "invalid_input").await, "nodes.c.join");
@@ -73,14 +45,14 @@ async fn a_join_that_asks_for_more_than_there_is_is_refused(world: World) {
     graph().join("c", quorum(2)).submit().await;
 }
 
-async fn two_inputs_of_one_name_are_refused(world: World) {
+pub(crate) async fn two_inputs_of_one_name_are_refused(world: World) {
     let graph = world.graph("a>c b>c").passing("a", "c", input("rows")).passing("b", "c", input("rows"));
     names(refused(&world, graph, "invalid_input").await, "edges.b->c");
     let apart = world.graph("a>c b>d").passing("a", "c", input("rows")).passing("b", "d", input("rows"));
     apart.submit().await;
 }
 
-async fn two_edges_that_pass_the_payload_into_one_node_are_refused(world: World) {
+pub(crate) async fn two_edges_that_pass_the_payload_into_one_node_are_refused(world: World) {
     let payload = || Some(PassMode::Payload);
     let graph = || world.graph("a>c b>c").passing("a", "c", payload()).passing("b", "c", payload());
     for graph in [graph(), graph().join("c", any_of())] {
@@ -97,7 +69,7 @@ async fn two_edges_that_pass_the_payload_into_one_node_are_refused(world: World)
     world.graph("a>c b>c").passing("a", "c", payload()).passing("b", "c", input("rows")).submit().await;
 }
 
-async fn a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id(world: World) {
+pub(crate) async fn a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id(world: World) {
     let passing = |from, to| GrownEdge { passes: Some(PassMode::Payload), ..grown(from, to) };
     let flow = world.graph("a>c b x>y z").passing("a", "c", Some(PassMode::Payload)).submit().await;
     let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
@@ -120,7 +92,7 @@ async fn a_second_payload_into_a_node_is_refused_in_a_later_change_and_by_id(wor
     names(refused_as(again, "invalid_input"), "edges.b->y");
 }
 
-async fn a_node_over_a_limit_is_refused_by_its_name(world: World) {
+pub(crate) async fn a_node_over_a_limit_is_refused_by_its_name(world: World) {
     let with = |change: fn(&mut NodeSpec)| world.graph("a>b").with("b", change);
     let large = with(|node| node.payload = Payload::bytes(vec![7; limits::PAYLOAD_BYTES + 1]));
     names(refused(&world, large, "payload_too_large").await, "nodes.b.payload");
@@ -133,14 +105,14 @@ async fn a_node_over_a_limit_is_refused_by_its_name(world: World) {
     names(refusal, "nodes.b.tags");
 }
 
-async fn a_flow_has_at_most_ten_thousand_nodes(world: World) {
+pub(crate) async fn a_flow_has_at_most_ten_thousand_nodes(world: World) {
     let mut args = world.graph("").args();
     args.nodes = (0..=limits::FLOW_NODES).map(|nth| node(&format!("n{nth}"))).collect();
     let refusal = refused_args(&world, args, "limit_exceeded").await;
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("nodes"), Some((10_000, 10_001))));
 }
 
-async fn a_flow_has_at_most_fifty_thousand_edges(world: World) {
+pub(crate) async fn a_flow_has_at_most_fifty_thousand_edges(world: World) {
     let (uppers, lowers) = (250, 201);
     let names = (0..uppers).map(|nth| format!("u{nth}")).chain((0..lowers).map(|nth| format!("l{nth}")));
     let mut args = world.graph("").args();
@@ -152,7 +124,7 @@ async fn a_flow_has_at_most_fifty_thousand_edges(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("edges"), Some((50_000, 50_001))));
 }
 
-async fn the_payloads_of_a_flow_have_at_most_sixteen_mebibytes(world: World) {
+pub(crate) async fn the_payloads_of_a_flow_have_at_most_sixteen_mebibytes(world: World) {
     let mebibyte = Payload::bytes(vec![7; limits::PAYLOAD_BYTES]);
     let mut args = world.graph("").args();
     args.nodes = (0..17).map(|nth| NodeSpec { payload: mebibyte.clone(), ..node(&format!("n{nth}")) }).collect();
@@ -162,7 +134,7 @@ async fn the_payloads_of_a_flow_have_at_most_sixteen_mebibytes(world: World) {
     assert_eq!(submitted.nodes, 16);
 }
 
-async fn a_flow_may_have_thirty_two_tags(world: World) {
+pub(crate) async fn a_flow_may_have_thirty_two_tags(world: World) {
     let tagged = |count| {
         let tag = |nth| (TagKey::parse(&format!("tag-{nth}")).unwrap(), TagValue::parse("value").unwrap());
         let mut args = world.graph("a").args();
@@ -175,7 +147,7 @@ async fn a_flow_may_have_thirty_two_tags(world: World) {
     assert_eq!(world.backend.describe_flow(&flow_id).await.unwrap().tags.len(), 32);
 }
 
-async fn what_was_refused_can_be_handed_in_once_it_is_right(world: World) {
+pub(crate) async fn what_was_refused_can_be_handed_in_once_it_is_right(world: World) {
     let mut args = world.graph("a>b>c").args();
     args.edges.push(EdgeSpec { passes: Some(PassMode::Payload), ..edge("c", "a") });
     refused_args(&world, args.clone(), "cycle_detected").await;

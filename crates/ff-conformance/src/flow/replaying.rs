@@ -2,31 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, GroupState, PassMode};
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{input, lenient};
-use crate::{World, ms};
 
-promises! {
-    a_member_may_run_again_alone,
-    what_depends_on_it_may_run_again_after_it,
-    what_was_skipped_runs_after_its_upstream_succeeded_at_last,
-    what_was_skipped_may_be_replayed_once_its_join_can_be_met,
-    a_skipped_quorum_child_is_replayed_by_what_its_upstreams_have_come_to,
-    a_quorum_that_was_met_is_met_again_at_once,
-    what_has_not_finished_is_left_alone,
-    a_replay_that_fails_skips_what_was_opened_for_it,
-    what_was_passed_on_is_passed_on_anew,
-    who_may_not_be_replayed_is_not_run_again_with_its_upstream,
-    a_member_of_a_cancelled_flow_is_not_replayed,
-    a_replay_is_asked_once,
-    a_replayed_member_keeps_its_dependents_blocked_until_it_ends,
-    hundreds_of_dependents_are_run_again,
-}
-
-async fn a_member_may_run_again_alone(world: World) {
+pub(crate) async fn a_member_may_run_again_alone(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.run().await;
     let replayed = flow.replay("a", false).await.unwrap();
@@ -40,7 +19,7 @@ async fn a_member_may_run_again_alone(world: World) {
     assert_eq!(flow.group("b").await.succeeded, 1);
 }
 
-async fn what_depends_on_it_may_run_again_after_it(world: World) {
+pub(crate) async fn what_depends_on_it_may_run_again_after_it(world: World) {
     let flow = world.graph("a>b>c a>d x").submit().await;
     flow.run().await;
     let replayed = flow.replay("a", true).await.unwrap();
@@ -57,7 +36,7 @@ async fn what_depends_on_it_may_run_again_after_it(world: World) {
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn what_was_skipped_runs_after_its_upstream_succeeded_at_last(world: World) {
+pub(crate) async fn what_was_skipped_runs_after_its_upstream_succeeded_at_last(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     flow.start_one().await.fail_for_good().await;
     assert_eq!((flow.stands().await, flow.states("b c").await), ("failed", vec!["skipped", "skipped"]));
@@ -67,7 +46,7 @@ async fn what_was_skipped_runs_after_its_upstream_succeeded_at_last(world: World
     assert_eq!((flow.stands().await, flow.counts().await), ("completed", vec![("completed", 3)]));
 }
 
-async fn what_was_skipped_may_be_replayed_once_its_join_can_be_met(world: World) {
+pub(crate) async fn what_was_skipped_may_be_replayed_once_its_join_can_be_met(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
     let before = world.contents().await;
@@ -79,7 +58,7 @@ async fn what_was_skipped_may_be_replayed_once_its_join_can_be_met(world: World)
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn a_skipped_quorum_child_is_replayed_by_what_its_upstreams_have_come_to(world: World) {
+pub(crate) async fn a_skipped_quorum_child_is_replayed_by_what_its_upstreams_have_come_to(world: World) {
     let flow = world.graph("a>z b>z c>z").join("z", lenient(2)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -98,14 +77,14 @@ async fn a_skipped_quorum_child_is_replayed_by_what_its_upstreams_have_come_to(w
     assert_eq!((flow.stands().await, flow.group("z").await.succeeded), ("completed", 2));
 }
 
-async fn a_quorum_that_was_met_is_met_again_at_once(world: World) {
+pub(crate) async fn a_quorum_that_was_met_is_met_again_at_once(world: World) {
     let flow = world.graph("a>z b>z").join("z", lenient(1)).submit().await;
     flow.run().await;
     assert_eq!(flow.replay("z", false).await.unwrap().public_state.as_str(), "waiting");
     assert_eq!(flow.run().await, [["z"]]);
 }
 
-async fn what_has_not_finished_is_left_alone(world: World) {
+pub(crate) async fn what_has_not_finished_is_left_alone(world: World) {
     let flow = world.graph("a>b a>c x>c").submit().await;
     let mut started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -120,7 +99,7 @@ async fn what_has_not_finished_is_left_alone(world: World) {
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn a_replay_that_fails_skips_what_was_opened_for_it(world: World) {
+pub(crate) async fn a_replay_that_fails_skips_what_was_opened_for_it(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     flow.run().await;
     flow.replay("a", true).await.unwrap();
@@ -128,7 +107,7 @@ async fn a_replay_that_fails_skips_what_was_opened_for_it(world: World) {
     assert_eq!((flow.states("a b c").await, flow.stands().await), (vec!["failed", "skipped", "skipped"], "failed"));
 }
 
-async fn what_was_passed_on_is_passed_on_anew(world: World) {
+pub(crate) async fn what_was_passed_on_is_passed_on_anew(world: World) {
     let graph = world.graph("a>b a>c").passing("a", "b", input("rows")).passing("a", "c", Some(PassMode::Payload));
     let flow = graph.submit().await;
     for result in [&b"first"[..], b"second"] {
@@ -145,7 +124,7 @@ async fn what_was_passed_on_is_passed_on_anew(world: World) {
     }
 }
 
-async fn who_may_not_be_replayed_is_not_run_again_with_its_upstream(world: World) {
+pub(crate) async fn who_may_not_be_replayed_is_not_run_again_with_its_upstream(world: World) {
     let flow = world.graph("a>b>c").with("b", |node| node.policy.max_replay_count = 0).submit().await;
     flow.run().await;
     flow.replay("a", true).await.unwrap();
@@ -153,7 +132,7 @@ async fn who_may_not_be_replayed_is_not_run_again_with_its_upstream(world: World
     assert_eq!(flow.run().await, [["a"]]);
 }
 
-async fn a_member_of_a_cancelled_flow_is_not_replayed(world: World) {
+pub(crate) async fn a_member_of_a_cancelled_flow_is_not_replayed(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.complete(b"done").await.unwrap();
     flow.cancel(CancelPolicy::CancelPending).await.unwrap();
@@ -164,7 +143,7 @@ async fn a_member_of_a_cancelled_flow_is_not_replayed(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_replay_is_asked_once(world: World) {
+pub(crate) async fn a_replay_is_asked_once(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.run().await;
     flow.replay("a", true).await.unwrap();
@@ -174,7 +153,7 @@ async fn a_replay_is_asked_once(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_replayed_member_keeps_its_dependents_blocked_until_it_ends(world: World) {
+pub(crate) async fn a_replayed_member_keeps_its_dependents_blocked_until_it_ends(world: World) {
     let flow = world.graph("a>b x>b").submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -186,7 +165,7 @@ async fn a_replayed_member_keeps_its_dependents_blocked_until_it_ends(world: Wor
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-async fn hundreds_of_dependents_are_run_again(world: World) {
+pub(crate) async fn hundreds_of_dependents_are_run_again(world: World) {
     let names: Vec<_> = (0..300).map(|nth| format!("a>n{nth}>z")).collect();
     let flow = world.graph(&names.join(" ")).submit().await;
     flow.run().await;

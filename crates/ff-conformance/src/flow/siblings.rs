@@ -1,27 +1,10 @@
-//! A join that has fired cancels whom nobody needs any more, and nobody else.
-
-use ff_core::contracts::{NodeSpec, Start};
-use ff_core::execution::FinishedBy;
-use ff_core::lease::LeaseEnding;
+//! A join that has fired cancels upstreams that no other member needs, and no others.
 
 use crate::lease::control::{lost, told_when};
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::{any_of, lenient, quorum};
-use crate::{World, ms};
 
-promises! {
-    whoever_is_needed_no_longer_is_cancelled_wherever_it_stands,
-    the_holder_of_a_cancelled_sibling_is_told,
-    a_sibling_another_child_still_needs_is_left_alone,
-    a_child_that_has_ended_needs_nobody,
-    a_join_that_lets_them_run_cancels_nobody,
-    a_join_that_can_no_longer_be_met_needs_nobody_either,
-    what_depends_on_a_cancelled_sibling_is_told_in_turn,
-    a_sibling_that_finished_in_time_keeps_its_result,
-}
-
-async fn whoever_is_needed_no_longer_is_cancelled_wherever_it_stands(world: World) {
+pub(crate) async fn whoever_is_needed_no_longer_is_cancelled_wherever_it_stands(world: World) {
     let later = |node: &mut NodeSpec| node.start = Start::After(60_000);
     let graph = world.graph("a>z running>z suspended>z delayed>z blocked>z upstream>blocked");
     let flow = graph.join("z", any_of()).with("delayed", later).submit().await;
@@ -42,7 +25,7 @@ async fn whoever_is_needed_no_longer_is_cancelled_wherever_it_stands(world: Worl
     assert_eq!(flow.stands().await, "completed", "to be cancelled by a join is no failure");
 }
 
-async fn the_holder_of_a_cancelled_sibling_is_told(world: World) {
+pub(crate) async fn the_holder_of_a_cancelled_sibling_is_told(world: World) {
     let flow = world.graph("a>z b>z").join("z", any_of()).submit().await;
     let worker = world.worker("hand");
     let started = flow.start().await;
@@ -50,7 +33,7 @@ async fn the_holder_of_a_cancelled_sibling_is_told(world: World) {
     assert_eq!(told.lost, [lost(&started["b"], LeaseEnding::Cancelled)]);
 }
 
-async fn a_sibling_another_child_still_needs_is_left_alone(world: World) {
+pub(crate) async fn a_sibling_another_child_still_needs_is_left_alone(world: World) {
     let graph = world.graph("a>d b>d b>e c>e").join("d", any_of()).join("e", any_of());
     let flow = graph.submit().await;
     let started = flow.start().await;
@@ -62,7 +45,7 @@ async fn a_sibling_another_child_still_needs_is_left_alone(world: World) {
     assert_eq!(flow.states("b e").await, ["cancelled", "waiting"], "now nobody needs it");
 }
 
-async fn a_child_that_has_ended_needs_nobody(world: World) {
+pub(crate) async fn a_child_that_has_ended_needs_nobody(world: World) {
     let flow = world.graph("a>d b>d b>e").join("d", any_of()).submit().await;
     let started = flow.start().await;
     world.cancel(&flow.member("e")).await.unwrap();
@@ -71,7 +54,7 @@ async fn a_child_that_has_ended_needs_nobody(world: World) {
     assert_eq!(flow.states("b d").await, ["cancelled", "waiting"]);
 }
 
-async fn a_join_that_lets_them_run_cancels_nobody(world: World) {
+pub(crate) async fn a_join_that_lets_them_run_cancels_nobody(world: World) {
     let flow = world.graph("a>z b>z c>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -79,7 +62,7 @@ async fn a_join_that_lets_them_run_cancels_nobody(world: World) {
     assert_eq!(flow.states("b c z").await, ["active", "active", "waiting"]);
 }
 
-async fn a_join_that_can_no_longer_be_met_needs_nobody_either(world: World) {
+pub(crate) async fn a_join_that_can_no_longer_be_met_needs_nobody_either(world: World) {
     let flow = world.graph("a>z b>z c>z").join("z", quorum(3)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -88,7 +71,7 @@ async fn a_join_that_can_no_longer_be_met_needs_nobody_either(world: World) {
     assert_eq!(flow.stands().await, "failed");
 }
 
-async fn what_depends_on_a_cancelled_sibling_is_told_in_turn(world: World) {
+pub(crate) async fn what_depends_on_a_cancelled_sibling_is_told_in_turn(world: World) {
     let flow = world.graph("a>z b>z b>y x>y").join("z", any_of()).join("y", lenient(1)).submit().await;
     let started = flow.start().await;
     started["x"].complete(b"done").await.unwrap();
@@ -98,7 +81,7 @@ async fn what_depends_on_a_cancelled_sibling_is_told_in_turn(world: World) {
     assert_eq!(flow.group("y").await.failed, 1, "its join has fired, and counts on");
 }
 
-async fn a_sibling_that_finished_in_time_keeps_its_result(world: World) {
+pub(crate) async fn a_sibling_that_finished_in_time_keeps_its_result(world: World) {
     let flow = world.graph("a>z b>z c>z").join("z", quorum(2)).submit().await;
     let started = flow.start().await;
     started["b"].complete(b"second best").await.unwrap();

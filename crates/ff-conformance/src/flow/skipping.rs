@@ -1,25 +1,10 @@
 //! What can no longer run is skipped, all of it and nothing else.
 
-use ff_core::execution::{FinishedBy, Outcome};
-
 use crate::lease::long_poll::soon;
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::lenient;
-use crate::{World, ms};
 
-promises! {
-    a_failure_skips_exactly_what_can_no_longer_run,
-    a_failure_that_others_have_borne_is_none,
-    what_was_skipped_never_ran,
-    who_waits_for_a_member_hears_that_it_was_skipped,
-    a_chain_of_two_hundred_is_skipped_to_its_end,
-    two_failures_skip_once,
-    a_member_that_is_cancelled_before_its_upstreams_end_stays_cancelled,
-    a_blocked_member_has_nobody_to_hold_or_delay_it,
-}
-
-async fn a_failure_skips_exactly_what_can_no_longer_run(world: World) {
+pub(crate) async fn a_failure_skips_exactly_what_can_no_longer_run(world: World) {
     let graph = world.graph("a>b>c a>d x>d x>e a>f x>f f>g c>h x>h").join("f", lenient(1)).join("h", lenient(1));
     let flow = graph.submit().await;
     let started = flow.start().await;
@@ -33,7 +18,7 @@ async fn a_failure_skips_exactly_what_can_no_longer_run(world: World) {
     assert_eq!(flow.stands().await, "failed", "nobody depends on d, and it was skipped");
 }
 
-async fn a_failure_that_others_have_borne_is_none(world: World) {
+pub(crate) async fn a_failure_that_others_have_borne_is_none(world: World) {
     let flow = world.graph("a>z b>z").join("z", lenient(1)).submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -43,7 +28,7 @@ async fn a_failure_that_others_have_borne_is_none(world: World) {
     assert_eq!(flow.counts().await, [("completed", 2), ("failed", 1)]);
 }
 
-async fn what_was_skipped_never_ran(world: World) {
+pub(crate) async fn what_was_skipped_never_ran(world: World) {
     let flow = world.graph("a>b").submit().await;
     flow.start_one().await.fail_for_good().await;
     let id = flow.member("b");
@@ -57,7 +42,7 @@ async fn what_was_skipped_never_ran(world: World) {
     assert!(world.worker("hand").claim_up_to(9).await.is_empty());
 }
 
-async fn who_waits_for_a_member_hears_that_it_was_skipped(world: World) {
+pub(crate) async fn who_waits_for_a_member_hears_that_it_was_skipped(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     let held = flow.start_one().await;
     let (long_poll, id) = (world.long_poll.clone(), flow.member("c"));
@@ -67,7 +52,7 @@ async fn who_waits_for_a_member_hears_that_it_was_skipped(world: World) {
     assert_eq!(ended.outcome, Outcome::Skipped);
 }
 
-async fn a_chain_of_two_hundred_is_skipped_to_its_end(world: World) {
+pub(crate) async fn a_chain_of_two_hundred_is_skipped_to_its_end(world: World) {
     let chain: Vec<_> = (0..=200).map(|nth| format!("n{nth}")).collect();
     let flow = world.graph(&chain.join(">")).submit().await;
     flow.start_one().await.fail_for_good().await;
@@ -78,7 +63,7 @@ async fn a_chain_of_two_hundred_is_skipped_to_its_end(world: World) {
     assert_eq!(info.ended_at, Some(world.clock.now()));
 }
 
-async fn two_failures_skip_once(world: World) {
+pub(crate) async fn two_failures_skip_once(world: World) {
     let flow = world.graph("a>c b>c c>d").submit().await;
     let started = flow.start().await;
     started["a"].fail_for_good().await;
@@ -88,7 +73,7 @@ async fn two_failures_skip_once(world: World) {
     assert_eq!(flow.group("c").await.failed, 2);
 }
 
-async fn a_member_that_is_cancelled_before_its_upstreams_end_stays_cancelled(world: World) {
+pub(crate) async fn a_member_that_is_cancelled_before_its_upstreams_end_stays_cancelled(world: World) {
     let flow = world.graph("a>b>c").submit().await;
     world.cancel(&flow.member("b")).await.unwrap();
     assert_eq!(flow.states("b c").await, ["cancelled", "skipped"]);
@@ -97,7 +82,7 @@ async fn a_member_that_is_cancelled_before_its_upstreams_end_stays_cancelled(wor
     assert_eq!(flow.stands().await, "failed");
 }
 
-async fn a_blocked_member_has_nobody_to_hold_or_delay_it(world: World) {
+pub(crate) async fn a_blocked_member_has_nobody_to_hold_or_delay_it(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_refused!(world.revoke(&flow.member("b")).await, "no_active_lease");
     assert_refused!(flow.replay("b", false).await, "execution_not_terminal");

@@ -1,35 +1,9 @@
 //! A graph is handed in whole, and its members run in the order it asks for.
 
-use ff_core::contracts::{CreateFlowArgs, FlowHeader, Start, SubmitArgs};
-use ff_core::execution::Tags;
-use ff_core::flow::{FlowEventKind, FlowState, member_id};
-use ff_core::payload::Payload;
-use ff_core::types::{FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, TagKey, TagValue};
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::graph::node;
-use crate::{Graph, World, ms};
 
-promises! {
-    a_diamond_runs_from_its_top_to_its_bottom,
-    a_member_waits_until_its_last_upstream_has_succeeded,
-    members_and_edges_may_come_in_any_order,
-    a_flow_may_have_no_edges,
-    a_flow_may_have_one_node,
-    a_member_is_work_like_any_other,
-    work_in_no_flow_knows_of_none,
-    a_member_may_start_no_earlier_than_it_is_to,
-    a_flow_is_its_tenants,
-    several_flows_do_not_know_each_other,
-    a_submission_tells_once_that_the_flow_is_there,
-    submitting_twice_is_one_flow,
-    an_id_stands_for_one_graph,
-    what_follows_from_a_key_is_nobody_elses_to_name,
-    a_large_flow_is_opened_by_the_engine_and_is_there_before,
-}
-
-async fn a_diamond_runs_from_its_top_to_its_bottom(world: World) {
+pub(crate) async fn a_diamond_runs_from_its_top_to_its_bottom(world: World) {
     let flow = world.graph("a>b>d a>c>d").submit().await;
     assert_eq!(flow.states("a b c d").await, ["waiting", "waiting_children", "waiting_children", "waiting_children"]);
     assert_eq!(flow.run().await, [vec!["a"], vec!["b", "c"], vec!["d"]]);
@@ -37,7 +11,7 @@ async fn a_diamond_runs_from_its_top_to_its_bottom(world: World) {
     assert_eq!(flow.counts().await, [("completed", 4)]);
 }
 
-async fn a_member_waits_until_its_last_upstream_has_succeeded(world: World) {
+pub(crate) async fn a_member_waits_until_its_last_upstream_has_succeeded(world: World) {
     let flow = world.graph("a>c b>c").submit().await;
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
@@ -47,7 +21,7 @@ async fn a_member_waits_until_its_last_upstream_has_succeeded(world: World) {
     assert_eq!(flow.start_one().await.node(), "c");
 }
 
-async fn members_and_edges_may_come_in_any_order(world: World) {
+pub(crate) async fn members_and_edges_may_come_in_any_order(world: World) {
     let flow = world.graph("d>e c>d b>c a>b").submit().await;
     let rounds = flow.run().await;
     assert_eq!(rounds.concat(), ["a", "b", "c", "d", "e"]);
@@ -55,14 +29,14 @@ async fn members_and_edges_may_come_in_any_order(world: World) {
     assert_eq!(order, ["a", "b", "c", "d", "e"], "every edge goes forward");
 }
 
-async fn a_flow_may_have_no_edges(world: World) {
+pub(crate) async fn a_flow_may_have_no_edges(world: World) {
     let flow = world.graph("a b c").submit().await;
     assert_eq!(flow.info().await.edges, 0);
     assert_eq!(flow.run().await, [vec!["a", "b", "c"]]);
     assert_eq!(flow.stands().await, "completed");
 }
 
-async fn a_flow_may_have_one_node(world: World) {
+pub(crate) async fn a_flow_may_have_one_node(world: World) {
     let submitted = world.graph("only").try_submit().await.unwrap();
     assert_eq!((submitted.nodes, submitted.edges, submitted.graph_revision), (1, 0, 1));
     assert_eq!((submitted.state, submitted.duplicate), (FlowState::Open, false));
@@ -72,7 +46,7 @@ async fn a_flow_may_have_one_node(world: World) {
     assert_eq!((ended.state, ended.ended_at), (FlowState::Completed, Some(world.clock.now())));
 }
 
-async fn a_member_is_work_like_any_other(world: World) {
+pub(crate) async fn a_member_is_work_like_any_other(world: World) {
     let tags: Tags = [(TagKey::parse("team").unwrap(), TagValue::parse("data").unwrap())].into();
     let graph = world.graph("a>b").with("b", |node| {
         node.lane = LaneId::parse("slow").unwrap();
@@ -96,14 +70,16 @@ async fn a_member_is_work_like_any_other(world: World) {
     assert_eq!((place.flow_id, place.node.as_str(), place.inputs), (flow.id, "b", 0));
 }
 
-async fn work_in_no_flow_knows_of_none(world: World) {
+pub(crate) async fn work_in_no_flow_knows_of_none(world: World) {
     let held = world.held().await;
     assert_eq!((&held.task.flow, held.inputs.len()), (&None, 0));
     let info = world.describe(&held.id()).await;
     assert_eq!((info.flow_id, info.node), (None, None));
+    let cascade = CascadeArgs { execution_id: held.id(), owed_since: None };
+    assert_eq!(world.backend.cascade(cascade).await.unwrap(), Cascaded::default());
 }
 
-async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {
+pub(crate) async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {
     let later = |graph: Graph| graph.with("b", |node| node.start = Start::After(5_000));
     let flow = later(world.graph("a>b c")).with("c", |node| node.start = Start::After(1_000)).submit().await;
     assert_eq!(flow.states("a b c").await, ["waiting", "waiting_children", "delayed"]);
@@ -120,7 +96,7 @@ async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {
     assert_eq!(flow.state("b").await, "waiting", "its time came before its upstream was done");
 }
 
-async fn a_flow_is_its_tenants(world: World) {
+pub(crate) async fn a_flow_is_its_tenants(world: World) {
     let mut args = world.graph("a>b").args();
     args.header.namespace = Namespace::parse("acme").unwrap();
     let flow_id = world.backend.submit_flow(args).await.unwrap().flow_id;
@@ -132,7 +108,7 @@ async fn a_flow_is_its_tenants(world: World) {
     assert_eq!(world.worker("theirs").namespace("acme").claim().await.node(), "b");
 }
 
-async fn several_flows_do_not_know_each_other(world: World) {
+pub(crate) async fn several_flows_do_not_know_each_other(world: World) {
     let flows = [world.graph("a>b").submit().await, world.graph("a>b").submit().await];
     assert_ne!(flows[0].member("a"), flows[1].member("a"), "one name, two members");
     let all = world.worker("hand").claim_up_to(9).await;
@@ -141,13 +117,13 @@ async fn several_flows_do_not_know_each_other(world: World) {
     assert_eq!((flows[0].state("b").await, flows[1].state("b").await), ("waiting", "waiting_children"));
 }
 
-async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
+pub(crate) async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
     let flow = world.graph("a>b").submit().await;
     assert_eq!(flow.told().await, [FlowEventKind::Opened { nodes: 2, edges: 1 }]);
     assert_eq!(world.describe(&flow.member("a")).await.created_at, world.clock.now());
 }
 
-async fn submitting_twice_is_one_flow(world: World) {
+pub(crate) async fn submitting_twice_is_one_flow(world: World) {
     let graph = world.graph("a>b>c");
     let first = graph.clone().try_submit().await.unwrap();
     let before = world.contents().await;
@@ -164,7 +140,7 @@ async fn submitting_twice_is_one_flow(world: World) {
     assert_eq!((ended.duplicate, ended.state), (true, FlowState::Completed), "as it stands now");
 }
 
-async fn an_id_stands_for_one_graph(world: World) {
+pub(crate) async fn an_id_stands_for_one_graph(world: World) {
     let graph = world.graph("a>b");
     graph.clone().submit().await;
     let id = graph.args().header.flow_id;
@@ -178,9 +154,9 @@ async fn an_id_stands_for_one_graph(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Anybody can compute the id that follows from a key. Who names it without the key is answered the same whether the flow is
-/// there or not, and cannot be there first.
-async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
+/// Any caller can compute the id that follows from a key. A caller that names it without the key is answered the same
+/// whether the flow is there or not, and cannot be there first.
+pub(crate) async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
     let mut owned = world.graph("a>b").args();
     owned.header.namespace = Namespace::parse("acme").unwrap();
     owned.header = owned.header.keyed(IdempotencyKey::parse("nightly").unwrap());
@@ -206,7 +182,7 @@ async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
     assert_eq!(world.describe(&member).await.namespace.as_str(), "acme");
 }
 
-async fn a_large_flow_is_opened_by_the_engine_and_is_there_before(world: World) {
+pub(crate) async fn a_large_flow_is_opened_by_the_engine_and_is_there_before(world: World) {
     let id = FlowId::new();
     let mut args = world.graph("").id(id).args();
     args.nodes = (0..450).map(|nth| node(&format!("n{nth}"))).collect();

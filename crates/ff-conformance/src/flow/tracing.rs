@@ -1,17 +1,9 @@
 //! Whatever is in a flow is in the trace the flow was submitted in.
 
-use crate::World;
 use crate::execution::tracing::trace;
-use crate::suite::promises;
+use crate::prelude::*;
 
-promises! {
-    every_member_is_in_the_trace_of_its_flow,
-    what_is_added_to_a_flow_is_in_its_trace,
-    a_large_flow_is_in_one_trace,
-    a_flow_without_a_trace_has_none,
-}
-
-async fn every_member_is_in_the_trace_of_its_flow(world: World) {
+pub(crate) async fn every_member_is_in_the_trace_of_its_flow(world: World) {
     let trace = trace(1, Some("vendor=1"));
     let flow = world.graph("a>b x").trace(&trace).submit().await;
     assert_eq!(flow.info().await.trace.as_deref(), Some(&trace));
@@ -22,7 +14,7 @@ async fn every_member_is_in_the_trace_of_its_flow(world: World) {
     assert_eq!(flow.start_one().await.task.trace.as_deref(), Some(&trace), "and what came after");
 }
 
-async fn what_is_added_to_a_flow_is_in_its_trace(world: World) {
+pub(crate) async fn what_is_added_to_a_flow_is_in_its_trace(world: World) {
     let trace = trace(1, None);
     let flow = world.held_open_in(Some(&trace)).await;
     flow.grow(&["x", "y"], &[("x", "y")]).await;
@@ -32,7 +24,7 @@ async fn what_is_added_to_a_flow_is_in_its_trace(world: World) {
     assert_eq!(flow.start_one().await.task.trace.as_deref(), Some(&trace));
 }
 
-async fn a_large_flow_is_in_one_trace(world: World) {
+pub(crate) async fn a_large_flow_is_in_one_trace(world: World) {
     let trace = trace(1, Some("vendor=1"));
     let names: Vec<_> = (0..100).map(|nth| format!("n{nth}")).collect();
     let graph = world.graph(&names.join(" "));
@@ -44,7 +36,7 @@ async fn a_large_flow_is_in_one_trace(world: World) {
     assert_eq!(flow.info().await.trace.as_deref(), Some(&trace));
 }
 
-async fn a_flow_without_a_trace_has_none(world: World) {
+pub(crate) async fn a_flow_without_a_trace_has_none(world: World) {
     let flow = world.graph("a").submit().await;
     assert_eq!(flow.info().await.trace, None);
     assert_eq!(flow.start_one().await.task.trace, None);

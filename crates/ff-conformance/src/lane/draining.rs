@@ -1,20 +1,8 @@
 //! A draining lane takes no new work, and hands out what is there.
 
-use ff_core::types::LaneId;
+use crate::prelude::*;
 
-use crate::World;
-use crate::refused::assert_refused;
-use crate::suite::promises;
-
-promises! {
-    a_draining_lane_takes_no_new_work,
-    a_draining_lane_hands_out_what_is_there,
-    a_repeat_is_answered_while_a_lane_drains,
-    finished_work_of_a_draining_lane_cannot_be_replayed,
-    a_flow_with_work_for_a_draining_lane_is_refused_whole,
-}
-
-async fn a_draining_lane_takes_no_new_work(world: World) {
+pub(crate) async fn a_draining_lane_takes_no_new_work(world: World) {
     world.lane("mail").drain().await;
     let before = world.contents().await;
     let refusal = assert_refused!(world.job("send").lane("mail").try_submit().await, "not_runnable");
@@ -27,8 +15,8 @@ async fn a_draining_lane_takes_no_new_work(world: World) {
     world.job("send").lane("mail").submit().await;
 }
 
-async fn a_draining_lane_hands_out_what_is_there(world: World) {
-    let id = world.job("send").lane("mail").retries(1, crate::ms(0)).submit().await;
+pub(crate) async fn a_draining_lane_hands_out_what_is_there(world: World) {
+    let id = world.job("send").lane("mail").retries(1, ms(0)).submit().await;
     world.lane("mail").drain().await;
     let worker = world.worker("holder").lanes(&["mail"]);
     worker.claim().await.fail("network").await.unwrap();
@@ -36,8 +24,8 @@ async fn a_draining_lane_hands_out_what_is_there(world: World) {
     assert_eq!(world.result(&id).await, b"sent");
 }
 
-/// What was taken before is there, and whoever asks again must learn so.
-async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
+/// A submission from before is there, and repeating it must say so.
+pub(crate) async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
     let job = world.job("send").lane("mail").key("order 1");
     let id = job.clone().submit().await;
     world.lane("mail").drain().await;
@@ -45,7 +33,7 @@ async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
     assert_eq!((again.execution_id, again.duplicate), (id, true));
 }
 
-async fn finished_work_of_a_draining_lane_cannot_be_replayed(world: World) {
+pub(crate) async fn finished_work_of_a_draining_lane_cannot_be_replayed(world: World) {
     let id = world.job("send").lane("mail").submit().await;
     world.cancel(&id).await.unwrap();
     world.lane("mail").drain().await;
@@ -54,7 +42,7 @@ async fn finished_work_of_a_draining_lane_cannot_be_replayed(world: World) {
     world.replay(&id).await.unwrap();
 }
 
-async fn a_flow_with_work_for_a_draining_lane_is_refused_whole(world: World) {
+pub(crate) async fn a_flow_with_work_for_a_draining_lane_is_refused_whole(world: World) {
     world.lane("mail").drain().await;
     let before = world.contents().await;
     let graph = world.graph("a>b").with("b", |node| node.lane = LaneId::parse("mail").unwrap());

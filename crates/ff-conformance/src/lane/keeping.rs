@@ -1,19 +1,8 @@
 //! A lane may say how long what finished on it is kept.
 
-use ff_core::contracts::{ConfigureLaneArgs, Setting};
-use ff_core::limits;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    work_is_kept_as_its_lane_says,
-    what_work_says_itself_comes_first,
-    what_was_there_before_is_kept_as_before,
-}
-
-async fn work_is_kept_as_its_lane_says(world: World) {
+pub(crate) async fn work_is_kept_as_its_lane_says(world: World) {
     keep(&world, 5_000).await;
     let id = world.job("send").lane("mail").submit().await;
     world.cancel(&id).await.unwrap();
@@ -23,7 +12,7 @@ async fn work_is_kept_as_its_lane_says(world: World) {
     assert_refused!(world.backend.describe(&id).await, "execution_not_found");
 }
 
-async fn what_work_says_itself_comes_first(world: World) {
+pub(crate) async fn what_work_says_itself_comes_first(world: World) {
     keep(&world, 5_000).await;
     let id = world.job("send").lane("mail").kept(ms(10_000)).submit().await;
     world.cancel(&id).await.unwrap();
@@ -33,7 +22,7 @@ async fn what_work_says_itself_comes_first(world: World) {
     assert_refused!(world.backend.describe(&id).await, "execution_not_found");
 }
 
-async fn what_was_there_before_is_kept_as_before(world: World) {
+pub(crate) async fn what_was_there_before_is_kept_as_before(world: World) {
     let id = world.job("send").lane("mail").submit().await;
     keep(&world, 5_000).await;
     world.cancel(&id).await.unwrap();

@@ -1,23 +1,8 @@
 //! A lane may be limited in how many of its executions are held at once, wherever they are.
 
-use ff_core::contracts::{ConfigureLaneArgs, LaneStanding, Setting};
-use ff_core::limits;
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{LeasedExecution, World, ms};
-
-promises! {
-    no_more_are_held_than_the_limit,
-    every_way_to_end_makes_room,
-    a_waiting_worker_gets_what_there_is_room_for,
-    a_lower_limit_adds_nothing_until_enough_has_ended,
-    a_limit_counts_what_is_held_already,
-    without_a_limit_everything_is_handed_out_again,
-    two_tenants_limits_are_two_limits,
-    many_workers_together_never_hold_more_than_the_limit,
-}
-
-async fn no_more_are_held_than_the_limit(world: World) {
+pub(crate) async fn no_more_are_held_than_the_limit(world: World) {
     world.lane("default").limit(5).await;
     submit(&world, 12).await;
     let held = claim(&world).await;
@@ -26,7 +11,7 @@ async fn no_more_are_held_than_the_limit(world: World) {
     assert_eq!(world.lane("default").depth(LaneStanding::Active).await.count, 5);
 }
 
-async fn every_way_to_end_makes_room(world: World) {
+pub(crate) async fn every_way_to_end_makes_room(world: World) {
     world.lane("default").limit(5).await;
     submit(&world, 12).await;
     let held = claim(&world).await;
@@ -42,8 +27,8 @@ async fn every_way_to_end_makes_room(world: World) {
     assert_eq!(claim(&world).await.len(), 0, "what nobody renewed makes room as well, and no more");
 }
 
-/// Nobody has to ask again and again: an end is told to those who wait.
-async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
+/// Waiting workers do not poll: the end of an execution wakes them.
+pub(crate) async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
     world.lane("default").limit(1).await;
     submit(&world, 10).await;
     let mut held = world.worker("first").next(1, ms(0)).await.pop().unwrap();
@@ -56,7 +41,7 @@ async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
     }
 }
 
-async fn a_lower_limit_adds_nothing_until_enough_has_ended(world: World) {
+pub(crate) async fn a_lower_limit_adds_nothing_until_enough_has_ended(world: World) {
     world.lane("default").limit(5).await;
     submit(&world, 12).await;
     let held = claim(&world).await;
@@ -71,7 +56,7 @@ async fn a_lower_limit_adds_nothing_until_enough_has_ended(world: World) {
     assert_eq!(claim(&world).await.len(), 0);
 }
 
-async fn a_limit_counts_what_is_held_already(world: World) {
+pub(crate) async fn a_limit_counts_what_is_held_already(world: World) {
     submit(&world, 12).await;
     let held = world.worker("holder").claim_up_to(3).await;
     world.lane("default").limit(4).await;
@@ -79,7 +64,7 @@ async fn a_limit_counts_what_is_held_already(world: World) {
     drop(held);
 }
 
-async fn without_a_limit_everything_is_handed_out_again(world: World) {
+pub(crate) async fn without_a_limit_everything_is_handed_out_again(world: World) {
     world.lane("default").limit(1).await;
     submit(&world, 12).await;
     assert_eq!(claim(&world).await.len(), 1);
@@ -88,7 +73,7 @@ async fn without_a_limit_everything_is_handed_out_again(world: World) {
     assert_eq!(claim(&world).await.len(), 11);
 }
 
-async fn two_tenants_limits_are_two_limits(world: World) {
+pub(crate) async fn two_tenants_limits_are_two_limits(world: World) {
     world.lane("default").limit(1).await;
     world.lane("default").of("acme").limit(2).await;
     submit(&world, 4).await;
@@ -99,7 +84,7 @@ async fn two_tenants_limits_are_two_limits(world: World) {
     assert_eq!(world.worker("theirs").namespace("acme").claim_up_to(10).await.len(), 2);
 }
 
-async fn many_workers_together_never_hold_more_than_the_limit(world: World) {
+pub(crate) async fn many_workers_together_never_hold_more_than_the_limit(world: World) {
     world.lane("default").limit(3).await;
     submit(&world, 40).await;
     let working = (0..6).map(|nth| {

@@ -1,25 +1,8 @@
 //! Lanes are listed with their settings and with how much of each is where.
 
-use ff_core::contracts::{ConfigureLaneArgs, LaneStanding, ListLanesArgs, Setting};
-use ff_core::lane::{LaneSettings, LaneState};
-use ff_core::limits;
-use ff_core::types::{LaneId, Namespace};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    a_lane_need_not_be_made,
-    lanes_are_listed_by_name_page_by_page,
-    a_lane_says_how_much_of_it_is_where,
-    what_is_not_said_stays_as_it_is,
-    settings_out_of_range_are_refused_by_their_field,
-    a_page_of_lanes_has_at_most_a_thousand,
-    what_has_finished_is_counted_only_for_whoever_asks,
-}
-
-async fn a_lane_need_not_be_made(world: World) {
+pub(crate) async fn a_lane_need_not_be_made(world: World) {
     let unknown = world.lane("mail").describe().await;
     assert_eq!((unknown.settings, unknown.depths.len()), (LaneSettings::default(), 0));
     assert_eq!(names(&world, None).await, Vec::<String>::new());
@@ -27,7 +10,7 @@ async fn a_lane_need_not_be_made(world: World) {
     assert_eq!(names(&world, None).await, ["default/mail"]);
 }
 
-async fn lanes_are_listed_by_name_page_by_page(world: World) {
+pub(crate) async fn lanes_are_listed_by_name_page_by_page(world: World) {
     for (namespace, lane) in [("default", "b"), ("acme", "c"), ("default", "a"), ("default", "b")] {
         world.job("send").namespace(namespace).lane(lane).submit().await;
     }
@@ -38,7 +21,7 @@ async fn lanes_are_listed_by_name_page_by_page(world: World) {
     assert_eq!(names(&world, Some("nobody")).await, Vec::<String>::new());
 }
 
-async fn a_lane_says_how_much_of_it_is_where(world: World) {
+pub(crate) async fn a_lane_says_how_much_of_it_is_where(world: World) {
     let start = world.clock.now();
     let held = world.held().await;
     world.clock.advance(ms(10)).await;
@@ -66,7 +49,7 @@ async fn a_lane_says_how_much_of_it_is_where(world: World) {
     drop((held, suspended));
 }
 
-async fn what_is_not_said_stays_as_it_is(world: World) {
+pub(crate) async fn what_is_not_said_stays_as_it_is(world: World) {
     let lane = world.lane("mail");
     let (concurrency, ageing_ms) = (Setting::To(7), Setting::To(1_000));
     lane.configure(ConfigureLaneArgs { concurrency, ageing_ms, ..lane.args() }).await.unwrap();
@@ -78,7 +61,7 @@ async fn what_is_not_said_stays_as_it_is(world: World) {
     assert_eq!(lane.describe().await.settings, unlimited);
 }
 
-async fn settings_out_of_range_are_refused_by_their_field(world: World) {
+pub(crate) async fn settings_out_of_range_are_refused_by_their_field(world: World) {
     let lane = world.lane("mail");
     let before = world.contents().await;
     for (args, field) in [
@@ -97,7 +80,7 @@ async fn settings_out_of_range_are_refused_by_their_field(world: World) {
     lane.configure(ConfigureLaneArgs { concurrency, ageing_ms, retention_ms, ..lane.args() }).await.unwrap();
 }
 
-async fn a_page_of_lanes_has_at_most_a_thousand(world: World) {
+pub(crate) async fn a_page_of_lanes_has_at_most_a_thousand(world: World) {
     let list = |limit| ListLanesArgs { namespace: None, after: None, limit, finished: true };
     assert!(world.backend.list_lanes(list(limits::PAGE)).await.is_ok());
     let refusal = assert_refused!(world.backend.list_lanes(list(limits::PAGE + 1)).await, "limit_exceeded");
@@ -105,7 +88,7 @@ async fn a_page_of_lanes_has_at_most_a_thousand(world: World) {
     assert_refused!(world.backend.list_lanes(list(0)).await, "invalid_input");
 }
 
-async fn what_has_finished_is_counted_only_for_whoever_asks(world: World) {
+pub(crate) async fn what_has_finished_is_counted_only_for_whoever_asks(world: World) {
     for lane in ["a", "b"] {
         let over = world.job("send").lane(lane).submit().await;
         world.cancel(&over).await.unwrap();
@@ -122,7 +105,7 @@ async fn what_has_finished_is_counted_only_for_whoever_asks(world: World) {
     assert_eq!(listed(false).await, [("a".to_owned(), 0), ("b".to_owned(), 1)]);
 }
 
-/// The lanes of a tenant or of everybody, one to a page.
+/// The lanes of one namespace or of all, one to a page.
 async fn names(world: &World, namespace: Option<&str>) -> Vec<String> {
     let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
     let (mut names, mut after): (_, Option<LaneId>) = (Vec::new(), None);

@@ -1,20 +1,8 @@
 //! A paused lane takes work and hands out none.
 
-use ff_core::contracts::LaneStanding;
-use ff_core::state::PublicState;
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    a_paused_lane_takes_work_and_hands_out_none,
-    what_is_held_goes_on_while_its_lane_is_paused,
-    pausing_twice_is_one_pause,
-    another_tenants_lane_goes_on,
-    a_waiting_worker_gets_what_a_lane_hands_out_again,
-}
-
-async fn a_paused_lane_takes_work_and_hands_out_none(world: World) {
+pub(crate) async fn a_paused_lane_takes_work_and_hands_out_none(world: World) {
     let before = world.submit("resize", b"cat.png").await;
     world.lane("default").pause().await;
     let after = world.submit("resize", b"dog.png").await;
@@ -25,7 +13,7 @@ async fn a_paused_lane_takes_work_and_hands_out_none(world: World) {
     assert_eq!(world.worker("holder").claim_up_to(10).await.len(), 2);
 }
 
-async fn what_is_held_goes_on_while_its_lane_is_paused(world: World) {
+pub(crate) async fn what_is_held_goes_on_while_its_lane_is_paused(world: World) {
     let held = world.held().await;
     world.lane("default").pause().await;
     held.renew().await.unwrap();
@@ -33,21 +21,21 @@ async fn what_is_held_goes_on_while_its_lane_is_paused(world: World) {
     assert_eq!(world.result(&held.id()).await, b"done");
 }
 
-async fn pausing_twice_is_one_pause(world: World) {
+pub(crate) async fn pausing_twice_is_one_pause(world: World) {
     let first = world.lane("default").pause().await;
     let before = world.contents().await;
     assert_eq!(world.lane("default").pause().await, first);
     assert_eq!(world.contents().await, before);
 }
 
-async fn another_tenants_lane_goes_on(world: World) {
+pub(crate) async fn another_tenants_lane_goes_on(world: World) {
     world.lane("default").pause().await;
     world.lane("mail").pause().await;
     world.job("resize").namespace("acme").submit().await;
     assert_eq!(world.worker("holder").namespace("acme").claim_up_to(10).await.len(), 1);
 }
 
-async fn a_waiting_worker_gets_what_a_lane_hands_out_again(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_a_lane_hands_out_again(world: World) {
     world.lane("default").pause().await;
     let id = world.submit("resize", b"cat.png").await;
     let worker = world.worker("waiting");

@@ -1,18 +1,8 @@
 //! A lane may weigh age against priority.
 
-use ff_core::contracts::{ConfigureLaneArgs, Setting};
-use ff_core::types::ExecutionId;
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    old_work_goes_before_better_work_where_a_lane_weighs_age,
-    one_claim_keeps_that_order_across_kinds,
-    what_is_better_by_more_than_the_wait_goes_first,
-}
-
-async fn old_work_goes_before_better_work_where_a_lane_weighs_age(world: World) {
+pub(crate) async fn old_work_goes_before_better_work_where_a_lane_weighs_age(world: World) {
     let old = job(&world, 0, "resize").await;
     world.clock.advance(ms(2_001)).await;
     let better = job(&world, 2, "resize").await;
@@ -20,7 +10,7 @@ async fn old_work_goes_before_better_work_where_a_lane_weighs_age(world: World) 
     assert_eq!(order(&world, &[]).await, [old, better]);
 }
 
-async fn one_claim_keeps_that_order_across_kinds(world: World) {
+pub(crate) async fn one_claim_keeps_that_order_across_kinds(world: World) {
     weigh(&world, 1_000).await;
     let first = job(&world, 0, "resize").await;
     world.clock.advance(ms(1_500)).await;
@@ -31,7 +21,7 @@ async fn one_claim_keeps_that_order_across_kinds(world: World) {
     assert_eq!(order(&world, &["resize", "send", "print"]).await, [second, first, third, last]);
 }
 
-async fn what_is_better_by_more_than_the_wait_goes_first(world: World) {
+pub(crate) async fn what_is_better_by_more_than_the_wait_goes_first(world: World) {
     weigh(&world, 1_000).await;
     let old = job(&world, 0, "resize").await;
     world.clock.advance(ms(1_999)).await;

@@ -2,36 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{Head, Start};
-use ff_core::execution::Origin;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::types::{AttemptIndex, LeaseEpoch, Priority};
 use futures_util::future::join_all;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{LeasedExecution, World, ms};
+use crate::prelude::*;
 
-promises! {
-    a_claim_brings_everything_the_work_needs,
-    everybody_sees_who_holds_what,
-    a_claim_takes_up_to_as_many_as_it_says,
-    a_claim_says_what_is_left,
-    a_claim_leaves_other_kinds_alone,
-    a_claim_leaves_other_lanes_alone,
-    two_tenants_lanes_of_one_name_are_two_lanes,
-    a_claim_stops_at_four_mebibytes,
-    a_claim_takes_no_more_than_go_at_once,
-    no_two_workers_get_the_same_work,
-    a_claim_of_nothing_or_of_too_much_is_refused,
-    a_claim_may_name_so_many_kinds,
-    a_partition_that_is_not_there_is_refused,
-    a_lease_lasts_from_a_second_to_an_hour,
-    an_epoch_is_higher_with_every_lease,
-}
-
-async fn a_claim_brings_everything_the_work_needs(world: World) {
+pub(crate) async fn a_claim_brings_everything_the_work_needs(world: World) {
     let job = world
         .job("resize")
         .namespace("acme")
@@ -58,7 +33,7 @@ async fn a_claim_brings_everything_the_work_needs(world: World) {
 }
 
 /// Others see who holds it, but nothing that would let them act in the holder's name.
-async fn everybody_sees_who_holds_what(world: World) {
+pub(crate) async fn everybody_sees_who_holds_what(world: World) {
     let held = world.held().await;
     let read = world.describe(&held.id()).await;
     let lease = read.lease.unwrap();
@@ -68,7 +43,7 @@ async fn everybody_sees_who_holds_what(world: World) {
     assert_eq!(read.started_at, Some(world.clock.now()));
 }
 
-async fn a_claim_takes_up_to_as_many_as_it_says(world: World) {
+pub(crate) async fn a_claim_takes_up_to_as_many_as_it_says(world: World) {
     for _ in 0..5 {
         world.job("resize").on_partition(2).submit().await;
     }
@@ -78,7 +53,7 @@ async fn a_claim_takes_up_to_as_many_as_it_says(world: World) {
     assert_eq!(worker.claim_on(2, 3).await.len(), 0);
 }
 
-async fn a_claim_says_what_is_left(world: World) {
+pub(crate) async fn a_claim_says_what_is_left(world: World) {
     for priority in [3, 2, 1] {
         world.job("resize").on_partition(2).priority(priority).submit().await;
     }
@@ -90,7 +65,7 @@ async fn a_claim_says_what_is_left(world: World) {
     assert_eq!(next(1).await, None);
 }
 
-async fn a_claim_leaves_other_kinds_alone(world: World) {
+pub(crate) async fn a_claim_leaves_other_kinds_alone(world: World) {
     let job = async |kind| world.job(kind).on_partition(0).submit().await;
     let (resize, shrink, send) = (job("resize").await, job("shrink").await, job("send").await);
     let pictures = world.worker("pictures").kinds(&["resize", "shrink", "resize"]);
@@ -99,7 +74,7 @@ async fn a_claim_leaves_other_kinds_alone(world: World) {
     assert_eq!(ids(&world.worker("anything").claim_on(0, 9).await), BTreeSet::from([send]));
 }
 
-async fn a_claim_leaves_other_lanes_alone(world: World) {
+pub(crate) async fn a_claim_leaves_other_lanes_alone(world: World) {
     let mail = world.job("send").lane("mail").submit().await;
     let chat = world.job("send").lane("chat").submit().await;
     assert!(world.worker("worker").claim_up_to(9).await.is_empty());
@@ -107,15 +82,15 @@ async fn a_claim_leaves_other_lanes_alone(world: World) {
     assert_eq!(ids(&world.worker("worker").lanes(&["chat"]).claim_up_to(9).await), BTreeSet::from([chat]));
 }
 
-async fn two_tenants_lanes_of_one_name_are_two_lanes(world: World) {
+pub(crate) async fn two_tenants_lanes_of_one_name_are_two_lanes(world: World) {
     let ours = world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
     assert_eq!(ids(&world.worker("worker").namespace("acme").claim_up_to(9).await), BTreeSet::from([theirs]));
     assert_eq!(ids(&world.worker("worker").claim_up_to(9).await), BTreeSet::from([ours]));
 }
 
-/// A reply of a thousand payloads of a mebibyte each would be too much for anybody.
-async fn a_claim_stops_at_four_mebibytes(world: World) {
+/// A reply of a thousand payloads of a mebibyte each would be too large.
+pub(crate) async fn a_claim_stops_at_four_mebibytes(world: World) {
     for _ in 0..5 {
         world.job("resize").on_partition(3).payload(Payload::bytes(vec![0; 1024 * 1024])).submit().await;
     }
@@ -127,7 +102,7 @@ async fn a_claim_stops_at_four_mebibytes(world: World) {
 }
 
 /// Others wait while a partition hands out work, so it does not hand out a thousand in one go.
-async fn a_claim_takes_no_more_than_go_at_once(world: World) {
+pub(crate) async fn a_claim_takes_no_more_than_go_at_once(world: World) {
     for _ in 0..=limits::CLAIM_AT_ONCE {
         world.job("resize").on_partition(3).submit().await;
     }
@@ -139,7 +114,7 @@ async fn a_claim_takes_no_more_than_go_at_once(world: World) {
     assert_eq!((rest.claimed.len(), rest.next), (1, None));
 }
 
-async fn no_two_workers_get_the_same_work(world: World) {
+pub(crate) async fn no_two_workers_get_the_same_work(world: World) {
     let mut submitted = BTreeSet::new();
     for _ in 0..60 {
         submitted.insert(world.submit("resize", b"cat.png").await);
@@ -155,7 +130,7 @@ async fn no_two_workers_get_the_same_work(world: World) {
     assert_eq!(leases.len(), 60, "every lease has an id of its own");
 }
 
-async fn a_claim_of_nothing_or_of_too_much_is_refused(world: World) {
+pub(crate) async fn a_claim_of_nothing_or_of_too_much_is_refused(world: World) {
     world.submit("resize", b"cat.png").await;
     let worker = world.worker("worker");
     let refusal = assert_refused!(world.backend.claim(worker.claim_args(0, 0)).await, "invalid_input");
@@ -165,7 +140,7 @@ async fn a_claim_of_nothing_or_of_too_much_is_refused(world: World) {
     world.backend.claim(worker.claim_args(0, 1_000)).await.unwrap();
 }
 
-async fn a_claim_may_name_so_many_kinds(world: World) {
+pub(crate) async fn a_claim_may_name_so_many_kinds(world: World) {
     let names: Vec<_> = (0..257).map(|nth| format!("kind-{nth}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let id = world.job("kind-255").on_partition(0).submit().await;
@@ -175,14 +150,14 @@ async fn a_claim_may_name_so_many_kinds(world: World) {
     assert_eq!(world.worker("worker").kinds(&names[..256]).claim_on(0, 1).await[0].id(), id);
 }
 
-async fn a_partition_that_is_not_there_is_refused(world: World) {
+pub(crate) async fn a_partition_that_is_not_there_is_refused(world: World) {
     let beyond = world.backend.partitions().num_flow_partitions;
     let refusal =
         assert_refused!(world.backend.claim(world.worker("worker").claim_args(beyond, 1)).await, "invalid_input");
     assert_eq!(refusal.field.as_deref(), Some("partition"));
 }
 
-async fn a_lease_lasts_from_a_second_to_an_hour(world: World) {
+pub(crate) async fn a_lease_lasts_from_a_second_to_an_hour(world: World) {
     for _ in 0..2 {
         world.job("resize").on_partition(0).submit().await;
     }
@@ -197,7 +172,7 @@ async fn a_lease_lasts_from_a_second_to_an_hour(world: World) {
     }
 }
 
-async fn an_epoch_is_higher_with_every_lease(world: World) {
+pub(crate) async fn an_epoch_is_higher_with_every_lease(world: World) {
     world.submit("resize", b"cat.png").await;
     let mut last = LeaseEpoch(0);
     for _ in 0..5 {
@@ -208,6 +183,6 @@ async fn an_epoch_is_higher_with_every_lease(world: World) {
     }
 }
 
-fn ids(held: &[LeasedExecution]) -> BTreeSet<ff_core::types::ExecutionId> {
+fn ids(held: &[LeasedExecution]) -> BTreeSet<ExecutionId> {
     held.iter().map(LeasedExecution::id).collect()
 }

@@ -1,45 +1,28 @@
 //! A worker that loses a lease is told at once, wherever it is in its work.
 
-use ff_core::contracts::{Control, LeaseLost};
-use ff_core::lease::LeaseEnding;
 use tokio::time::timeout;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{LeasedExecution, Worker, World, ms};
+use crate::prelude::*;
 
-promises! {
-    a_holder_is_told_of_a_cancellation,
-    a_holder_is_told_of_a_revocation,
-    a_holder_is_told_that_its_lease_expired,
-    a_holder_is_told_of_a_timeout_and_of_a_deadline,
-    what_a_holder_gave_up_is_no_news,
-    news_goes_to_the_instance_it_is_about,
-    news_between_two_questions_is_kept,
-    news_is_told_once,
-    a_place_nobody_was_told_is_refused,
-    a_wait_for_news_is_refused_when_it_is_too_long,
-}
-
-async fn a_holder_is_told_of_a_cancellation(world: World) {
+pub(crate) async fn a_holder_is_told_of_a_cancellation(world: World) {
     let (worker, held) = listening(&world).await;
     let told = told_when(&worker, async || world.cancel(&held.id()).await.unwrap()).await;
     assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
 }
 
-async fn a_holder_is_told_of_a_revocation(world: World) {
+pub(crate) async fn a_holder_is_told_of_a_revocation(world: World) {
     let (worker, held) = listening(&world).await;
     let told = told_when(&worker, async || world.revoke(&held.id()).await.unwrap()).await;
     assert_eq!(told.lost, [lost(&held, LeaseEnding::Revoked)]);
 }
 
-async fn a_holder_is_told_that_its_lease_expired(world: World) {
+pub(crate) async fn a_holder_is_told_that_its_lease_expired(world: World) {
     let (worker, held) = listening(&world).await;
     let told = told_when(&worker, async || world.clock.advance(held.lease_ttl()).await).await;
     assert_eq!(told.lost, [lost(&held, LeaseEnding::Expired)]);
 }
 
-async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World) {
+pub(crate) async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World) {
     world.job("resize").attempt_timeout(ms(1_000)).submit().await;
     let worker = world.worker("holder");
     let held = worker.claim().await;
@@ -52,7 +35,7 @@ async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World) {
     assert_eq!(told.lost, [lost(&held, LeaseEnding::DeadlinePassed)]);
 }
 
-async fn what_a_holder_gave_up_is_no_news(world: World) {
+pub(crate) async fn what_a_holder_gave_up_is_no_news(world: World) {
     let (worker, finished) = listening(&world).await;
     let after = worker.control(None, ms(0)).await.unwrap().next;
     finished.complete(b"done").await.unwrap();
@@ -62,7 +45,7 @@ async fn what_a_holder_gave_up_is_no_news(world: World) {
     assert_eq!((told.lost, told.missed), (Vec::new(), false));
 }
 
-async fn news_goes_to_the_instance_it_is_about(world: World) {
+pub(crate) async fn news_goes_to_the_instance_it_is_about(world: World) {
     let (worker, held) = listening(&world).await;
     let bystander = world.worker("bystander");
     let (ours, theirs) = (start(&worker).await, start(&bystander).await);
@@ -73,7 +56,7 @@ async fn news_goes_to_the_instance_it_is_about(world: World) {
 }
 
 /// Between two questions a worker is busy; what happens then must not be lost.
-async fn news_between_two_questions_is_kept(world: World) {
+pub(crate) async fn news_between_two_questions_is_kept(world: World) {
     let worker = world.worker("holder");
     let mut after = start(&worker).await;
     for _ in 0..3 {
@@ -93,7 +76,7 @@ async fn news_between_two_questions_is_kept(world: World) {
     }
 }
 
-async fn news_is_told_once(world: World) {
+pub(crate) async fn news_is_told_once(world: World) {
     let (worker, held) = listening(&world).await;
     let after = start(&worker).await;
     world.cancel(&held.id()).await.unwrap();
@@ -104,7 +87,7 @@ async fn news_is_told_once(world: World) {
     assert_eq!(again.lost, told.lost, "an answer that got lost can be asked for again");
 }
 
-async fn a_place_nobody_was_told_is_refused(world: World) {
+pub(crate) async fn a_place_nobody_was_told_is_refused(world: World) {
     let worker = world.worker("holder");
     for made_up in ["", "x", "1-2", &format!("{}9", start(&worker).await)] {
         let refusal = assert_refused!(worker.control(Some(made_up), ms(0)).await, "invalid_cursor");
@@ -112,7 +95,7 @@ async fn a_place_nobody_was_told_is_refused(world: World) {
     }
 }
 
-async fn a_wait_for_news_is_refused_when_it_is_too_long(world: World) {
+pub(crate) async fn a_wait_for_news_is_refused_when_it_is_too_long(world: World) {
     let worker = world.worker("holder");
     let refusal = assert_refused!(worker.control(None, ms(60_001)).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
@@ -123,7 +106,7 @@ async fn listening(world: &World) -> (Worker, LeasedExecution) {
     (world.worker("holder"), held)
 }
 
-/// Where news begins for whoever starts to listen now.
+/// The cursor of a worker that starts to listen now.
 async fn start(worker: &Worker) -> String {
     worker.control(None, ms(0)).await.unwrap().next
 }

@@ -1,24 +1,8 @@
 //! A holder that goes silent loses the work, and another gets it.
 
-use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Origin, Outcome};
-use ff_core::lease::LeaseEnding;
-use ff_core::policy::Policy;
-use ff_core::state::PublicState;
-use ff_core::types::AttemptIndex;
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    work_of_a_silent_holder_waits_again_by_itself,
-    an_expired_lease_is_remembered,
-    work_that_kills_its_workers_is_given_up,
-    work_may_be_given_up_at_the_first_expiry,
-    a_hundred_expiries_are_the_default,
-    many_leases_may_expire_at_once,
-}
-
-async fn work_of_a_silent_holder_waits_again_by_itself(world: World) {
+pub(crate) async fn work_of_a_silent_holder_waits_again_by_itself(world: World) {
     let silent = world.held().await;
     let began = world.clock.now();
     world.clock.advance(silent.lease_ttl() - ms(1)).await;
@@ -37,7 +21,7 @@ async fn work_of_a_silent_holder_waits_again_by_itself(world: World) {
     assert_eq!(world.describe(&silent.id()).await.started_at, Some(began), "it started when the first one took it");
 }
 
-async fn an_expired_lease_is_remembered(world: World) {
+pub(crate) async fn an_expired_lease_is_remembered(world: World) {
     let silent = world.held().await;
     let acquired_at = world.clock.now();
     world.clock.advance(silent.lease_ttl()).await;
@@ -50,7 +34,7 @@ async fn an_expired_lease_is_remembered(world: World) {
 }
 
 /// Work that kills every worker must not do so for ever.
-async fn work_that_kills_its_workers_is_given_up(world: World) {
+pub(crate) async fn work_that_kills_its_workers_is_given_up(world: World) {
     let id = world.job("resize").policy(Policy { max_reclaim_count: 2, ..Policy::default() }).submit().await;
     for reclaims in 1..=2 {
         let doomed = world.worker("doomed").claim().await;
@@ -65,14 +49,14 @@ async fn work_that_kills_its_workers_is_given_up(world: World) {
     assert!(world.worker("next").claim_up_to(1).await.is_empty());
 }
 
-async fn work_may_be_given_up_at_the_first_expiry(world: World) {
+pub(crate) async fn work_may_be_given_up_at_the_first_expiry(world: World) {
     let id = world.job("resize").policy(Policy { max_reclaim_count: 0, ..Policy::default() }).submit().await;
     let doomed = world.worker("doomed").claim().await;
     world.clock.advance(doomed.lease_ttl()).await;
     assert_eq!(world.state(&id).await, PublicState::Failed);
 }
 
-async fn a_hundred_expiries_are_the_default(world: World) {
+pub(crate) async fn a_hundred_expiries_are_the_default(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     for _ in 0..100 {
         let doomed = world.worker("doomed").claim().await;
@@ -86,7 +70,7 @@ async fn a_hundred_expiries_are_the_default(world: World) {
 }
 
 /// More than one batch of them comes due in one moment; none is forgotten.
-async fn many_leases_may_expire_at_once(world: World) {
+pub(crate) async fn many_leases_may_expire_at_once(world: World) {
     let jobs = (0..250).map(|_| world.job("resize").on_partition(1).args()).collect();
     world.backend.submit_many(jobs).await.unwrap();
     assert_eq!(world.worker("silent").claim_on(1, 250).await.len(), 250);

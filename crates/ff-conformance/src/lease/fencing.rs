@@ -1,26 +1,9 @@
 //! The fence table: who may still write, and what the others are told.
 
-use ff_core::state::PublicState;
-use ff_core::types::{AttemptId, LeaseEpoch, LeaseId};
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{LeasedExecution, World, ms};
-
-promises! {
-    a_zombie_cannot_write,
-    the_current_fence_may_do_everything_in_time,
-    a_lease_past_its_end_counts_before_anybody_acts,
-    a_lease_that_expired_is_called_that,
-    a_lease_that_was_revoked_is_called_that,
-    an_older_fence_is_stale_wherever_the_work_is,
-    each_part_of_a_fence_counts,
-    a_fence_of_other_work_opens_nothing,
-    what_nobody_ever_held_cannot_be_finished,
-}
+use crate::prelude::*;
 
 /// A worker paused past its lease wakes up late; it must not be able to change anything.
-async fn a_zombie_cannot_write(world: World) {
+pub(crate) async fn a_zombie_cannot_write(world: World) {
     let job = world.submit("resize", b"cat.png").await;
     let slow = world.worker("slow").claim().await;
 
@@ -34,7 +17,7 @@ async fn a_zombie_cannot_write(world: World) {
     everything_is_refused(&world, &slow, "stale_lease").await;
 }
 
-async fn the_current_fence_may_do_everything_in_time(world: World) {
+pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
     let held = world.held().await;
     world.clock.advance(held.lease_ttl() - ms(1)).await;
     held.progress(Some(1), None).await.unwrap();
@@ -42,8 +25,8 @@ async fn the_current_fence_may_do_everything_in_time(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-/// The lease has run out, whether or not anybody has acted on it yet.
-async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
+/// The lease has run out, whether or not the engine has acted on it yet.
+pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
     let held = world.held().await;
     world.clock.slip(held.lease_ttl() - ms(1));
     held.progress(Some(1), None).await.unwrap();
@@ -55,19 +38,19 @@ async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
 }
 
-async fn a_lease_that_expired_is_called_that(world: World) {
+pub(crate) async fn a_lease_that_expired_is_called_that(world: World) {
     let held = world.held().await;
     world.clock.advance(held.lease_ttl()).await;
     everything_is_refused(&world, &held, "lease_expired").await;
 }
 
-async fn a_lease_that_was_revoked_is_called_that(world: World) {
+pub(crate) async fn a_lease_that_was_revoked_is_called_that(world: World) {
     let held = world.held().await;
     world.revoke(&held.id()).await.unwrap();
     everything_is_refused(&world, &held, "lease_revoked").await;
 }
 
-async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
+pub(crate) async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
     let id = world.job("resize").retries(3, ms(1_000)).submit().await;
     let first = world.worker("first").claim().await;
     world.clock.advance(first.lease_ttl()).await;
@@ -82,7 +65,7 @@ async fn an_older_fence_is_stale_wherever_the_work_is(world: World) {
     everything_is_refused(&world, &first, "stale_lease").await;
 }
 
-async fn each_part_of_a_fence_counts(world: World) {
+pub(crate) async fn each_part_of_a_fence_counts(world: World) {
     let held = world.held().await;
     let epoch = held.fence().lease_epoch;
     for forged in [
@@ -96,13 +79,13 @@ async fn each_part_of_a_fence_counts(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-async fn a_fence_of_other_work_opens_nothing(world: World) {
+pub(crate) async fn a_fence_of_other_work_opens_nothing(world: World) {
     let (one, other) = (world.held().await, world.held().await);
     let fence = other.fence();
     everything_is_refused(&world, &one.with_fence(|own| *own = fence), "stale_lease").await;
 }
 
-async fn what_nobody_ever_held_cannot_be_finished(world: World) {
+pub(crate) async fn what_nobody_ever_held_cannot_be_finished(world: World) {
     let held = world.held().await;
     let waiting = world.submit("resize", b"dog.png").await;
     let delayed = world.job("resize").after(ms(1_000)).submit().await;
@@ -118,10 +101,10 @@ async fn what_nobody_ever_held_cannot_be_finished(world: World) {
 /// Every call a holder can make is refused with this code, and nothing changes by it.
 async fn everything_is_refused(world: &World, held: &LeasedExecution, code: &str) {
     let before = world.contents().await;
-    crate::refused::refused_as(held.complete(b"late").await, code);
-    crate::refused::refused_as(held.fail("network").await, code);
-    crate::refused::refused_as(held.delay(ms(1_000)).await, code);
-    crate::refused::refused_as(held.renew().await, code);
-    crate::refused::refused_as(held.progress(Some(1), Some("late")).await, code);
+    refused_as(held.complete(b"late").await, code);
+    refused_as(held.fail("network").await, code);
+    refused_as(held.delay(ms(1_000)).await, code);
+    refused_as(held.renew().await, code);
+    refused_as(held.progress(Some(1), Some("late")).await, code);
     assert_eq!(world.contents().await, before);
 }

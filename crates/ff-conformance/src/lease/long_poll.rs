@@ -7,28 +7,9 @@ use std::pin::pin;
 use futures_util::future::{Either, join_all, select};
 use tokio::time::timeout;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{LeasedExecution, Worker, World, ms};
+use crate::prelude::*;
 
-promises! {
-    what_is_there_is_handed_out_at_once,
-    a_waiting_worker_gets_what_is_submitted,
-    a_waiting_worker_gets_what_time_promotes,
-    a_waiting_worker_gets_what_a_dead_one_held,
-    a_waiting_worker_gets_what_is_retried,
-    a_waiting_worker_gets_what_another_gives_back,
-    a_wait_for_work_runs_out,
-    one_piece_of_work_goes_to_one_of_many_waiting,
-    as_many_pieces_go_to_as_many_waiting,
-    lanes_are_preferred_in_the_order_given,
-    one_wait_may_bring_work_of_several_lanes,
-    a_waiting_worker_leaves_alone_what_is_not_for_it,
-    a_tenants_worker_gets_only_its_tenants_work,
-    a_wait_that_asks_too_much_is_refused,
-}
-
-async fn what_is_there_is_handed_out_at_once(world: World) {
+pub(crate) async fn what_is_there_is_handed_out_at_once(world: World) {
     let mut submitted = BTreeSet::new();
     for _ in 0..20 {
         submitted.insert(world.submit("resize", b"cat.png").await);
@@ -44,24 +25,24 @@ async fn what_is_there_is_handed_out_at_once(world: World) {
     assert!(worker.next(7, ms(0)).await.is_empty());
 }
 
-async fn a_waiting_worker_gets_what_is_submitted(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_is_submitted(world: World) {
     let (held, id) = woken_by(&world, async || world.submit("resize", b"cat.png").await).await;
     assert_eq!(held.id(), id);
 }
 
-async fn a_waiting_worker_gets_what_time_promotes(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_time_promotes(world: World) {
     let id = world.job("resize").after(ms(5_000)).submit().await;
     let (held, ()) = woken_by(&world, async || world.clock.advance(ms(5_000)).await).await;
     assert_eq!(held.id(), id);
 }
 
-async fn a_waiting_worker_gets_what_a_dead_one_held(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_a_dead_one_held(world: World) {
     let dead = world.held().await;
     let (held, ()) = woken_by(&world, async || world.clock.advance(dead.lease_ttl()).await).await;
     assert_eq!(held.id(), dead.id());
 }
 
-async fn a_waiting_worker_gets_what_is_retried(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_is_retried(world: World) {
     world.job("resize").retries(1, ms(2_000)).submit().await;
     let unlucky = world.worker("unlucky").claim().await;
     unlucky.fail("network").await.unwrap();
@@ -69,7 +50,7 @@ async fn a_waiting_worker_gets_what_is_retried(world: World) {
     assert_eq!(held.id(), unlucky.id());
 }
 
-async fn a_waiting_worker_gets_what_another_gives_back(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_another_gives_back(world: World) {
     let revoked = world.held().await;
     let (held, _) = woken_by(&world, async || world.revoke(&revoked.id()).await.unwrap()).await;
     assert_eq!(held.id(), revoked.id());
@@ -80,12 +61,12 @@ async fn a_waiting_worker_gets_what_another_gives_back(world: World) {
     assert_eq!(replayed.id(), revoked.id());
 }
 
-async fn a_wait_for_work_runs_out(world: World) {
+pub(crate) async fn a_wait_for_work_runs_out(world: World) {
     assert!(world.worker("worker").next(1, ms(0)).await.is_empty());
     assert!(world.worker("worker").next(1, ms(20)).await.is_empty());
 }
 
-async fn one_piece_of_work_goes_to_one_of_many_waiting(world: World) {
+pub(crate) async fn one_piece_of_work_goes_to_one_of_many_waiting(world: World) {
     let waiting = (0..8).map(|nth| {
         let worker = world.worker(&format!("worker-{nth}"));
         tokio::spawn(async move { worker.next(1, ms(300)).await })
@@ -96,7 +77,7 @@ async fn one_piece_of_work_goes_to_one_of_many_waiting(world: World) {
     assert_eq!(taken.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [id]);
 }
 
-async fn as_many_pieces_go_to_as_many_waiting(world: World) {
+pub(crate) async fn as_many_pieces_go_to_as_many_waiting(world: World) {
     let waiting: Vec<_> = (0..8)
         .map(|nth| {
             let worker = world.worker(&format!("worker-{nth}"));
@@ -112,7 +93,7 @@ async fn as_many_pieces_go_to_as_many_waiting(world: World) {
     assert_eq!(taken, submitted);
 }
 
-async fn lanes_are_preferred_in_the_order_given(world: World) {
+pub(crate) async fn lanes_are_preferred_in_the_order_given(world: World) {
     for _ in 0..3 {
         world.job("send").lane("slow").priority(9_000).submit().await;
         world.job("send").lane("quick").submit().await;
@@ -126,7 +107,7 @@ async fn lanes_are_preferred_in_the_order_given(world: World) {
     assert_eq!(lanes, ["quick", "quick", "quick", "slow", "slow", "slow"]);
 }
 
-async fn one_wait_may_bring_work_of_several_lanes(world: World) {
+pub(crate) async fn one_wait_may_bring_work_of_several_lanes(world: World) {
     for lane in ["a", "b", "c"] {
         world.job("send").lane(lane).submit().await;
     }
@@ -139,7 +120,7 @@ async fn one_wait_may_bring_work_of_several_lanes(world: World) {
     }
 }
 
-async fn a_waiting_worker_leaves_alone_what_is_not_for_it(world: World) {
+pub(crate) async fn a_waiting_worker_leaves_alone_what_is_not_for_it(world: World) {
     world.job("shrink").submit().await;
     world.job("resize").lane("other").submit().await;
     world.job("resize").namespace("acme").submit().await;
@@ -150,7 +131,7 @@ async fn a_waiting_worker_leaves_alone_what_is_not_for_it(world: World) {
     assert_eq!(held.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [id]);
 }
 
-async fn a_tenants_worker_gets_only_its_tenants_work(world: World) {
+pub(crate) async fn a_tenants_worker_gets_only_its_tenants_work(world: World) {
     world.submit("resize", b"cat.png").await;
     let theirs = world.job("resize").namespace("acme").submit().await;
     let worker = world.worker("worker").namespace("acme");
@@ -158,7 +139,7 @@ async fn a_tenants_worker_gets_only_its_tenants_work(world: World) {
     assert!(worker.next(9, ms(20)).await.is_empty());
 }
 
-async fn a_wait_that_asks_too_much_is_refused(world: World) {
+pub(crate) async fn a_wait_that_asks_too_much_is_refused(world: World) {
     let worker = world.worker("worker");
     let ask = async |worker: &Worker, max, wait| world.long_poll.next(worker.next_args(max, wait)).await;
     let refusal = assert_refused!(ask(&worker.clone().lanes(&[]), 1, ms(0)).await, "invalid_input");

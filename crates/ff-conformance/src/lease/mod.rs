@@ -8,21 +8,3 @@ pub(crate) mod long_poll;
 pub(crate) mod order;
 pub(crate) mod renewing;
 pub(crate) mod revoking;
-
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! lease_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        lease {
-            claiming,
-            control,
-            expiring,
-            fencing,
-            order,
-            renewing,
-            revoking,
-            long_poll,
-        }
-    } };
-}

@@ -1,21 +1,8 @@
 //! Within a lane on a partition the most important goes first, then the oldest.
 
-use ff_core::types::{ExecutionId, Priority};
+use crate::prelude::*;
 
-use crate::suite::promises;
-use crate::{LeasedExecution, World, ms};
-
-promises! {
-    the_most_important_goes_first,
-    of_equals_the_oldest_goes_first,
-    of_one_moment_the_smaller_id_goes_first,
-    age_does_not_outweigh_priority,
-    one_claim_keeps_the_order_across_kinds,
-    work_that_comes_back_keeps_its_place,
-    a_priority_out_of_range_is_refused,
-}
-
-async fn the_most_important_goes_first(world: World) {
+pub(crate) async fn the_most_important_goes_first(world: World) {
     let mut expected = Vec::new();
     for priority in [0, 9_000, 1, 8_999, 4_500] {
         expected.push((priority, world.job("resize").on_partition(0).priority(priority).submit().await));
@@ -25,7 +12,7 @@ async fn the_most_important_goes_first(world: World) {
     assert_eq!(taken_one_by_one(&world).await, expected.into_iter().map(|(_, id)| id).collect::<Vec<_>>());
 }
 
-async fn of_equals_the_oldest_goes_first(world: World) {
+pub(crate) async fn of_equals_the_oldest_goes_first(world: World) {
     let mut expected = Vec::new();
     for _ in 0..10 {
         expected.push(world.job("resize").on_partition(0).priority(5).submit().await);
@@ -34,7 +21,7 @@ async fn of_equals_the_oldest_goes_first(world: World) {
     assert_eq!(taken_one_by_one(&world).await, expected);
 }
 
-async fn of_one_moment_the_smaller_id_goes_first(world: World) {
+pub(crate) async fn of_one_moment_the_smaller_id_goes_first(world: World) {
     let mut expected = Vec::new();
     for _ in 0..10 {
         expected.push(world.job("resize").on_partition(0).submit().await);
@@ -44,14 +31,14 @@ async fn of_one_moment_the_smaller_id_goes_first(world: World) {
 }
 
 /// A year of waiting does not make up for a single step of priority.
-async fn age_does_not_outweigh_priority(world: World) {
+pub(crate) async fn age_does_not_outweigh_priority(world: World) {
     let old = world.job("resize").on_partition(0).priority(0).submit().await;
     world.clock.advance(ms(365 * 24 * 60 * 60 * 1_000)).await;
     let new = world.job("resize").on_partition(0).priority(1).submit().await;
     assert_eq!(taken_one_by_one(&world).await, [new, old]);
 }
 
-async fn one_claim_keeps_the_order_across_kinds(world: World) {
+pub(crate) async fn one_claim_keeps_the_order_across_kinds(world: World) {
     let mut expected = Vec::new();
     for (kind, priority) in [("resize", 1), ("shrink", 3), ("resize", 2), ("shrink", 0)] {
         expected.push((priority, world.job(kind).on_partition(0).priority(priority).submit().await));
@@ -63,7 +50,7 @@ async fn one_claim_keeps_the_order_across_kinds(world: World) {
 }
 
 /// Work that comes back, after a failure or a delay, is as old as it was.
-async fn work_that_comes_back_keeps_its_place(world: World) {
+pub(crate) async fn work_that_comes_back_keeps_its_place(world: World) {
     let old = world.job("resize").on_partition(0).retries(1, ms(0)).submit().await;
     world.clock.advance(ms(10)).await;
     let new = world.job("resize").on_partition(0).submit().await;
@@ -71,7 +58,7 @@ async fn work_that_comes_back_keeps_its_place(world: World) {
     assert_eq!(taken_one_by_one(&world).await, [old, new]);
 }
 
-async fn a_priority_out_of_range_is_refused(world: World) {
+pub(crate) async fn a_priority_out_of_range_is_refused(world: World) {
     assert_eq!(Priority::new(9_001).unwrap_err().to_string(), "must be from 0 to 9000, got 9001");
     assert!(Priority::new(-1).is_err());
     let id = world.job("resize").priority(9_000).submit().await;

@@ -1,18 +1,8 @@
 //! A holder that is still at work says so, and keeps its lease.
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    a_renewal_moves_the_end_of_the_lease,
-    a_renewal_may_ask_for_another_length_from_then_on,
-    a_renewal_keeps_to_the_limits_of_a_lease,
-    a_renewal_may_be_repeated,
-    a_renewed_lease_keeps_its_fence,
-}
-
-async fn a_renewal_moves_the_end_of_the_lease(world: World) {
+pub(crate) async fn a_renewal_moves_the_end_of_the_lease(world: World) {
     let held = world.held().await;
     for _ in 0..5 {
         world.clock.advance(ms(20_000)).await;
@@ -23,7 +13,7 @@ async fn a_renewal_moves_the_end_of_the_lease(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-async fn a_renewal_may_ask_for_another_length_from_then_on(world: World) {
+pub(crate) async fn a_renewal_may_ask_for_another_length_from_then_on(world: World) {
     let held = world.held().await;
     assert_eq!(held.renew_for(ms(5_000)).await.unwrap().lease_expires_at, world.clock.now() + 5_000);
     world.clock.advance(ms(4_000)).await;
@@ -32,7 +22,7 @@ async fn a_renewal_may_ask_for_another_length_from_then_on(world: World) {
     assert_refused!(held.renew().await, "lease_expired");
 }
 
-async fn a_renewal_keeps_to_the_limits_of_a_lease(world: World) {
+pub(crate) async fn a_renewal_keeps_to_the_limits_of_a_lease(world: World) {
     let held = world.held().await;
     for (ttl, limit) in [(999, 1_000), (3_600_001, 3_600_000)] {
         let refusal = assert_refused!(held.renew_for(ms(ttl)).await, "limit_exceeded");
@@ -43,7 +33,7 @@ async fn a_renewal_keeps_to_the_limits_of_a_lease(world: World) {
     held.renew_for(ms(1_000)).await.unwrap();
 }
 
-async fn a_renewal_may_be_repeated(world: World) {
+pub(crate) async fn a_renewal_may_be_repeated(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(1_000)).await;
     let first = held.renew().await.unwrap();
@@ -52,7 +42,7 @@ async fn a_renewal_may_be_repeated(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_renewed_lease_keeps_its_fence(world: World) {
+pub(crate) async fn a_renewed_lease_keeps_its_fence(world: World) {
     let held = world.held().await;
     let before = world.describe(&held.id()).await;
     world.clock.advance(ms(10_000)).await;

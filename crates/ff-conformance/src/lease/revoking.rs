@@ -1,24 +1,8 @@
 //! An operator takes an execution from its holder, and it waits for another.
 
-use ff_core::contracts::RevokeArgs;
-use ff_core::execution::{AttemptOutcome, Origin};
-use ff_core::lease::LeaseEnding;
-use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, LeaseId};
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
-
-promises! {
-    revoked_work_waits_for_another,
-    why_a_lease_was_revoked_is_kept,
-    only_the_named_lease_is_revoked,
-    what_nobody_holds_cannot_be_revoked,
-    a_revoked_lease_does_not_expire_later,
-}
-
-async fn revoked_work_waits_for_another(world: World) {
+pub(crate) async fn revoked_work_waits_for_another(world: World) {
     let held = world.held().await;
     let revoked = world.revoke(&held.id()).await.unwrap();
     assert_eq!((revoked.lease_epoch, revoked.already), (held.fence().lease_epoch, false));
@@ -33,7 +17,7 @@ async fn revoked_work_waits_for_another(world: World) {
     next.complete(b"done").await.unwrap();
 }
 
-async fn why_a_lease_was_revoked_is_kept(world: World) {
+pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
     let held = world.held().await;
     let reason = Some("the machine is going away: 10 %, \"now\"\n- Zoë".to_owned());
     let args = RevokeArgs { execution_id: held.id(), lease_id: None, reason: reason.clone() };
@@ -46,7 +30,7 @@ async fn why_a_lease_was_revoked_is_kept(world: World) {
 }
 
 /// Between looking and acting the holder may have changed; an operator who names a lease takes only that one.
-async fn only_the_named_lease_is_revoked(world: World) {
+pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
     let held = world.held().await;
     let named = |lease_id| RevokeArgs { execution_id: held.id(), lease_id: Some(lease_id), reason: None };
     let before = world.contents().await;
@@ -58,7 +42,7 @@ async fn only_the_named_lease_is_revoked(world: World) {
     assert_refused!(world.backend.revoke(named(held.fence().lease_id)).await, "stale_lease");
 }
 
-async fn what_nobody_holds_cannot_be_revoked(world: World) {
+pub(crate) async fn what_nobody_holds_cannot_be_revoked(world: World) {
     let finished = world.held().await;
     finished.complete(b"done").await.unwrap();
     let put_off = world.held().await;
@@ -74,7 +58,7 @@ async fn what_nobody_holds_cannot_be_revoked(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_revoked_lease_does_not_expire_later(world: World) {
+pub(crate) async fn a_revoked_lease_does_not_expire_later(world: World) {
     let held = world.held().await;
     world.revoke(&held.id()).await.unwrap();
     let before = world.contents().await;

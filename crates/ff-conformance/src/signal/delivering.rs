@@ -1,37 +1,14 @@
-//! Whoever has a waitpoint's token tells its work something, and is told what became of it.
+//! A sender with a waitpoint's token delivers a signal and gets its effect.
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{DeliverArgs, WaitpointRef};
-use ff_core::engine_error::EngineError;
-use ff_core::payload::Payload;
-use ff_core::signal::{Effect, Source};
-use ff_core::state::PublicState;
-use ff_core::suspension::{Condition, Distinct, OperatorDecision};
-use ff_core::types::ContentType;
 use futures_util::future::join_all;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, count, named};
-use crate::{Waitpoint, World, ms};
-
-promises! {
-    every_sender_is_told_what_became_of_its_signal,
-    a_signal_reads_back_as_it_was_sent,
-    a_signal_may_carry_nothing,
-    a_waitpoint_is_known_by_its_key_as_well,
-    a_waitpoints_key_belongs_to_its_execution,
-    a_key_means_the_waitpoint_that_is_open,
-    an_old_token_cannot_touch_a_later_suspension,
-    an_old_token_is_worth_nothing_after_an_operator,
-    finished_work_takes_no_signals,
-    of_many_signals_at_once_one_meets_the_condition,
-    work_has_been_suspended_since_before_its_signals,
-}
 
 /// Counted or not, a signal is recorded with what became of it; only a duplicate is not.
-async fn every_sender_is_told_what_became_of_its_signal(world: World) {
+pub(crate) async fn every_sender_is_told_what_became_of_its_signal(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;
     let mut effects = vec![ahead.effect("go").await];
@@ -56,7 +33,7 @@ async fn every_sender_is_told_what_became_of_its_signal(world: World) {
     assert_eq!(recorded, effects);
 }
 
-async fn a_signal_reads_back_as_it_was_sent(world: World) {
+pub(crate) async fn a_signal_reads_back_as_it_was_sent(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(9, Distinct::Signals, &["a"]), ["a"]).await;
     world.clock.advance(ms(77)).await;
@@ -77,7 +54,7 @@ async fn a_signal_reads_back_as_it_was_sent(world: World) {
     }
 }
 
-async fn a_signal_may_carry_nothing(world: World) {
+pub(crate) async fn a_signal_may_carry_nothing(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     for payload in [None, Some(Payload::json(""))] {
@@ -89,7 +66,7 @@ async fn a_signal_may_carry_nothing(world: World) {
     assert!(world.worker("next").claim().await.signals.iter().all(|received| received.payload.is_none()));
 }
 
-async fn a_waitpoint_is_known_by_its_key_as_well(world: World) {
+pub(crate) async fn a_waitpoint_is_known_by_its_key_as_well(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("Freigabe für Zoë").await;
     assert_eq!(world.backend.deliver(by_key(&ahead, "go")).await.unwrap().effect, Effect::Buffered);
@@ -99,7 +76,7 @@ async fn a_waitpoint_is_known_by_its_key_as_well(world: World) {
 }
 
 /// A key is a name within one execution: the same name elsewhere is another waitpoint.
-async fn a_waitpoints_key_belongs_to_its_execution(world: World) {
+pub(crate) async fn a_waitpoints_key_belongs_to_its_execution(world: World) {
     let mut waitpoints = Vec::new();
     for _ in 0..3 {
         world.job("resize").on_partition(2).submit().await;
@@ -111,8 +88,8 @@ async fn a_waitpoints_key_belongs_to_its_execution(world: World) {
     }
 }
 
-/// The key of a closed waitpoint may be used again; whoever sends by key reaches the one that is open now.
-async fn a_key_means_the_waitpoint_that_is_open(world: World) {
+/// The key of a closed waitpoint may be used again; a signal by key reaches the one that is open now.
+pub(crate) async fn a_key_means_the_waitpoint_that_is_open(world: World) {
     let (_, first) = world.suspended().await;
     first.send("first").await.unwrap();
     let second = world.worker("next").claim().await.wait_on("approval").await;
@@ -121,7 +98,7 @@ async fn a_key_means_the_waitpoint_that_is_open(world: World) {
     assert_eq!(world.backend.deliver(by_key(&second, "second")).await.unwrap().effect, Effect::Satisfied);
 }
 
-async fn an_old_token_cannot_touch_a_later_suspension(world: World) {
+pub(crate) async fn an_old_token_cannot_touch_a_later_suspension(world: World) {
     let (held, old) = world.suspended().await;
     old.send("first").await.unwrap();
     assert_refused!(old.send("late").await, "waitpoint_closed");
@@ -137,7 +114,7 @@ async fn an_old_token_cannot_touch_a_later_suspension(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-async fn an_old_token_is_worth_nothing_after_an_operator(world: World) {
+pub(crate) async fn an_old_token_is_worth_nothing_after_an_operator(world: World) {
     let (held, old) = world.suspended().await;
     world.decide(&held.id(), OperatorDecision::Resume).await.unwrap();
     assert_refused!(old.send("late").await, "waitpoint_closed");
@@ -150,7 +127,7 @@ async fn an_old_token_is_worth_nothing_after_an_operator(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-async fn finished_work_takes_no_signals(world: World) {
+pub(crate) async fn finished_work_takes_no_signals(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("go").await.unwrap();
     world.worker("next").claim().await.complete(b"done").await.unwrap();
@@ -162,7 +139,7 @@ async fn finished_work_takes_no_signals(world: World) {
 }
 
 /// However many send at once, one of them meets the condition, and none is counted that came after.
-async fn of_many_signals_at_once_one_meets_the_condition(world: World) {
+pub(crate) async fn of_many_signals_at_once_one_meets_the_condition(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(5, Distinct::Signals, &["a"]), ["a"]).await;
     let answers = join_all((0..20).map(|nth| {
@@ -189,7 +166,7 @@ async fn of_many_signals_at_once_one_meets_the_condition(world: World) {
     assert_eq!(handed, ids);
 }
 
-async fn work_has_been_suspended_since_before_its_signals(world: World) {
+pub(crate) async fn work_has_been_suspended_since_before_its_signals(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let since = world.describe(&held.id()).await.changed_at;

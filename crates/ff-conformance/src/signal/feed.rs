@@ -2,31 +2,12 @@
 
 use std::pin::pin;
 
-use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, SuspendArgs, Timeout};
-use ff_core::signal::{Delivery, Effect, FeedCursor};
-use ff_core::suspension::{Distinct, OperatorDecision, TimeoutBehavior};
-use ff_core::types::SignalId;
 use tokio::time::timeout;
 
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::count;
-use crate::{Waitpoint, World, ms};
 
-promises! {
-    everything_delivered_is_in_the_feed_once,
-    a_delivery_says_what_was_delivered,
-    decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not,
-    a_reader_without_a_cursor_begins_now,
-    a_reader_that_began_before_everything_misses_nothing,
-    a_waiting_reader_is_told_at_once,
-    a_waiting_reader_is_told_of_decisions_and_timeouts_too,
-    what_is_in_the_feed_is_told_without_waiting,
-    a_wait_for_deliveries_runs_out,
-    a_reader_that_asks_too_much_is_refused,
-}
-
-async fn everything_delivered_is_in_the_feed_once(world: World) {
+pub(crate) async fn everything_delivered_is_in_the_feed_once(world: World) {
     let waitpoints = on_every_partition(&world).await;
     let mut sent = Vec::new();
     for nth in 0..3 {
@@ -52,7 +33,7 @@ async fn everything_delivered_is_in_the_feed_once(world: World) {
     }
 }
 
-async fn a_delivery_says_what_was_delivered(world: World) {
+pub(crate) async fn a_delivery_says_what_was_delivered(world: World) {
     world.job("resize").namespace("acme").submit().await;
     let held = world.worker("holder").namespace("acme").claim().await;
     let waitpoint = held.wait_on("approval").await;
@@ -73,7 +54,7 @@ async fn a_delivery_says_what_was_delivered(world: World) {
     assert_eq!(told.position.at, world.clock.now());
 }
 
-async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: World) {
+pub(crate) async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("early").await;
     ahead.send("early").await.unwrap();
@@ -99,7 +80,7 @@ async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: Wo
     assert_eq!(ids(&told), recorded);
 }
 
-async fn a_reader_without_a_cursor_begins_now(world: World) {
+pub(crate) async fn a_reader_without_a_cursor_begins_now(world: World) {
     let waitpoints = on_every_partition(&world).await;
     for waitpoint in &waitpoints {
         waitpoint.send("before").await.unwrap();
@@ -111,7 +92,7 @@ async fn a_reader_without_a_cursor_begins_now(world: World) {
 }
 
 /// A partition that had nothing to tell when a reader began is followed from its first signal on.
-async fn a_reader_that_began_before_everything_misses_nothing(world: World) {
+pub(crate) async fn a_reader_that_began_before_everything_misses_nothing(world: World) {
     let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 9 }).await.unwrap();
     let mut sent = Vec::new();
     for waitpoint in on_every_partition(&world).await {
@@ -121,7 +102,7 @@ async fn a_reader_that_began_before_everything_misses_nothing(world: World) {
     assert_eq!(ids(&after(&world, &start.next, 9).await.deliveries), sent);
 }
 
-async fn a_waiting_reader_is_told_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_is_told_at_once(world: World) {
     for waitpoint in on_every_partition(&world).await {
         let told = told_when(&world, async || waitpoint.send("vote").await.unwrap()).await;
         assert_eq!(told[0].execution_id, waitpoint.execution_id);
@@ -129,7 +110,7 @@ async fn a_waiting_reader_is_told_at_once(world: World) {
     }
 }
 
-async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world: World) {
+pub(crate) async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world: World) {
     let (held, _) = world.suspended().await;
     let told = told_when(&world, async || world.decide(&held.id(), OperatorDecision::Reject).await.unwrap()).await;
     assert_eq!(told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(), ["rejected"]);
@@ -141,7 +122,7 @@ async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world: World) {
     assert_eq!(told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(), ["timeout"]);
 }
 
-async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
+pub(crate) async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
     let waitpoints = on_every_partition(&world).await;
     let sent = waitpoints[0].send("vote").await.unwrap().signal_id;
     let args = DeliveriesArgs { after: Some(FeedCursor::default()), limit: 9 };
@@ -149,7 +130,7 @@ async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
     assert_eq!(ids(&page.deliveries), [sent]);
 }
 
-async fn a_wait_for_deliveries_runs_out(world: World) {
+pub(crate) async fn a_wait_for_deliveries_runs_out(world: World) {
     for wait_ms in [0, 20] {
         let args = DeliveriesArgs { after: None, limit: 9 };
         let page = world.long_poll.next_deliveries(args, wait_ms).await.unwrap();
@@ -157,7 +138,7 @@ async fn a_wait_for_deliveries_runs_out(world: World) {
     }
 }
 
-async fn a_reader_that_asks_too_much_is_refused(world: World) {
+pub(crate) async fn a_reader_that_asks_too_much_is_refused(world: World) {
     let of = |limit| DeliveriesArgs { after: Some(FeedCursor::default()), limit };
     for limit in [0, 1_001] {
         let code = if limit == 0 { "invalid_input" } else { "limit_exceeded" };

@@ -1,26 +1,11 @@
 //! Every limit of a signal is taken at the limit and refused one past it. Nothing is written then.
 
-use ff_core::contracts::{DeliverArgs, Delivered, DeliveriesArgs, SuspendOutcome};
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::signal::{Effect, FeedCursor, Source};
-use ff_core::suspension::{Distinct, OperatorDecision};
 use futures_util::future::join_all;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::count;
-use crate::{Waitpoint, World};
 
-promises! {
-    a_signal_may_have_two_hundred_and_fifty_six_kibibytes,
-    names_and_texts_of_a_signal_may_be_as_long_as_they_may,
-    nobody_outside_speaks_for_an_operator_or_the_engine,
-    five_hundred_early_signals_are_kept,
-    an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many,
-}
-
-async fn a_signal_may_have_two_hundred_and_fifty_six_kibibytes(world: World) {
+pub(crate) async fn a_signal_may_have_two_hundred_and_fifty_six_kibibytes(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let sized = |bytes| DeliverArgs { payload: Some(Payload::bytes(vec![7; bytes])), ..waitpoint.signal("go") };
     let before = world.contents().await;
@@ -33,7 +18,7 @@ async fn a_signal_may_have_two_hundred_and_fifty_six_kibibytes(world: World) {
     assert_eq!(resumed.signals[0].payload, sized(limits::SIGNAL_BYTES).payload);
 }
 
-async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world: World) {
+pub(crate) async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let identity = "é".repeat(limits::TEXT_BYTES / 2);
     let sent = DeliverArgs {
@@ -52,7 +37,7 @@ async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world: World) {
 }
 
 /// A worker can believe a signal that says it comes from an operator or from the engine.
-async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
+pub(crate) async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let before = world.contents().await;
     for kind in ["operator", "engine", "Operator", "ENGINE"] {
@@ -64,7 +49,7 @@ async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn five_hundred_early_signals_are_kept(world: World) {
+pub(crate) async fn five_hundred_early_signals_are_kept(world: World) {
     let held = world.held().await;
     let (ahead, other) = (held.ahead("votes").await, held.ahead("other").await);
     let answers = send_many(&world, &ahead, limits::BUFFERED_SIGNALS).await;
@@ -85,7 +70,7 @@ async fn five_hundred_early_signals_are_kept(world: World) {
 }
 
 /// The feed of a partition keeps as many as one execution takes, and who comes too late for the first is told.
-async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many(world: World) {
+pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many(world: World) {
     world.job("resize").on_partition(3).submit().await;
     let held = world.worker("holder").claim().await;
     let [a] = held.wait_for(count(2, Distinct::Sources, &["a"]), ["a"]).await;

@@ -1,31 +1,16 @@
 //! The signals of an execution are read in the order they came, page by page.
 
-use ff_core::contracts::SignalsArgs;
-use ff_core::suspension::Distinct;
-use ff_core::types::{ExecutionId, SignalId};
-use uuid::Uuid;
-
-use crate::World;
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::count;
 
-promises! {
-    the_oldest_signal_comes_first,
-    every_signal_is_on_exactly_one_page,
-    a_page_of_signals_has_at_most_a_thousand,
-    work_that_received_nothing_has_no_signals,
-    a_signal_nobody_received_is_not_found,
-}
-
-async fn the_oldest_signal_comes_first(world: World) {
+pub(crate) async fn the_oldest_signal_comes_first(world: World) {
     let (id, sent) = received(&world, 12).await;
     let read: Vec<_> = world.signals(&id).await.into_iter().map(|signal| signal.id).collect();
     assert_eq!(read, sent);
 }
 
 /// All of one moment: the order they came in is the order they are read in.
-async fn every_signal_is_on_exactly_one_page(world: World) {
+pub(crate) async fn every_signal_is_on_exactly_one_page(world: World) {
     let (id, sent) = received(&world, 12).await;
     for limit in [1, 5, 11, 12, 13, 1_000] {
         let (mut read, mut skip) = (Vec::new(), Some(0));
@@ -45,7 +30,7 @@ async fn every_signal_is_on_exactly_one_page(world: World) {
     }
 }
 
-async fn a_page_of_signals_has_at_most_a_thousand(world: World) {
+pub(crate) async fn a_page_of_signals_has_at_most_a_thousand(world: World) {
     let (id, _) = received(&world, 1).await;
     let page = async |limit| world.backend.signals(SignalsArgs { execution_id: id, skip: 0, limit }).await;
     let refusal = assert_refused!(page(0).await, "invalid_input");
@@ -55,14 +40,14 @@ async fn a_page_of_signals_has_at_most_a_thousand(world: World) {
     assert_eq!(page(1_000).await.unwrap().signals.len(), 1);
 }
 
-async fn work_that_received_nothing_has_no_signals(world: World) {
+pub(crate) async fn work_that_received_nothing_has_no_signals(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     assert!(world.signals(&id).await.is_empty());
     assert_refused!(world.backend.signal(&id, &SignalId::new()).await, "not_found");
 }
 
 /// A signal is found where it was received and nowhere else.
-async fn a_signal_nobody_received_is_not_found(world: World) {
+pub(crate) async fn a_signal_nobody_received_is_not_found(world: World) {
     let (_, sent) = received(&world, 1).await;
     let other = world.submit("resize", b"cat.png").await;
     assert_refused!(world.backend.signal(&other, &sent[0]).await, "not_found");

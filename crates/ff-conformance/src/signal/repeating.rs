@@ -1,29 +1,11 @@
 //! A sender that was not answered may send again under its key: a waitpoint takes such a signal once.
 
-use ff_core::contracts::{DeliverArgs, Delivered};
-use ff_core::payload::Payload;
-use ff_core::signal::Effect;
-use ff_core::state::PublicState;
-use ff_core::suspension::Distinct;
 use futures_util::future::join_all;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, count, signal};
-use crate::{World, ms};
 
-promises! {
-    a_duplicate_counts_once,
-    a_duplicate_after_the_resume_answers_with_the_first_signals_id,
-    a_duplicate_of_an_early_signal_is_kept_once,
-    a_key_of_a_signal_belongs_to_its_waitpoint,
-    a_key_of_a_signal_is_forgotten_after_its_window,
-    a_key_of_a_signal_is_remembered_for_a_day_by_default,
-    a_key_sent_by_many_at_once_is_one_signal,
-    signals_without_a_key_are_each_their_own,
-}
-
-async fn a_duplicate_counts_once(world: World) {
+pub(crate) async fn a_duplicate_counts_once(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let once = a.signal_once("vote", "vote-1");
@@ -37,7 +19,7 @@ async fn a_duplicate_counts_once(world: World) {
     assert_eq!(world.backend.deliver(a.signal_once("vote", "vote-2")).await.unwrap().effect, Effect::Satisfied);
 }
 
-async fn a_duplicate_after_the_resume_answers_with_the_first_signals_id(world: World) {
+pub(crate) async fn a_duplicate_after_the_resume_answers_with_the_first_signals_id(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let once = waitpoint.signal_once("approved", "answer");
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -55,7 +37,7 @@ async fn a_duplicate_after_the_resume_answers_with_the_first_signals_id(world: W
     assert_eq!(world.signals(&held.id()).await.len(), 2);
 }
 
-async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
+pub(crate) async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("votes").await;
     let once = ahead.signal_once("vote", "vote-1");
@@ -70,7 +52,7 @@ async fn a_duplicate_of_an_early_signal_is_kept_once(world: World) {
     assert_eq!(votes.effect("vote").await, Effect::Satisfied);
 }
 
-async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
+pub(crate) async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
     let held = world.held().await;
     let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     let first = world.backend.deliver(a.signal_once("go", "once")).await.unwrap();
@@ -81,7 +63,7 @@ async fn a_key_of_a_signal_belongs_to_its_waitpoint(world: World) {
     assert_eq!(world.backend.deliver(other.signal_once("go", "once")).await.unwrap().effect, Effect::Satisfied);
 }
 
-async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World) {
+pub(crate) async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(9, Distinct::Signals, &["a"]), ["a"]).await;
     let once = DeliverArgs { dedup_ttl_ms: 1_000, ..a.signal_once("vote", "once") };
@@ -94,7 +76,7 @@ async fn a_key_of_a_signal_is_forgotten_after_its_window(world: World) {
     assert_ne!(second.signal_id, first.signal_id);
 }
 
-async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: World) {
+pub(crate) async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let once = waitpoint.signal_once("approved", "answer");
     let first = world.backend.deliver(once.clone()).await.unwrap();
@@ -104,7 +86,7 @@ async fn a_key_of_a_signal_is_remembered_for_a_day_by_default(world: World) {
     assert_refused!(world.backend.deliver(once).await, "waitpoint_closed");
 }
 
-async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
+pub(crate) async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Signals, &["a"]), ["a"]).await;
     let once = a.signal_once("vote", "once");
@@ -117,7 +99,7 @@ async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
 }
 
 /// Without a key two signals are two, however alike.
-async fn signals_without_a_key_are_each_their_own(world: World) {
+pub(crate) async fn signals_without_a_key_are_each_their_own(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(3, Distinct::Signals, &["a"]), ["a"]).await;
     for effect in [Effect::Appended, Effect::Appended, Effect::Satisfied] {

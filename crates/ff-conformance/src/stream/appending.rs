@@ -7,22 +7,9 @@ use ff_core::types::{AttemptId, Channel, FrameType, LeaseId};
 
 use super::{all, everything, patch, text, words};
 use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
 use crate::{World, ms};
 
-promises! {
-    frames_are_numbered_in_the_order_they_were_appended,
-    frames_come_back_byte_for_byte,
-    a_repeated_append_adds_nothing_twice,
-    a_frame_after_a_gap_is_refused,
-    only_the_holder_appends,
-    what_is_wrong_is_refused_and_nothing_is_written,
-    a_stream_does_not_change_its_kind,
-    limits_hold_at_them_and_not_one_past_them,
-    a_resumed_attempt_goes_on_with_its_stream,
-}
-
-async fn frames_are_numbered_in_the_order_they_were_appended(world: World) {
+pub(crate) async fn frames_are_numbered_in_the_order_they_were_appended(world: World) {
     let held = world.held().await;
     let first = held.append(text(&["a", "b"])).await.unwrap();
     assert_eq!((first.attempt_index.0, first.first, first.next), (0, 0, 2));
@@ -35,7 +22,7 @@ async fn frames_are_numbered_in_the_order_they_were_appended(world: World) {
     assert_eq!(stored.at, world.clock.now());
 }
 
-async fn frames_come_back_byte_for_byte(world: World) {
+pub(crate) async fn frames_come_back_byte_for_byte(world: World) {
     let every_byte: Vec<u8> = (0..=255).collect();
     let own = FrameType::parse("x.own").unwrap();
     let frames = vec![
@@ -56,7 +43,7 @@ async fn frames_come_back_byte_for_byte(world: World) {
     assert_eq!(back.collect::<Vec<_>>(), frames);
 }
 
-async fn a_repeated_append_adds_nothing_twice(world: World) {
+pub(crate) async fn a_repeated_append_adds_nothing_twice(world: World) {
     let held = world.held().await;
     let args = AppendFramesArgs { from: Some(0), ..held.frames(text(&["a", "b"])) };
     let first = world.backend.append_frames(args.clone()).await.unwrap();
@@ -67,7 +54,7 @@ async fn a_repeated_append_adds_nothing_twice(world: World) {
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), ["0 a", "1 b", "2 c"]);
 }
 
-async fn a_frame_after_a_gap_is_refused(world: World) {
+pub(crate) async fn a_frame_after_a_gap_is_refused(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     let late = AppendFramesArgs { from: Some(2), ..held.frames(text(&["c"])) };
@@ -76,7 +63,7 @@ async fn a_frame_after_a_gap_is_refused(world: World) {
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), ["0 a"]);
 }
 
-async fn only_the_holder_appends(world: World) {
+pub(crate) async fn only_the_holder_appends(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     let held = world.worker("first").claim().await;
     held.append(text(&["a"])).await.unwrap();
@@ -100,7 +87,7 @@ async fn only_the_holder_appends(world: World) {
     assert_eq!(told, ["0 a", "closed 0 LeaseExpired", "superseded 0 by 1", "0 b", "closed 1 Success"]);
 }
 
-async fn what_is_wrong_is_refused_and_nothing_is_written(world: World) {
+pub(crate) async fn what_is_wrong_is_refused_and_nothing_is_written(world: World) {
     let held = world.held().await;
     let before = world.contents().await;
     let bytes = |count| Frame::new(FrameType::bytes(), vec![7; count]);
@@ -128,7 +115,7 @@ async fn what_is_wrong_is_refused_and_nothing_is_written(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_stream_does_not_change_its_kind(world: World) {
+pub(crate) async fn a_stream_does_not_change_its_kind(world: World) {
     let held = world.held().await;
     let bounded = AppendFramesArgs { max_frames: Some(7), ..held.frames(text(&["a"])) };
     world.backend.append_frames(bounded).await.unwrap();
@@ -147,7 +134,7 @@ async fn a_stream_does_not_change_its_kind(world: World) {
     held.append(text(&["b"])).await.unwrap();
 }
 
-async fn limits_hold_at_them_and_not_one_past_them(world: World) {
+pub(crate) async fn limits_hold_at_them_and_not_one_past_them(world: World) {
     let held = world.held().await;
     let largest = Frame::new(FrameType::bytes(), vec![7; limits::FRAME_BYTES]);
     held.append(vec![largest; limits::APPEND_BYTES / limits::FRAME_BYTES]).await.unwrap();
@@ -162,7 +149,7 @@ async fn limits_hold_at_them_and_not_one_past_them(world: World) {
     assert_eq!(refusal.field.as_deref(), Some("limit"));
 }
 
-async fn a_resumed_attempt_goes_on_with_its_stream(world: World) {
+pub(crate) async fn a_resumed_attempt_goes_on_with_its_stream(world: World) {
     let first = world.held().await;
     first.append(text(&["a"])).await.unwrap();
     first.delay(ms(100)).await.unwrap();

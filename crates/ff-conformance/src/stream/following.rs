@@ -8,20 +8,9 @@ use futures_util::future::join;
 use tokio::time::timeout;
 
 use super::{all, everything, one, text, words};
-use crate::suite::promises;
 use crate::{World, ms};
 
-promises! {
-    a_waiting_reader_is_told_of_a_frame_at_once,
-    a_waiting_reader_is_told_of_the_end_at_once,
-    a_waiting_reader_is_told_of_another_attempt_at_once,
-    a_reader_that_came_early_is_told_of_the_first_frame,
-    a_reader_of_work_without_output_is_told_of_its_end,
-    a_reader_of_output_that_ended_does_not_wait,
-    a_wait_for_output_runs_out,
-}
-
-async fn a_waiting_reader_is_told_of_a_frame_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_is_told_of_a_frame_at_once(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     let page = told_while(&world, &all(held.id(), 10), async {
@@ -31,7 +20,7 @@ async fn a_waiting_reader_is_told_of_a_frame_at_once(world: World) {
     assert_eq!(words(&page.items), ["1 b"]);
 }
 
-async fn a_waiting_reader_is_told_of_the_end_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_is_told_of_the_end_at_once(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     let page = told_while(&world, &one(held.id(), 0, 10), async {
@@ -41,7 +30,7 @@ async fn a_waiting_reader_is_told_of_the_end_at_once(world: World) {
     assert_eq!((words(&page.items), page.ended), (vec!["closed 0 Success".to_owned()], true));
 }
 
-async fn a_waiting_reader_is_told_of_another_attempt_at_once(world: World) {
+pub(crate) async fn a_waiting_reader_is_told_of_another_attempt_at_once(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     let page = told_while(&world, &all(held.id(), 10), async { world.clock.advance(held.lease_ttl()).await }).await;
@@ -53,7 +42,7 @@ async fn a_waiting_reader_is_told_of_another_attempt_at_once(world: World) {
     assert_eq!(words(&page.items), ["superseded 0 by 1"]);
 }
 
-async fn a_reader_that_came_early_is_told_of_the_first_frame(world: World) {
+pub(crate) async fn a_reader_that_came_early_is_told_of_the_first_frame(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let page = told_while(&world, &all(id, 10), async {
         let held = world.worker("holder").claim().await;
@@ -63,7 +52,7 @@ async fn a_reader_that_came_early_is_told_of_the_first_frame(world: World) {
     assert_eq!(words(&page.items), ["0 a"]);
 }
 
-async fn a_reader_of_work_without_output_is_told_of_its_end(world: World) {
+pub(crate) async fn a_reader_of_work_without_output_is_told_of_its_end(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let page = told_while(&world, &all(id, 10), async {
         world.cancel(&id).await.unwrap();
@@ -72,7 +61,7 @@ async fn a_reader_of_work_without_output_is_told_of_its_end(world: World) {
     assert_eq!(page.outcome, Some(Outcome::Cancelled));
 }
 
-async fn a_reader_of_output_that_ended_does_not_wait(world: World) {
+pub(crate) async fn a_reader_of_output_that_ended_does_not_wait(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     held.complete(b"done").await.unwrap();
@@ -82,7 +71,7 @@ async fn a_reader_of_output_that_ended_does_not_wait(world: World) {
     assert!(page.ended && page.items.is_empty());
 }
 
-async fn a_wait_for_output_runs_out(world: World) {
+pub(crate) async fn a_wait_for_output_runs_out(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     let (_, reader) = everything(&world, &all(held.id(), 10)).await;

@@ -2,14 +2,9 @@
 
 use super::{all, text};
 use crate::refused::assert_refused;
-use crate::suite::promises;
 use crate::{World, ms};
 
-promises! {
-    nothing_of_forgotten_output_is_left,
-}
-
-async fn nothing_of_forgotten_output_is_left(world: World) {
+pub(crate) async fn nothing_of_forgotten_output_is_left(world: World) {
     let before = world.contents().await;
     let id = world.job("resize").kept(ms(1_000)).retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;

@@ -12,21 +12,6 @@ use ff_core::types::{AttemptIndex, ExecutionId, FrameType};
 
 use crate::World;
 
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! stream_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        stream {
-            appending,
-            following,
-            keeping,
-            modes,
-            reading,
-        }
-    } };
-}
-
 /// Frames of text.
 fn text(words: &[&str]) -> Vec<Frame> {
     words.iter().map(|word| Frame::text(*word)).collect()

@@ -6,19 +6,9 @@ use ff_core::stream::{Frame, StreamCursor, StreamMode};
 use ff_core::types::AttemptIndex;
 
 use super::{all, everything, page, patch, text, words};
-use crate::suite::promises;
 use crate::{LeasedExecution, World};
 
-promises! {
-    a_bounded_stream_keeps_its_last_frames_and_readers_are_told,
-    a_stream_bounded_in_bytes_keeps_no_more,
-    a_best_effort_stream_keeps_a_thousand_frames,
-    a_summary_is_the_document_and_then_its_patches,
-    a_summary_keeps_numbers_as_they_were_written,
-    a_reader_too_far_behind_is_told_the_document,
-}
-
-async fn a_bounded_stream_keeps_its_last_frames_and_readers_are_told(world: World) {
+pub(crate) async fn a_bounded_stream_keeps_its_last_frames_and_readers_are_told(world: World) {
     let held = world.held().await;
     let bounded = |words| AppendFramesArgs { max_frames: Some(3), ..held.frames(text(words)) };
     world.backend.append_frames(bounded(&["a", "b"])).await.unwrap();
@@ -31,7 +21,7 @@ async fn a_bounded_stream_keeps_its_last_frames_and_readers_are_told(world: Worl
     assert_eq!(words(&page(&world, &all(held.id(), 10), Some(kept)).await.items), ["5 f", "6 g"]);
 }
 
-async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
+pub(crate) async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
     let held = world.held().await;
     let most = limits::STREAM_MIN_BYTES;
     for _ in 0..20 {
@@ -44,7 +34,7 @@ async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
     assert!(frames.len() as u64 * 5_000 <= most && frames.len() as u64 * 5_000 > most / 2, "{}", frames.len());
 }
 
-async fn a_best_effort_stream_keeps_a_thousand_frames(world: World) {
+pub(crate) async fn a_best_effort_stream_keeps_a_thousand_frames(world: World) {
     let held = world.held().await;
     for _ in 0..3 {
         let frames = vec![Frame::text("x"); 400];
@@ -56,7 +46,7 @@ async fn a_best_effort_stream_keeps_a_thousand_frames(world: World) {
     assert_eq!(told.len(), 1_001);
 }
 
-async fn a_summary_is_the_document_and_then_its_patches(world: World) {
+pub(crate) async fn a_summary_is_the_document_and_then_its_patches(world: World) {
     let held = world.held().await;
     summarise(&world, &held, &[r#"{"a":1,"b":{"c":2}}"#, r#"{"b":{"c":null,"d":3}}"#]).await;
     let (told, reader) = everything(&world, &all(held.id(), 10)).await;
@@ -73,14 +63,14 @@ async fn a_summary_is_the_document_and_then_its_patches(world: World) {
     assert!(last.ended);
 }
 
-async fn a_summary_keeps_numbers_as_they_were_written(world: World) {
+pub(crate) async fn a_summary_keeps_numbers_as_they_were_written(world: World) {
     let held = world.held().await;
     summarise(&world, &held, &[r#"{"big":9007199254740993,"exact":1.10}"#, r#"{"empty":[],"none":{}}"#]).await;
     let document = r#"summary 2 {"big":9007199254740993,"empty":[],"exact":1.10,"none":{}}"#;
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), [document]);
 }
 
-async fn a_reader_too_far_behind_is_told_the_document(world: World) {
+pub(crate) async fn a_reader_too_far_behind_is_told_the_document(world: World) {
     let held = world.held().await;
     summarise(&world, &held, &[r#"{"a":1}"#]).await;
     let (_, reader) = everything(&world, &all(held.id(), 10)).await;

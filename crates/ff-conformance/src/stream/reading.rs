@@ -7,19 +7,7 @@ use ff_core::types::AttemptIndex;
 
 use super::{all, everything, one, page, text, words};
 use crate::refused::assert_refused;
-use crate::suite::promises;
 use crate::{World, ms};
-
-promises! {
-    pages_of_any_size_tell_the_same,
-    a_reader_of_one_attempt_is_told_of_it_alone,
-    the_end_of_an_attempt_is_told_with_how_it_ended,
-    output_of_an_attempt_that_was_retried_is_marked,
-    work_without_output_ends_without_any,
-    replayed_work_goes_on_with_another_attempt,
-    a_cursor_that_was_not_given_out_is_refused,
-    output_of_what_is_not_there_is_refused,
-}
 
 /// An execution whose first attempt failed after two frames and whose second put out one.
 async fn retried(world: &World) -> crate::LeasedExecution {
@@ -32,7 +20,7 @@ async fn retried(world: &World) -> crate::LeasedExecution {
     second
 }
 
-async fn pages_of_any_size_tell_the_same(world: World) {
+pub(crate) async fn pages_of_any_size_tell_the_same(world: World) {
     let held = retried(&world).await;
     for limit in 1..7 {
         let (told, last) = everything(&world, &all(held.id(), limit)).await;
@@ -41,7 +29,7 @@ async fn pages_of_any_size_tell_the_same(world: World) {
     }
 }
 
-async fn a_reader_of_one_attempt_is_told_of_it_alone(world: World) {
+pub(crate) async fn a_reader_of_one_attempt_is_told_of_it_alone(world: World) {
     let held = retried(&world).await;
     let (told, last) = everything(&world, &one(held.id(), 0, 10)).await;
     assert_eq!(words(&told), ["0 a", "1 b", "closed 0 Failure"]);
@@ -51,7 +39,7 @@ async fn a_reader_of_one_attempt_is_told_of_it_alone(world: World) {
     assert!(!last.ended);
 }
 
-async fn the_end_of_an_attempt_is_told_with_how_it_ended(world: World) {
+pub(crate) async fn the_end_of_an_attempt_is_told_with_how_it_ended(world: World) {
     for (ends, outcome) in
         [("Success", Outcome::Success), ("Failure", Outcome::Failed), ("Cancelled", Outcome::Cancelled)]
     {
@@ -70,7 +58,7 @@ async fn the_end_of_an_attempt_is_told_with_how_it_ended(world: World) {
     }
 }
 
-async fn output_of_an_attempt_that_was_retried_is_marked(world: World) {
+pub(crate) async fn output_of_an_attempt_that_was_retried_is_marked(world: World) {
     world.job("resize").retries(1, ms(5_000)).submit().await;
     let first = world.worker("first").claim().await;
     first.append(text(&["a"])).await.unwrap();
@@ -84,7 +72,7 @@ async fn output_of_an_attempt_that_was_retried_is_marked(world: World) {
     assert_eq!(words(&news.items), ["superseded 0 by 1"]);
 }
 
-async fn work_without_output_ends_without_any(world: World) {
+pub(crate) async fn work_without_output_ends_without_any(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let (told, last) = everything(&world, &all(id, 10)).await;
     assert_eq!((told.len(), last.ended), (0, false));
@@ -97,7 +85,7 @@ async fn work_without_output_ends_without_any(world: World) {
     assert_eq!((words(&told), last.ended), (vec!["closed 0 Success".to_owned()], true));
 }
 
-async fn replayed_work_goes_on_with_another_attempt(world: World) {
+pub(crate) async fn replayed_work_goes_on_with_another_attempt(world: World) {
     let held = world.held().await;
     held.append(text(&["a"])).await.unwrap();
     held.fail_with("network", "gone", true).await.unwrap();
@@ -111,7 +99,7 @@ async fn replayed_work_goes_on_with_another_attempt(world: World) {
     assert_eq!(news.outcome, Some(Outcome::Success));
 }
 
-async fn a_cursor_that_was_not_given_out_is_refused(world: World) {
+pub(crate) async fn a_cursor_that_was_not_given_out_is_refused(world: World) {
     let (held, other) = (retried(&world).await, world.submit("resize", b"cat.png").await);
     let at = |attempt, seq| Some(StreamCursor::new(&held.id(), AttemptIndex(attempt), seq));
     for (attempt, from) in [
@@ -127,7 +115,7 @@ async fn a_cursor_that_was_not_given_out_is_refused(world: World) {
     }
 }
 
-async fn output_of_what_is_not_there_is_refused(world: World) {
+pub(crate) async fn output_of_what_is_not_there_is_refused(world: World) {
     let held = world.held().await;
     assert_refused!(world.backend.read_stream(one(held.id(), 1, 10)).await, "stream_not_found");
     let gone = ff_core::types::ExecutionId::new(held.id().partition(), uuid::Uuid::nil());

@@ -1,34 +1,9 @@
-//! A waitpoint may be made ahead of waiting, so that its token is out before anybody waits. What arrives early is kept.
+//! A waitpoint may be made ahead of waiting, so that its token is out before the suspension. Early signals are kept.
 
-use ff_core::contracts::{CloseWaitpointArgs, CreateWaitpointArgs, SuspendArgs, SuspendOutcome, WaitpointBinding};
-use ff_core::limits;
-use ff_core::signal::Effect;
-use ff_core::state::PublicState;
-use ff_core::suspension::Distinct;
-use ff_core::types::WaitpointId;
-
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, named, signal};
-use crate::{LeasedExecution, Waitpoint, World, ms};
 
-promises! {
-    an_early_signal_is_kept_and_satisfies,
-    early_signals_count_towards_a_tree_as_well,
-    early_signals_of_several_waitpoints_may_satisfy_together,
-    early_signals_that_do_not_count_satisfy_nothing,
-    the_same_key_is_the_same_waitpoint_while_it_pends,
-    a_waitpoint_nobody_used_in_time_takes_no_more_signals,
-    a_waitpoint_made_ahead_can_be_closed_once,
-    what_a_suspension_waits_on_cannot_be_closed,
-    a_waitpoint_that_does_not_pend_cannot_be_waited_on,
-    only_the_holder_makes_waitpoints,
-    a_waitpoint_made_ahead_outlives_its_makers_lease,
-    what_pends_goes_on_pending_during_another_suspension,
-    what_pends_is_closed_when_the_work_ends,
-}
-
-async fn an_early_signal_is_kept_and_satisfies(world: World) {
+pub(crate) async fn an_early_signal_is_kept_and_satisfies(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     let early = ahead.send("approved").await.unwrap();
@@ -44,7 +19,7 @@ async fn an_early_signal_is_kept_and_satisfies(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-async fn early_signals_count_towards_a_tree_as_well(world: World) {
+pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("votes").await;
     ahead.send("first").await.unwrap();
@@ -59,7 +34,7 @@ async fn early_signals_count_towards_a_tree_as_well(world: World) {
 }
 
 /// What came early to several waitpoints counts in the order the holder names them, and for each in the order it came.
-async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World) {
+pub(crate) async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World) {
     let held = world.held().await;
     let (a, b) = (held.ahead("a").await, held.ahead("b").await);
     for (waitpoint, name) in [(&b, "b1"), (&a, "a1"), (&b, "b2"), (&a, "a2")] {
@@ -80,7 +55,7 @@ async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World) 
     assert_eq!(names, ["a1", "a2", "b1"]);
 }
 
-async fn early_signals_that_do_not_count_satisfy_nothing(world: World) {
+pub(crate) async fn early_signals_that_do_not_count_satisfy_nothing(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     assert_eq!(ahead.effect("other").await, Effect::Buffered);
@@ -90,7 +65,7 @@ async fn early_signals_that_do_not_count_satisfy_nothing(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
 }
 
-async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: World) {
+pub(crate) async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: World) {
     let held = world.held().await;
     let args = CreateWaitpointArgs { expires_in_ms: 1_000, ..held.ahead_args("approval") };
     let first = world.backend.create_waitpoint(args.clone()).await.unwrap();
@@ -104,7 +79,7 @@ async fn the_same_key_is_the_same_waitpoint_while_it_pends(world: World) {
     assert_ne!(second.waitpoint_token, first.waitpoint_token);
 }
 
-async fn a_waitpoint_nobody_used_in_time_takes_no_more_signals(world: World) {
+pub(crate) async fn a_waitpoint_nobody_used_in_time_takes_no_more_signals(world: World) {
     let held = world.held().await;
     let args = CreateWaitpointArgs { expires_in_ms: 1_000, ..held.ahead_args("approval") };
     world.backend.create_waitpoint(args).await.unwrap();
@@ -122,7 +97,7 @@ async fn a_waitpoint_nobody_used_in_time_takes_no_more_signals(world: World) {
     let [_] = held.wait(held.wish("approval")).await;
 }
 
-async fn a_waitpoint_made_ahead_can_be_closed_once(world: World) {
+pub(crate) async fn a_waitpoint_made_ahead_can_be_closed_once(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     ahead.send("early").await.unwrap();
@@ -136,7 +111,7 @@ async fn a_waitpoint_made_ahead_can_be_closed_once(world: World) {
     assert_ne!(held.ahead("approval").await.id(), ahead.id(), "its key is free again");
 }
 
-async fn what_a_suspension_waits_on_cannot_be_closed(world: World) {
+pub(crate) async fn what_a_suspension_waits_on_cannot_be_closed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let before = world.contents().await;
     assert_refused!(world.backend.close_waitpoint(close(&waitpoint)).await, "waitpoint_not_pending");
@@ -150,7 +125,7 @@ async fn what_a_suspension_waits_on_cannot_be_closed(world: World) {
     assert!(world.backend.close_waitpoint(close(&waitpoint)).await.unwrap().already, "its suspension is over");
 }
 
-async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: World) {
+pub(crate) async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     let before = world.contents().await;
@@ -175,7 +150,7 @@ async fn a_waitpoint_that_does_not_pend_cannot_be_waited_on(world: World) {
     refused(on(&again, &ahead), "waitpoint_not_pending", "waitpoints[0].id").await;
 }
 
-async fn only_the_holder_makes_waitpoints(world: World) {
+pub(crate) async fn only_the_holder_makes_waitpoints(world: World) {
     let held = world.held().await;
     let before = world.contents().await;
     let stale = held.with_fence(|fence| fence.lease_epoch = fence.lease_epoch.next());
@@ -185,8 +160,8 @@ async fn only_the_holder_makes_waitpoints(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// The token is out: whoever goes on with the work finds what arrived for it.
-async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: World) {
+/// The token is out: the next holder gets the signals that have arrived.
+pub(crate) async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: World) {
     let silent = world.held().await;
     let ahead = silent.ahead("approval").await;
     world.clock.advance(silent.lease_ttl()).await;
@@ -198,7 +173,7 @@ async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: World) {
 }
 
 /// A suspension on other waitpoints leaves it as it is.
-async fn what_pends_goes_on_pending_during_another_suspension(world: World) {
+pub(crate) async fn what_pends_goes_on_pending_during_another_suspension(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("later").await;
     let waitpoint = held.wait_on("now").await;
@@ -211,7 +186,7 @@ async fn what_pends_goes_on_pending_during_another_suspension(world: World) {
     assert!(matches!(outcome, SuspendOutcome::AlreadySatisfied { .. }));
 }
 
-async fn what_pends_is_closed_when_the_work_ends(world: World) {
+pub(crate) async fn what_pends_is_closed_when_the_work_ends(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     held.complete(b"done").await.unwrap();

@@ -1,32 +1,9 @@
 //! A condition is a tree, and each of its nodes counts only what arrives at its own waitpoints.
 
-use ff_core::signal::Effect;
-use ff_core::state::PublicState;
-use ff_core::suspension::{Condition, Distinct};
-use ff_core::types::SignalName;
-
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, named, signal};
-use crate::{LeasedExecution, World};
 
-promises! {
-    a_named_signal_is_told_from_any_other,
-    any_signal_will_do_where_none_is_named,
-    all_of_needs_every_member,
-    any_of_needs_one_member,
-    a_count_of_waitpoints_counts_each_once,
-    a_count_of_signals_counts_every_one,
-    a_count_of_sources_counts_each_once,
-    a_source_is_its_kind_and_its_name,
-    a_count_may_be_of_one_name,
-    two_count_nodes_do_not_see_each_others_signals,
-    nodes_over_one_waitpoint_count_for_themselves,
-    all_of_inside_all_of_inside_all_of_can_be_met,
-    one_signal_may_count_for_several_nodes_and_is_handed_once,
-    no_signal_meets_what_only_an_operator_can,
-}
-
-async fn a_named_signal_is_told_from_any_other(world: World) {
+pub(crate) async fn a_named_signal_is_told_from_any_other(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(named("approval", "approved"), ["approval"]).await;
     assert_eq!(waitpoint.effect("other").await, Effect::MatcherFailed);
@@ -36,13 +13,13 @@ async fn a_named_signal_is_told_from_any_other(world: World) {
     goes_on_with(&world, &["approved"]).await;
 }
 
-async fn any_signal_will_do_where_none_is_named(world: World) {
+pub(crate) async fn any_signal_will_do_where_none_is_named(world: World) {
     let (_, waitpoint) = world.suspended().await;
     assert_eq!(waitpoint.effect("whatever").await, Effect::Satisfied);
     goes_on_with(&world, &["whatever"]).await;
 }
 
-async fn all_of_needs_every_member(world: World) {
+pub(crate) async fn all_of_needs_every_member(world: World) {
     let held = world.held().await;
     let [a, b, c] = held.wait_for(all(["a", "b", "c"].map(signal)), ["a", "b", "c"]).await;
     for waitpoint in [&c, &a] {
@@ -54,7 +31,7 @@ async fn all_of_needs_every_member(world: World) {
     goes_on_with(&world, &["go", "last", "go"]).await;
 }
 
-async fn any_of_needs_one_member(world: World) {
+pub(crate) async fn any_of_needs_one_member(world: World) {
     let held = world.held().await;
     let either = any([all([signal("a"), signal("b")]), named("c", "go")]);
     let [a, _, c] = held.wait_for(either, ["a", "b", "c"]).await;
@@ -65,7 +42,7 @@ async fn any_of_needs_one_member(world: World) {
     goes_on_with(&world, &["go"]).await;
 }
 
-async fn a_count_of_waitpoints_counts_each_once(world: World) {
+pub(crate) async fn a_count_of_waitpoints_counts_each_once(world: World) {
     let held = world.held().await;
     let [a, b, _] = held.wait_for(count(2, Distinct::Waitpoints, &["a", "b", "c"]), ["a", "b", "c"]).await;
     assert_eq!(a.effect("first").await, Effect::Appended);
@@ -75,7 +52,7 @@ async fn a_count_of_waitpoints_counts_each_once(world: World) {
     goes_on_with(&world, &["first", "second"]).await;
 }
 
-async fn a_count_of_signals_counts_every_one(world: World) {
+pub(crate) async fn a_count_of_signals_counts_every_one(world: World) {
     let held = world.held().await;
     let [a, b] = held.wait_for(count(3, Distinct::Signals, &["a", "b"]), ["a", "b"]).await;
     assert_eq!(a.effect("one").await, Effect::Appended);
@@ -85,7 +62,7 @@ async fn a_count_of_signals_counts_every_one(world: World) {
     goes_on_with(&world, &["one", "two", "three"]).await;
 }
 
-async fn a_count_of_sources_counts_each_once(world: World) {
+pub(crate) async fn a_count_of_sources_counts_each_once(world: World) {
     let held = world.held().await;
     let [a, b] = held.wait_for(count(2, Distinct::Sources, &["a", "b"]), ["a", "b"]).await;
     assert_eq!(a.effect_from("ada", "one").await, Effect::Appended);
@@ -96,7 +73,7 @@ async fn a_count_of_sources_counts_each_once(world: World) {
 }
 
 /// A kind of sender is as much a part of who sent it as the name: two kinds are two sources.
-async fn a_source_is_its_kind_and_its_name(world: World) {
+pub(crate) async fn a_source_is_its_kind_and_its_name(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Sources, &["a"]), ["a"]).await;
     assert_eq!(a.effect("from-nobody").await, Effect::Appended);
@@ -104,7 +81,7 @@ async fn a_source_is_its_kind_and_its_name(world: World) {
     assert_eq!(a.effect_from("ada", "from-ada").await, Effect::Satisfied);
 }
 
-async fn a_count_may_be_of_one_name(world: World) {
+pub(crate) async fn a_count_may_be_of_one_name(world: World) {
     let held = world.held().await;
     let votes = Condition::Count {
         n: 2,
@@ -120,7 +97,7 @@ async fn a_count_may_be_of_one_name(world: World) {
     goes_on_with(&world, &["yes", "yes"]).await;
 }
 
-async fn two_count_nodes_do_not_see_each_others_signals(world: World) {
+pub(crate) async fn two_count_nodes_do_not_see_each_others_signals(world: World) {
     let held = world.held().await;
     let of = Distinct::Signals;
     let [a, b] = held.wait_for(all([count(2, of, &["a"]), count(2, of, &["b"])]), ["a", "b"]).await;
@@ -134,7 +111,7 @@ async fn two_count_nodes_do_not_see_each_others_signals(world: World) {
 }
 
 /// Two nodes over one waitpoint each count for themselves, and tell apart what each is told to.
-async fn nodes_over_one_waitpoint_count_for_themselves(world: World) {
+pub(crate) async fn nodes_over_one_waitpoint_count_for_themselves(world: World) {
     let held = world.held().await;
     let both = all([count(2, Distinct::Signals, &["a"]), count(2, Distinct::Sources, &["a"])]);
     let [a] = held.wait_for(both, ["a"]).await;
@@ -146,7 +123,7 @@ async fn nodes_over_one_waitpoint_count_for_themselves(world: World) {
     goes_on_with(&world, &["one", "two", "four"]).await;
 }
 
-async fn all_of_inside_all_of_inside_all_of_can_be_met(world: World) {
+pub(crate) async fn all_of_inside_all_of_inside_all_of_can_be_met(world: World) {
     let held = world.held().await;
     let inner = all([signal("a"), count(2, Distinct::Sources, &["b"])]);
     let [a, b, c] = held.wait_for(all([all([inner, signal("c")])]), ["a", "b", "c"]).await;
@@ -158,14 +135,14 @@ async fn all_of_inside_all_of_inside_all_of_can_be_met(world: World) {
     goes_on_with(&world, &["a", "b1", "b2", "c"]).await;
 }
 
-async fn one_signal_may_count_for_several_nodes_and_is_handed_once(world: World) {
+pub(crate) async fn one_signal_may_count_for_several_nodes_and_is_handed_once(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(all([signal("a"), named("a", "go"), count(1, Distinct::Sources, &["a"])]), ["a"]).await;
     assert_eq!(a.effect("go").await, Effect::Satisfied);
     goes_on_with(&world, &["go"]).await;
 }
 
-async fn no_signal_meets_what_only_an_operator_can(world: World) {
+pub(crate) async fn no_signal_meets_what_only_an_operator_can(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(Condition::OperatorOnly, ["review"]).await;
     assert_eq!(waitpoint.effect("operator_only").await, Effect::NotInCondition);

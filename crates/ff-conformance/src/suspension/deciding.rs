@@ -1,33 +1,11 @@
 //! An operator may end a suspension without a token. The worker hears what was decided.
 
-use ff_core::contracts::{ResumeArgs, SuspendArgs};
-use ff_core::payload::Payload;
-use ff_core::signal::{Effect, Signal};
-use ff_core::state::PublicState;
-use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy, ResumedBy};
-use ff_core::types::{ExecutionId, SourceIdentity, SuspensionId};
 use futures_util::future::join;
-use uuid::Uuid;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::count;
-use crate::{World, ms};
 
-promises! {
-    the_worker_hears_what_was_decided,
-    a_decision_comes_after_what_had_counted,
-    an_operator_ends_what_only_an_operator_can,
-    deciding_twice_is_one_decision,
-    a_decision_is_about_the_suspension_it_names,
-    what_is_not_suspended_cannot_be_resumed,
-    a_decision_after_the_signal_comes_too_late,
-    of_a_decision_and_a_signal_at_once_one_ends_the_suspension,
-    an_operator_may_say_when_it_goes_on,
-    a_decision_closes_every_waitpoint,
-}
-
-async fn the_worker_hears_what_was_decided(world: World) {
+pub(crate) async fn the_worker_hears_what_was_decided(world: World) {
     for (decision, name) in [
         (OperatorDecision::Resume, Signal::RESUMED),
         (OperatorDecision::Approve, Signal::APPROVED),
@@ -57,7 +35,7 @@ async fn the_worker_hears_what_was_decided(world: World) {
     }
 }
 
-async fn a_decision_comes_after_what_had_counted(world: World) {
+pub(crate) async fn a_decision_comes_after_what_had_counted(world: World) {
     let held = world.held().await;
     let [votes] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     votes.send("first").await.unwrap();
@@ -68,7 +46,7 @@ async fn a_decision_comes_after_what_had_counted(world: World) {
     assert_eq!(next.signals[2].payload, None);
 }
 
-async fn an_operator_ends_what_only_an_operator_can(world: World) {
+pub(crate) async fn an_operator_ends_what_only_an_operator_can(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(Condition::OperatorOnly, ["review"]).await;
     assert_eq!(waitpoint.effect("go").await, Effect::NotInCondition);
@@ -76,7 +54,7 @@ async fn an_operator_ends_what_only_an_operator_can(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["rejected"]);
 }
 
-async fn deciding_twice_is_one_decision(world: World) {
+pub(crate) async fn deciding_twice_is_one_decision(world: World) {
     let (held, _) = world.suspended().await;
     let first = world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
     let before = world.contents().await;
@@ -89,7 +67,7 @@ async fn deciding_twice_is_one_decision(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
 }
 
-async fn a_decision_is_about_the_suspension_it_names(world: World) {
+pub(crate) async fn a_decision_is_about_the_suspension_it_names(world: World) {
     let (held, _) = world.suspended().await;
     let first = world.describe(&held.id()).await.suspension.unwrap().suspension_id;
     let about = |suspension_id| ResumeArgs {
@@ -107,7 +85,7 @@ async fn a_decision_is_about_the_suspension_it_names(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-async fn what_is_not_suspended_cannot_be_resumed(world: World) {
+pub(crate) async fn what_is_not_suspended_cannot_be_resumed(world: World) {
     let waiting = world.submit("resize", b"cat.png").await;
     let running = world.worker("holder").claim().await;
     assert_eq!(running.id(), waiting);
@@ -126,16 +104,16 @@ async fn what_is_not_suspended_cannot_be_resumed(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// The suspension was over already, and by somebody else.
-async fn a_decision_after_the_signal_comes_too_late(world: World) {
+/// The suspension had already ended otherwise.
+pub(crate) async fn a_decision_after_the_signal_comes_too_late(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();
     assert_refused!(world.decide(&held.id(), OperatorDecision::Reject).await, "execution_not_suspended");
     assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
 }
 
-/// Whoever comes second is told so, and the worker hears of the first.
-async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(world: World) {
+/// The second caller is refused, and the worker gets the first decision.
+pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(world: World) {
     for _ in 0..10 {
         let (held, waitpoint) = world.suspended().await;
         let (decided, sent) =
@@ -155,7 +133,7 @@ async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(world: World
     }
 }
 
-async fn an_operator_may_say_when_it_goes_on(world: World) {
+pub(crate) async fn an_operator_may_say_when_it_goes_on(world: World) {
     let policy = ResumePolicy { resume_delay_ms: 1_000, ..ResumePolicy::default() };
     for (said, waits) in [(None, 1_000), (Some(0), 0), (Some(3_000), 3_000)] {
         let held = world.held().await;
@@ -170,7 +148,7 @@ async fn an_operator_may_say_when_it_goes_on(world: World) {
     }
 }
 
-async fn a_decision_closes_every_waitpoint(world: World) {
+pub(crate) async fn a_decision_closes_every_waitpoint(world: World) {
     let held = world.held().await;
     let waitpoints = held.wait_for(count(2, Distinct::Waitpoints, &["a", "b"]), ["a", "b"]).await;
     world.decide(&held.id(), OperatorDecision::Resume).await.unwrap();

@@ -1,27 +1,9 @@
 //! Whatever ends the work ends its suspension, and an end is an end for every token that was handed out.
 
-use ff_core::contracts::{SuspendArgs, Timeout};
-use ff_core::execution::{AttemptOutcome, FinishedBy, Origin, Outcome};
-use ff_core::state::PublicState;
-use ff_core::suspension::{OperatorDecision, TimeoutBehavior};
-use ff_core::types::AttemptIndex;
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, signal};
-use crate::{World, ms};
 
-promises! {
-    suspended_work_can_be_cancelled,
-    the_deadline_of_suspended_work_closes_its_waitpoints,
-    a_deadline_comes_before_a_wait_that_times_out_with_it,
-    a_replay_starts_without_what_was_waited_for,
-    every_end_of_a_suspension_can_be_replayed,
-    who_suspended_it_is_answered_after_its_end_too,
-    who_waits_for_an_end_hears_of_a_wait_that_timed_out,
-}
-
-async fn suspended_work_can_be_cancelled(world: World) {
+pub(crate) async fn suspended_work_can_be_cancelled(world: World) {
     let held = world.held().await;
     let waitpoints = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     waitpoints[0].send("half").await.unwrap();
@@ -38,7 +20,7 @@ async fn suspended_work_can_be_cancelled(world: World) {
     assert_refused!(world.decide(&held.id(), OperatorDecision::Resume).await, "execution_not_suspended");
 }
 
-async fn the_deadline_of_suspended_work_closes_its_waitpoints(world: World) {
+pub(crate) async fn the_deadline_of_suspended_work_closes_its_waitpoints(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     let held = world.worker("holder").claim().await;
     let ahead = held.ahead("later").await;
@@ -58,7 +40,7 @@ async fn the_deadline_of_suspended_work_closes_its_waitpoints(world: World) {
     assert_eq!(world.contents().await, before, "nothing is left to wait for");
 }
 
-async fn a_deadline_comes_before_a_wait_that_times_out_with_it(world: World) {
+pub(crate) async fn a_deadline_comes_before_a_wait_that_times_out_with_it(world: World) {
     let id = world.job("resize").deadline(ms(5_000)).submit().await;
     let held = world.worker("holder").claim().await;
     let timeout = Some(Timeout::After(5_000));
@@ -69,7 +51,7 @@ async fn a_deadline_comes_before_a_wait_that_times_out_with_it(world: World) {
 }
 
 /// What an earlier life waited for is nothing to the next one.
-async fn a_replay_starts_without_what_was_waited_for(world: World) {
+pub(crate) async fn a_replay_starts_without_what_was_waited_for(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();
     let resumed = world.worker("second").claim().await;
@@ -87,7 +69,7 @@ async fn a_replay_starts_without_what_was_waited_for(world: World) {
     assert_eq!(world.signals(&held.id()).await.len(), 2, "what was received is kept");
 }
 
-async fn every_end_of_a_suspension_can_be_replayed(world: World) {
+pub(crate) async fn every_end_of_a_suspension_can_be_replayed(world: World) {
     let (cancelled, _) = world.suspended().await;
     world.cancel(&cancelled.id()).await.unwrap();
     let timed_out = world.held().await;
@@ -106,7 +88,7 @@ async fn every_end_of_a_suspension_can_be_replayed(world: World) {
 }
 
 /// The reply was lost before the work ended; it is still the answer to that call.
-async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
+pub(crate) async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
     let held = world.held().await;
     let first = world.suspend(held.wish("approval")).await.unwrap();
     world.cancel(&held.id()).await.unwrap();
@@ -116,7 +98,7 @@ async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
     assert_refused!(held.complete(b"late").await, "execution_not_active");
 }
 
-async fn who_waits_for_an_end_hears_of_a_wait_that_timed_out(world: World) {
+pub(crate) async fn who_waits_for_an_end_hears_of_a_wait_that_timed_out(world: World) {
     let held = world.held().await;
     let [_] = held.wait(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..held.wish("approval") }).await;
     assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);

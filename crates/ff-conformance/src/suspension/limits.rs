@@ -1,30 +1,9 @@
 //! What is wrong with a wish to wait is said by the field it is wrong in, and nothing is written.
 
-use ff_core::contracts::{CloseWaitpointArgs, CreateWaitpointArgs, ResumeArgs, SuspendArgs, Timeout, WaitpointBinding};
-use ff_core::engine_error::Refusal;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy};
-
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, nested, signal};
-use crate::{World, ms};
 
-promises! {
-    a_condition_may_be_four_deep,
-    a_condition_may_have_sixty_four_nodes,
-    a_condition_may_need_a_thousand_signals,
-    a_count_that_cannot_be_met_is_refused,
-    a_malformed_condition_is_refused_where_it_is_wrong,
-    a_suspension_waits_on_one_to_sixty_four_waitpoints,
-    a_timeout_lies_ahead_and_not_too_far,
-    a_wish_keeps_to_the_limits_of_its_parts,
-    work_may_have_sixty_four_waitpoints_made_ahead,
-    a_waitpoint_made_ahead_pends_for_a_while,
-}
-
-async fn a_condition_may_be_four_deep(world: World) {
+pub(crate) async fn a_condition_may_be_four_deep(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let deep = |times| held.wish_for(nested(times, signal("a")), &["a"]);
     let refusal =
@@ -33,7 +12,7 @@ async fn a_condition_may_be_four_deep(world: World) {
     let [_] = held.wait(deep(3)).await;
 }
 
-async fn a_condition_may_have_sixty_four_nodes(world: World) {
+pub(crate) async fn a_condition_may_have_sixty_four_nodes(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let wide = |leaves: usize| held.wish_for(any(vec![signal("a"); leaves]), &["a"]);
     let refusal = refused.wish(wide(64), "limit_exceeded", "condition").await;
@@ -41,7 +20,7 @@ async fn a_condition_may_have_sixty_four_nodes(world: World) {
     let [_] = held.wait(wide(63)).await;
 }
 
-async fn a_condition_may_need_a_thousand_signals(world: World) {
+pub(crate) async fn a_condition_may_need_a_thousand_signals(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let needing = |n| {
         let of = Distinct::Signals;
@@ -52,7 +31,7 @@ async fn a_condition_may_need_a_thousand_signals(world: World) {
     let [_] = held.wait(needing(500)).await;
 }
 
-async fn a_count_that_cannot_be_met_is_refused(world: World) {
+pub(crate) async fn a_count_that_cannot_be_met_is_refused(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let of = |condition| held.wish_for(condition, &["a", "b"]);
     let too_many = of(count(3, Distinct::Waitpoints, &["a", "b"]));
@@ -65,7 +44,7 @@ async fn a_count_that_cannot_be_met_is_refused(world: World) {
     let [_, _] = held.wait(of(count(2, Distinct::Waitpoints, &["a", "b"]))).await;
 }
 
-async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World) {
+pub(crate) async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let of = |condition| held.wish_for(condition, &["a"]);
     refused.wish(of(all([])), "invalid_input", "condition.members").await;
@@ -81,7 +60,7 @@ async fn a_malformed_condition_is_refused_where_it_is_wrong(world: World) {
     }
 }
 
-async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World) {
+pub(crate) async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let on = |names: &[String]| SuspendArgs {
         waitpoints: names.iter().map(|name| WaitpointBinding::Fresh { key: key(name) }).collect(),
@@ -99,7 +78,7 @@ async fn a_suspension_waits_on_one_to_sixty_four_waitpoints(world: World) {
     let _: [_; 64] = held.wait(on(&names[..64])).await;
 }
 
-async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
+pub(crate) async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let after = |timeout| SuspendArgs { timeout: Some(timeout), ..held.wish("a") };
     let now = world.clock.now();
@@ -108,14 +87,14 @@ async fn a_timeout_lies_ahead_and_not_too_far(world: World) {
     refused.wish(after(Timeout::After(0)), "invalid_input", "timeout_in_ms").await;
     let too_far = refused.wish(after(Timeout::After(limits::SPAN_MAX_MS + 1)), "limit_exceeded", "timeout_in_ms").await;
     assert_eq!(too_far.limit, Some((limits::SPAN_MAX_MS, limits::SPAN_MAX_MS + 1)));
-    let end_of_time = ff_core::types::TimestampMs(limits::MOMENT_MAX_MS);
+    let end_of_time = TimestampMs(limits::MOMENT_MAX_MS);
     refused.wish(after(Timeout::At(end_of_time + 1)), "limit_exceeded", "timeout_at").await;
     let never = held.wish_for(Condition::TimeoutOnly, &["a"]);
     refused.wish(never, "invalid_input", "timeout_in_ms").await;
     let [_] = held.wait(after(Timeout::At(end_of_time))).await;
 }
 
-async fn a_wish_keeps_to_the_limits_of_its_parts(world: World) {
+pub(crate) async fn a_wish_keeps_to_the_limits_of_its_parts(world: World) {
     let (held, refused) = (world.held().await, RefusalCheck(&world));
     let policy = |resume_delay_ms| ResumePolicy { resume_delay_ms, ..ResumePolicy::default() };
     let wish = SuspendArgs {
@@ -147,7 +126,7 @@ async fn a_wish_keeps_to_the_limits_of_its_parts(world: World) {
     world.backend.resume(large(limits::SIGNAL_BYTES)).await.unwrap();
 }
 
-async fn work_may_have_sixty_four_waitpoints_made_ahead(world: World) {
+pub(crate) async fn work_may_have_sixty_four_waitpoints_made_ahead(world: World) {
     let held = world.held().await;
     for nth in 0..limits::PENDING_WAITPOINTS {
         held.ahead(&format!("w{nth}")).await;
@@ -168,7 +147,7 @@ async fn work_may_have_sixty_four_waitpoints_made_ahead(world: World) {
     held.ahead("more").await;
 }
 
-async fn a_waitpoint_made_ahead_pends_for_a_while(world: World) {
+pub(crate) async fn a_waitpoint_made_ahead_pends_for_a_while(world: World) {
     let held = world.held().await;
     let for_ms = |expires_in_ms| CreateWaitpointArgs { expires_in_ms, ..held.ahead_args("a") };
     let before = world.contents().await;

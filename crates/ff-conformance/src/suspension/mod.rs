@@ -9,22 +9,3 @@ pub(crate) mod repeating;
 pub(crate) mod resuming;
 pub(crate) mod suspending;
 pub(crate) mod timing_out;
-
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! suspension_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        suspension {
-            ahead,
-            conditions,
-            deciding,
-            ending,
-            limits,
-            repeating,
-            resuming,
-            suspending,
-            timing_out,
-        }
-    } };
-}

@@ -1,24 +1,8 @@
 //! A reply may get lost after the holder was suspended. Asking again gives the first answer and suspends nothing anew.
 
-use ff_core::contracts::{SuspendArgs, SuspendOutcome, Suspended};
-use ff_core::state::PublicState;
-use ff_core::types::IdempotencyKey;
+use crate::prelude::*;
 
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{LeasedExecution, World, ms};
-
-promises! {
-    suspending_twice_with_one_idempotency_key_is_one_suspension,
-    a_key_gives_the_first_answer_after_the_resume_as_well,
-    a_key_of_a_suspension_is_forgotten_after_its_window,
-    a_key_of_a_suspension_is_remembered_for_a_week_by_default,
-    a_key_of_a_suspension_belongs_to_its_execution,
-    a_holder_whose_reply_got_lost_is_answered_as_the_first_time,
-    what_was_there_already_is_told_again,
-}
-
-async fn suspending_twice_with_one_idempotency_key_is_one_suspension(world: World) {
+pub(crate) async fn suspending_twice_with_one_idempotency_key_is_one_suspension(world: World) {
     let held = world.held().await;
     let wish = under("once", held.wish("approval"));
     let first = world.suspend(wish.clone()).await.unwrap();
@@ -30,8 +14,8 @@ async fn suspending_twice_with_one_idempotency_key_is_one_suspension(world: Worl
     assert_eq!(world.contents().await, before);
 }
 
-/// Whoever goes on with the work and asks under the old key is told what was answered then, and keeps its lease.
-async fn a_key_gives_the_first_answer_after_the_resume_as_well(world: World) {
+/// A later holder that repeats the call under the old key gets the old answer and keeps its lease.
+pub(crate) async fn a_key_gives_the_first_answer_after_the_resume_as_well(world: World) {
     let (held, first) = resumed_under(&world, "once").await;
     let wish = under("once", held.wish("approval"));
     let before = world.contents().await;
@@ -43,7 +27,7 @@ async fn a_key_gives_the_first_answer_after_the_resume_as_well(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-async fn a_key_of_a_suspension_is_forgotten_after_its_window(world: World) {
+pub(crate) async fn a_key_of_a_suspension_is_forgotten_after_its_window(world: World) {
     let held = world.held().await;
     let wish = SuspendArgs { dedup_ttl_ms: 1_000, ..under("once", held.wish("approval")) };
     let [waitpoint] = held.wait(wish.clone()).await;
@@ -58,7 +42,7 @@ async fn a_key_of_a_suspension_is_forgotten_after_its_window(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-async fn a_key_of_a_suspension_is_remembered_for_a_week_by_default(world: World) {
+pub(crate) async fn a_key_of_a_suspension_is_remembered_for_a_week_by_default(world: World) {
     let (held, first) = resumed_under(&world, "once").await;
     held.delay(ms(7 * 24 * 3_600_000 - 1)).await.unwrap();
     world.clock.advance(ms(7 * 24 * 3_600_000 - 1)).await;
@@ -69,7 +53,7 @@ async fn a_key_of_a_suspension_is_remembered_for_a_week_by_default(world: World)
     assert_ne!(second.suspension_id, first.suspension_id);
 }
 
-async fn a_key_of_a_suspension_belongs_to_its_execution(world: World) {
+pub(crate) async fn a_key_of_a_suspension_belongs_to_its_execution(world: World) {
     let (one, other) = (world.held().await, world.held().await);
     let first = world.suspend(under("once", one.wish("approval"))).await.unwrap();
     let second = world.suspend(under("once", other.wish("approval"))).await.unwrap();
@@ -78,7 +62,7 @@ async fn a_key_of_a_suspension_belongs_to_its_execution(world: World) {
 }
 
 /// Without a key the fence that was given up says who asks again.
-async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(world: World) {
+pub(crate) async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait(held.wish("approval")).await;
     let before = world.contents().await;
@@ -91,7 +75,7 @@ async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(world: Worl
     assert_refused!(world.suspend(held.wish("approval")).await, "stale_lease");
 }
 
-async fn what_was_there_already_is_told_again(world: World) {
+pub(crate) async fn what_was_there_already_is_told_again(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     ahead.send("approved").await.unwrap();

@@ -2,36 +2,12 @@
 
 use std::pin::pin;
 
-use ff_core::contracts::{DeliverArgs, SuspendArgs, Timeout};
-use ff_core::execution::Origin;
-use ff_core::limits;
-use ff_core::payload::Payload;
-use ff_core::signal::Effect;
-use ff_core::state::{BlockingReason, PublicState};
-use ff_core::suspension::{Distinct, OperatorDecision, ResumePolicy, ResumedBy, SignalSelection, TimeoutBehavior};
-use ff_core::types::{AttemptIndex, ContentType};
 use tokio::time::timeout;
 
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{any, count, named, signal};
-use crate::{LeasedExecution, World, ms};
 
-promises! {
-    a_resumed_worker_goes_on_with_the_same_attempt,
-    a_resumed_worker_is_handed_its_signals_with_their_bytes,
-    work_that_never_waited_brings_no_signals,
-    who_asks_for_all_signals_is_handed_the_others_too,
-    a_resume_delay_is_waited_and_then_runs,
-    a_waiting_worker_gets_what_a_signal_releases,
-    a_waiting_worker_gets_what_an_operator_releases,
-    a_waiting_worker_gets_what_a_timeout_releases,
-    a_try_that_starts_over_still_finds_its_signals,
-    more_than_four_mebibytes_of_signals_are_read_one_by_one,
-    a_claim_stops_at_four_mebibytes_of_signals_as_well,
-    a_later_suspension_hands_only_its_own_signals,
-}
-
-async fn a_resumed_worker_goes_on_with_the_same_attempt(world: World) {
+pub(crate) async fn a_resumed_worker_goes_on_with_the_same_attempt(world: World) {
     let held = world.held().await;
     held.progress(Some(40), Some("asked")).await.unwrap();
     let [waitpoint] = held.wait(SuspendArgs { continuation: Some("step 3".into()), ..held.wish("approval") }).await;
@@ -55,7 +31,7 @@ async fn a_resumed_worker_goes_on_with_the_same_attempt(world: World) {
     assert_eq!(read.progress.unwrap().percent, Some(40));
 }
 
-async fn a_resumed_worker_is_handed_its_signals_with_their_bytes(world: World) {
+pub(crate) async fn a_resumed_worker_is_handed_its_signals_with_their_bytes(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(3, Distinct::Signals, &["a"]), ["a"]).await;
     let payloads = [
@@ -77,14 +53,14 @@ async fn a_resumed_worker_is_handed_its_signals_with_their_bytes(world: World) {
     assert_eq!(world.signals(&held.id()).await.iter().map(|signal| signal.id).collect::<Vec<_>>(), delivered);
 }
 
-async fn work_that_never_waited_brings_no_signals(world: World) {
+pub(crate) async fn work_that_never_waited_brings_no_signals(world: World) {
     let held = world.held().await;
     assert!(held.signals.is_empty());
     assert_eq!(held.task.resumption, None);
 }
 
 /// What met the condition comes first, then what else counted, then what did not count.
-async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
+pub(crate) async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
     let held = world.held().await;
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
     let resume_policy = ResumePolicy { handed: SignalSelection::All, ..ResumePolicy::default() };
@@ -95,7 +71,7 @@ async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["go", "half", "note"]);
 }
 
-async fn a_resume_delay_is_waited_and_then_runs(world: World) {
+pub(crate) async fn a_resume_delay_is_waited_and_then_runs(world: World) {
     let held = world.held().await;
     let resume_policy = ResumePolicy { resume_delay_ms: 5_000, ..ResumePolicy::default() };
     let [waitpoint] = held.wait(SuspendArgs { resume_policy, ..held.wish("approval") }).await;
@@ -111,19 +87,19 @@ async fn a_resume_delay_is_waited_and_then_runs(world: World) {
     resumed.complete(b"done").await.unwrap();
 }
 
-async fn a_waiting_worker_gets_what_a_signal_releases(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_a_signal_releases(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let got = woken_by(&world, async || waitpoint.send("approved").await.unwrap()).await;
     assert_eq!((got.id(), got.handed()), (held.id(), vec!["approved"]));
 }
 
-async fn a_waiting_worker_gets_what_an_operator_releases(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_an_operator_releases(world: World) {
     let (held, _) = world.suspended().await;
     let got = woken_by(&world, async || world.decide(&held.id(), OperatorDecision::Approve).await.unwrap()).await;
     assert_eq!((got.id(), got.handed()), (held.id(), vec!["approved"]));
 }
 
-async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) {
+pub(crate) async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) {
     let held = world.held().await;
     let timeout = Some(Timeout::After(1_000));
     let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..held.wish("approval") };
@@ -133,7 +109,7 @@ async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) {
 }
 
 /// The signals were meant for the work, not for the worker that lost it.
-async fn a_try_that_starts_over_still_finds_its_signals(world: World) {
+pub(crate) async fn a_try_that_starts_over_still_finds_its_signals(world: World) {
     world.job("resize").retries(1, ms(0)).submit().await;
     let waitpoint = world.worker("holder").claim().await.wait_on("approval").await;
     waitpoint.send("approved").await.unwrap();
@@ -149,7 +125,7 @@ async fn a_try_that_starts_over_still_finds_its_signals(world: World) {
     assert_eq!(retried.handed(), ["approved"]);
 }
 
-async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(world: World) {
+pub(crate) async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(17, Distinct::Signals, &["a"]), ["a"]).await;
     let large = |nth: u8| Some(Payload::bytes(vec![nth; limits::SIGNAL_BYTES]));
@@ -167,7 +143,7 @@ async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(world: World) {
 }
 
 /// Bytes of signals count towards what one claim may carry.
-async fn a_claim_stops_at_four_mebibytes_of_signals_as_well(world: World) {
+pub(crate) async fn a_claim_stops_at_four_mebibytes_of_signals_as_well(world: World) {
     let large = Some(Payload::bytes(vec![7; limits::SIGNAL_BYTES]));
     for _ in 0..3 {
         world.job("resize").on_partition(0).submit().await;
@@ -184,7 +160,7 @@ async fn a_claim_stops_at_four_mebibytes_of_signals_as_well(world: World) {
     assert_eq!(world.worker("next").claim_up_to(3).await.len(), 1);
 }
 
-async fn a_later_suspension_hands_only_its_own_signals(world: World) {
+pub(crate) async fn a_later_suspension_hands_only_its_own_signals(world: World) {
     let (_, first) = world.suspended().await;
     first.send("first").await.unwrap();
     let second = world.worker("second").claim().await.wait_for(signal("next"), ["next"]).await;

@@ -1,39 +1,9 @@
 //! A holder lets go of its work and waits, for as long as it takes.
 
-use ff_core::contracts::{Filter, ListArgs, SuspendArgs, Timeout};
-use ff_core::lease::LeaseEnding;
-use ff_core::limits;
-use ff_core::state::{
-    AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
-    TerminalOutcome,
-};
-use ff_core::suspension::{
-    BoundWaitpoint, ResumePolicy, SignalSelection, SuspendReason, SuspendedBy, TimeoutBehavior, WaitpointState,
-};
-use ff_core::types::{ExecutionId, LeaseId, Namespace};
-use uuid::Uuid;
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, any, key, signal};
-use crate::{World, ms};
 
-promises! {
-    suspending_gives_up_the_lease_and_keeps_the_attempt,
-    who_suspended_cannot_go_on_with_it,
-    only_its_holder_can_suspend_work,
-    a_suspension_lasts_as_long_as_it_takes,
-    suspended_work_is_not_handed_out,
-    a_suspension_reads_back_as_it_was_asked_for,
-    open_waitpoints_are_told_without_what_opens_them,
-    every_reason_has_its_words,
-    words_of_a_callers_own_are_kept,
-    what_waits_is_listed_with_its_reason_and_its_age,
-    work_may_wait_again_and_again,
-    waitpoints_are_granted_in_the_order_they_were_asked_for,
-}
-
-async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World) {
+pub(crate) async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(400)).await;
     held.wait_on("approval").await;
@@ -45,7 +15,7 @@ async fn suspending_gives_up_the_lease_and_keeps_the_attempt(world: World) {
     assert_eq!((attempt.id, attempt.ran_ms, &attempt.end), (held.fence().attempt_id, 400, &None));
 }
 
-async fn who_suspended_cannot_go_on_with_it(world: World) {
+pub(crate) async fn who_suspended_cannot_go_on_with_it(world: World) {
     let (held, _) = world.suspended().await;
     let before = world.contents().await;
     let refusal = assert_refused!(held.complete(b"done").await, "execution_not_active");
@@ -58,7 +28,7 @@ async fn who_suspended_cannot_go_on_with_it(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn only_its_holder_can_suspend_work(world: World) {
+pub(crate) async fn only_its_holder_can_suspend_work(world: World) {
     let held = world.held().await;
     let nobodys = world.submit("shrink", b"dog.png").await;
     let before = world.contents().await;
@@ -74,8 +44,8 @@ async fn only_its_holder_can_suspend_work(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Neither a lease nor an attempt's timeout runs while nobody holds the work.
-async fn a_suspension_lasts_as_long_as_it_takes(world: World) {
+/// Neither a lease nor an attempt's timeout runs while the execution is suspended.
+pub(crate) async fn a_suspension_lasts_as_long_as_it_takes(world: World) {
     world.job("resize").attempt_timeout(ms(5_000)).submit().await;
     let held = world.worker("holder").claim().await;
     world.clock.advance(ms(3_000)).await;
@@ -90,7 +60,7 @@ async fn a_suspension_lasts_as_long_as_it_takes(world: World) {
     assert_refused!(again.renew().await, "lease_expired");
 }
 
-async fn suspended_work_is_not_handed_out(world: World) {
+pub(crate) async fn suspended_work_is_not_handed_out(world: World) {
     let (held, _) = world.suspended().await;
     assert!(world.worker("eager").claim_up_to(9).await.is_empty());
     assert!(world.worker("eager").next(9, ms(20)).await.is_empty());
@@ -98,7 +68,7 @@ async fn suspended_work_is_not_handed_out(world: World) {
     assert_refused!(world.replay(&held.id()).await, "execution_not_terminal");
 }
 
-async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
+pub(crate) async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
     let held = world.held().await;
     world.clock.advance(ms(100)).await;
     let wish = SuspendArgs {
@@ -125,7 +95,7 @@ async fn a_suspension_reads_back_as_it_was_asked_for(world: World) {
     assert_eq!(world.describe(&held.id()).await.suspension.unwrap().signals_counted, 1);
 }
 
-async fn open_waitpoints_are_told_without_what_opens_them(world: World) {
+pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("early").await;
     ahead.send("note").await.unwrap();
@@ -146,7 +116,7 @@ async fn open_waitpoints_are_told_without_what_opens_them(world: World) {
     assert_refused!(world.backend.waitpoints(&unknown).await, "execution_not_found");
 }
 
-async fn every_reason_has_its_words(world: World) {
+pub(crate) async fn every_reason_has_its_words(world: World) {
     for reason in SuspendReason::ALL {
         let held = world.held().await;
         let [_] = held.wait(SuspendArgs { reason: reason.clone(), ..held.wish("approval") }).await;
@@ -163,7 +133,7 @@ async fn every_reason_has_its_words(world: World) {
     }
 }
 
-async fn words_of_a_callers_own_are_kept(world: World) {
+pub(crate) async fn words_of_a_callers_own_are_kept(world: World) {
     let held = world.held().await;
     let (reason, requested_by) = ("waits for Zoë".parse().unwrap(), "a robot".parse().unwrap());
     let [_] = held.wait(SuspendArgs { reason, requested_by, ..held.wish("approval") }).await;
@@ -173,7 +143,7 @@ async fn words_of_a_callers_own_are_kept(world: World) {
     assert_eq!((read.reason.as_str(), read.requested_by.as_str()), ("waits for Zoë", "a robot"));
 }
 
-async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
+pub(crate) async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
     let (held, waitpoint) = world.suspended().await;
     world.submit("shrink", b"dog.png").await;
     let suspended_at = world.clock.now();
@@ -191,7 +161,7 @@ async fn what_waits_is_listed_with_its_reason_and_its_age(world: World) {
     assert!(world.backend.list(args).await.unwrap().executions.is_empty());
 }
 
-async fn work_may_wait_again_and_again(world: World) {
+pub(crate) async fn work_may_wait_again_and_again(world: World) {
     let mut held = world.held().await;
     let attempt = held.fence().attempt_id;
     for nth in 0..5 {
@@ -206,7 +176,7 @@ async fn work_may_wait_again_and_again(world: World) {
 }
 
 /// One waitpoint may have been made ahead and another be new; each is granted in the order it was asked for.
-async fn waitpoints_are_granted_in_the_order_they_were_asked_for(world: World) {
+pub(crate) async fn waitpoints_are_granted_in_the_order_they_were_asked_for(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;
     let condition = any(["a", "b", "c"].map(signal));

@@ -1,33 +1,10 @@
 //! A suspension that nothing ends in time does what its holder asked for.
 
-use ff_core::contracts::{SuspendArgs, Timeout};
-use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Outcome};
-use ff_core::signal::{Effect, Signal};
-use ff_core::state::{BlockingReason, PublicState};
-use ff_core::suspension::{Condition, Distinct, OperatorDecision, ResumePolicy, ResumedBy, TimeoutBehavior};
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::count;
-use crate::{LeasedExecution, Waitpoint, World, ms};
-
-promises! {
-    work_whose_wait_times_out_may_fail,
-    work_whose_wait_times_out_may_be_cancelled,
-    work_whose_wait_times_out_may_expire,
-    work_whose_wait_times_out_may_go_on_and_hear_so,
-    work_whose_wait_times_out_may_be_handed_to_an_operator,
-    an_operator_ends_what_was_handed_to_one,
-    a_timeout_hands_on_what_had_counted,
-    a_timeout_may_be_at_a_moment,
-    work_may_wait_for_nothing_but_its_timeout,
-    a_signal_in_time_disarms_the_timeout,
-    a_signal_that_beats_the_pump_wins,
-    many_waits_may_time_out_at_once,
-}
 
 /// Waiting is no try that went wrong: there is nothing to try again.
-async fn work_whose_wait_times_out_may_fail(world: World) {
+pub(crate) async fn work_whose_wait_times_out_may_fail(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::Fail).await;
     world.clock.advance(ms(1)).await;
     let failure = has_ended(&world, &held, &waitpoint, Outcome::Failed).await.unwrap();
@@ -35,19 +12,19 @@ async fn work_whose_wait_times_out_may_fail(world: World) {
     assert_eq!(world.describe(&held.id()).await.retries, 0);
 }
 
-async fn work_whose_wait_times_out_may_be_cancelled(world: World) {
+pub(crate) async fn work_whose_wait_times_out_may_be_cancelled(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::Cancel).await;
     world.clock.advance(ms(1)).await;
     assert_eq!(has_ended(&world, &held, &waitpoint, Outcome::Cancelled).await, None);
 }
 
-async fn work_whose_wait_times_out_may_expire(world: World) {
+pub(crate) async fn work_whose_wait_times_out_may_expire(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::Expire).await;
     world.clock.advance(ms(1)).await;
     assert_eq!(has_ended(&world, &held, &waitpoint, Outcome::Expired).await, None);
 }
 
-async fn work_whose_wait_times_out_may_go_on_and_hear_so(world: World) {
+pub(crate) async fn work_whose_wait_times_out_may_go_on_and_hear_so(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::AutoResume).await;
     world.clock.advance(ms(1)).await;
     assert_eq!(world.state(&held.id()).await, PublicState::Waiting);
@@ -61,7 +38,7 @@ async fn work_whose_wait_times_out_may_go_on_and_hear_so(world: World) {
     assert_eq!(world.signals(&held.id()).await, std::slice::from_ref(&told.signal));
 }
 
-async fn work_whose_wait_times_out_may_be_handed_to_an_operator(world: World) {
+pub(crate) async fn work_whose_wait_times_out_may_be_handed_to_an_operator(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::Escalate).await;
     world.clock.advance(ms(1)).await;
     let read = world.describe(&held.id()).await;
@@ -78,14 +55,14 @@ async fn work_whose_wait_times_out_may_be_handed_to_an_operator(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["better-late"]);
 }
 
-async fn an_operator_ends_what_was_handed_to_one(world: World) {
+pub(crate) async fn an_operator_ends_what_was_handed_to_one(world: World) {
     let (held, _) = waiting(&world, TimeoutBehavior::Escalate).await;
     world.clock.advance(ms(1)).await;
     world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
     assert_eq!(world.worker("next").claim().await.handed(), ["approved"]);
 }
 
-async fn a_timeout_hands_on_what_had_counted(world: World) {
+pub(crate) async fn a_timeout_hands_on_what_had_counted(world: World) {
     let held = world.held().await;
     let wish = SuspendArgs {
         timeout: Some(Timeout::After(1_000)),
@@ -101,7 +78,7 @@ async fn a_timeout_hands_on_what_had_counted(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["yes", "timeout"]);
 }
 
-async fn a_timeout_may_be_at_a_moment(world: World) {
+pub(crate) async fn a_timeout_may_be_at_a_moment(world: World) {
     let held = world.held().await;
     let moment = world.clock.now() + 2_000;
     let timeout = Some(Timeout::At(moment));
@@ -114,7 +91,7 @@ async fn a_timeout_may_be_at_a_moment(world: World) {
 }
 
 /// A long sleep without a lease.
-async fn work_may_wait_for_nothing_but_its_timeout(world: World) {
+pub(crate) async fn work_may_wait_for_nothing_but_its_timeout(world: World) {
     let held = world.held().await;
     let wish = SuspendArgs {
         timeout: Some(Timeout::After(86_400_000)),
@@ -129,7 +106,7 @@ async fn work_may_wait_for_nothing_but_its_timeout(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["timeout"]);
 }
 
-async fn a_signal_in_time_disarms_the_timeout(world: World) {
+pub(crate) async fn a_signal_in_time_disarms_the_timeout(world: World) {
     for behavior in TimeoutBehavior::ALL {
         let (_, waitpoint) = waiting(&world, *behavior).await;
         assert_eq!(waitpoint.effect("just-in-time").await, Effect::Satisfied);
@@ -140,8 +117,8 @@ async fn a_signal_in_time_disarms_the_timeout(world: World) {
     }
 }
 
-/// Until somebody acts on it, a wait whose time is over still waits: a signal and the timeout cannot both win.
-async fn a_signal_that_beats_the_pump_wins(world: World) {
+/// Until the engine fires it, a suspension past its timeout is still open: a signal and the timeout cannot both win.
+pub(crate) async fn a_signal_that_beats_the_pump_wins(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::Fail).await;
     world.clock.slip(ms(1));
     assert_eq!(waitpoint.effect("late").await, Effect::Satisfied);
@@ -150,7 +127,7 @@ async fn a_signal_that_beats_the_pump_wins(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["late"]);
 }
 
-async fn many_waits_may_time_out_at_once(world: World) {
+pub(crate) async fn many_waits_may_time_out_at_once(world: World) {
     let mut ids = Vec::new();
     for _ in 0..120 {
         ids.push(world.job("resize").on_partition(1).submit().await);

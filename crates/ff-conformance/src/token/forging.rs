@@ -1,25 +1,11 @@
-//! Tokens nobody was given: none opens anything, and nothing is written for them.
+//! Forged tokens open nothing, and nothing is written for them.
 
-use ff_core::backend::Answer;
-use ff_core::contracts::{DeliverArgs, Delivered, RotateSecretArgs, WaitpointRef};
-use ff_core::engine_error::Code;
-use ff_core::signal::Effect;
-use ff_core::suspension::Distinct;
-use ff_core::token::{Mac, PresentedToken, Secret, WaitpointToken};
-use ff_core::types::{ExecutionId, Kid, WaitpointId};
 use futures_util::future::join_all;
-use uuid::Uuid;
 
-use crate::refused::refused_as;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{count, key};
-use crate::{Waitpoint, World, ms};
 
-promises! {
-    forged_tokens_open_nothing_and_write_nothing,
-}
-
-async fn forged_tokens_open_nothing_and_write_nothing(world: World) {
+pub(crate) async fn forged_tokens_open_nothing_and_write_nothing(world: World) {
     forge(&world, 2_000).await;
 }
 

@@ -1,29 +1,10 @@
 //! A token opens one waitpoint and nothing else, and is judged before anything else is looked at.
 
-use ff_core::contracts::{DeliverArgs, RotateSecretArgs, WaitpointRef};
-use ff_core::signal::Effect;
-use ff_core::suspension::Distinct;
-use ff_core::token::{PresentedToken, WaitpointToken};
-use ff_core::types::{ExecutionId, WaitpointId};
-use uuid::Uuid;
-
-use crate::refused::{assert_refused, refused_as};
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::{all, count, key, signal};
-use crate::{Waitpoint, World, ms};
-
-promises! {
-    the_token_is_judged_before_anything_about_state_is_revealed,
-    a_duplicate_needs_its_token_as_well,
-    a_token_opens_its_own_waitpoint_only,
-    a_token_can_be_judged_without_using_it,
-    a_token_asked_for_after_a_rotation_and_its_grace_opens,
-    an_older_token_opens_within_its_grace_beside_a_newer_one,
-    an_operator_can_read_a_token,
-}
 
 /// Without a valid token, work that exists is answered like work that does not, whatever state it is in.
-async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
+pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
     let before = world.contents().await;
@@ -36,8 +17,8 @@ async fn the_token_is_judged_before_anything_about_state_is_revealed(world: Worl
     assert_refused!(waitpoint.send("late").await, "target_not_signalable");
 }
 
-/// Nor is a key that was used before told to anybody who has no token.
-async fn a_duplicate_needs_its_token_as_well(world: World) {
+/// Without a token, a key that was used before looks like any other.
+pub(crate) async fn a_duplicate_needs_its_token_as_well(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let once = waitpoint.signal_once("approved", "answer");
     world.backend.deliver(once.clone()).await.unwrap();
@@ -45,7 +26,7 @@ async fn a_duplicate_needs_its_token_as_well(world: World) {
     assert_refused!(world.backend.deliver(forged).await, "invalid_token");
 }
 
-async fn a_token_opens_its_own_waitpoint_only(world: World) {
+pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
     let held = world.held().await;
     let [a, b] = held.wait_for(all([signal("a"), signal("b")]), ["a", "b"]).await;
     let elsewhere = world.job("resize").on_partition(held.id().partition()).submit().await;
@@ -62,7 +43,7 @@ async fn a_token_opens_its_own_waitpoint_only(world: World) {
 }
 
 /// A page that shows a question judges the token first, and uses nothing up.
-async fn a_token_can_be_judged_without_using_it(world: World) {
+pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let judge = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
         world.engine_store.judge_token(id, waitpoint, token).await
@@ -84,8 +65,8 @@ async fn a_token_can_be_judged_without_using_it(world: World) {
     judge(&id, &at, &PresentedToken::from(&minted)).await.unwrap();
 }
 
-/// A rotation shuts nobody out: what is asked for afterwards is signed with the secret there is then.
-async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
+/// Tokens that are minted after a rotation are signed with the new secret.
+pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
     let (held, waitpoint) = world.suspended().await;
     rotate(&world, "k2", 1_000).await;
     let token = async || world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
@@ -105,7 +86,7 @@ async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world: World) {
 }
 
 /// Every token minted for a waitpoint opens it while its secret verifies.
-async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
+pub(crate) async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
     rotate(&world, "k2", 60_000).await;
@@ -121,7 +102,7 @@ async fn rotate(world: &World, kid: &str, grace_ms: u64) {
     assert!(world.backend.rotate_secret(rotation).await.unwrap().is_complete());
 }
 
-async fn an_operator_can_read_a_token(world: World) {
+pub(crate) async fn an_operator_can_read_a_token(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let token = world.backend.waitpoint_token(&held.id(), &waitpoint.id()).await.unwrap();
     assert_eq!(token, waitpoint.granted.waitpoint_token);

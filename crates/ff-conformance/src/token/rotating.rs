@@ -1,38 +1,10 @@
 //! The secrets behind tokens are rotated on every partition at once, and what was handed out before goes on working for a
 //! while.
 
-use ff_core::contracts::{Kids, RotateSecretArgs, Rotated, RotationReport, SuspendArgs};
-use ff_core::engine_error::EngineError;
-use ff_core::limits;
-use ff_core::signal::Effect;
-use ff_core::suspension::Distinct;
-use ff_core::token::Secret;
-use ff_core::types::Kid;
-
-use crate::refused::assert_refused;
-use crate::suite::promises;
+use crate::prelude::*;
 use crate::world::conditions::count;
-use crate::{Waitpoint, World, ms};
 
-promises! {
-    a_store_has_its_first_secret_from_the_start,
-    a_rotation_reaches_every_partition,
-    the_key_ring_is_the_one_tokens_are_signed_under,
-    a_rotation_can_be_repeated,
-    a_kid_that_still_verifies_becomes_current_again,
-    a_kid_that_verifies_stands_for_one_secret,
-    a_token_minted_before_two_rotations_works_within_its_grace_and_not_after,
-    several_retired_secrets_are_alive_at_once_each_for_its_own_grace,
-    without_grace_a_secret_is_gone_at_once,
-    what_expired_is_thrown_away_by_the_next_rotation,
-    a_partition_keeps_sixty_four_secrets,
-    a_secret_has_sixteen_bytes_at_least,
-    a_kid_that_comes_again_with_another_secret_opens_nothing_from_before,
-    a_grace_may_be_ten_years,
-    a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it,
-}
-
-async fn a_store_has_its_first_secret_from_the_start(world: World) {
+pub(crate) async fn a_store_has_its_first_secret_from_the_start(world: World) {
     let kids = world.backend.kids().await.unwrap();
     assert_eq!(kids.iter().map(|of| of.partition).collect::<Vec<_>>(), world.partitions().collect::<Vec<_>>());
     for of in kids {
@@ -44,7 +16,7 @@ async fn a_store_has_its_first_secret_from_the_start(world: World) {
     assert_eq!(waitpoint.granted.waitpoint_token.kid, Kid::first());
 }
 
-async fn a_rotation_reaches_every_partition(world: World) {
+pub(crate) async fn a_rotation_reaches_every_partition(world: World) {
     let report = rotate(&world, "k2", "c0ffee", 60_000).await;
     let rotated = Rotated::Rotated { previous_kid: Some(Kid::first()), new_kid: kid("k2"), gc_count: 0 };
     assert_eq!((report.rotated, report.failed.len()), (everywhere(&world, &rotated), 0));
@@ -57,7 +29,7 @@ async fn a_rotation_reaches_every_partition(world: World) {
     assert_eq!(waitpoint.effect("go").await, Effect::Satisfied);
 }
 
-async fn the_key_ring_is_the_one_tokens_are_signed_under(world: World) {
+pub(crate) async fn the_key_ring_is_the_one_tokens_are_signed_under(world: World) {
     assert_eq!(world.engine_store.key_ring().await.unwrap().current().map(|(kid, _)| kid.clone()), Some(Kid::first()));
     rotate(&world, "k2", "c0ffee", 60_000).await;
     let (ring, now) = (world.engine_store.key_ring().await.unwrap(), world.engine_store.now().await.unwrap());
@@ -67,7 +39,7 @@ async fn the_key_ring_is_the_one_tokens_are_signed_under(world: World) {
     assert!(ring.verifying(&Kid::first(), now + 60_000).is_none());
 }
 
-async fn a_rotation_can_be_repeated(world: World) {
+pub(crate) async fn a_rotation_can_be_repeated(world: World) {
     rotate(&world, "k2", "c0ffee", 60_000).await;
     let before = world.contents().await;
     world.clock.advance(ms(100)).await;
@@ -79,7 +51,7 @@ async fn a_rotation_can_be_repeated(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-async fn a_kid_that_still_verifies_becomes_current_again(world: World) {
+pub(crate) async fn a_kid_that_still_verifies_becomes_current_again(world: World) {
     rotate(&world, "k2", "c0ffee", 1_000).await;
     let waitpoint = open(&world).await;
     rotate(&world, "k3", "0b", 1_000).await;
@@ -98,8 +70,8 @@ async fn a_kid_that_still_verifies_becomes_current_again(world: World) {
     }
 }
 
-/// Whoever was told a kid must not find another secret behind it.
-async fn a_kid_that_verifies_stands_for_one_secret(world: World) {
+/// A kid in use must not get another secret.
+pub(crate) async fn a_kid_that_verifies_stands_for_one_secret(world: World) {
     rotate(&world, "k2", "0a", 0).await;
     rotate(&world, "k3", "0b", 1_000).await;
     let before = world.contents().await;
@@ -116,7 +88,7 @@ async fn a_kid_that_verifies_stands_for_one_secret(world: World) {
     assert!(rotate(&world, "k2", "ff", 1_000).await.is_complete(), "a kid that is gone may come again");
 }
 
-async fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_after(world: World) {
+pub(crate) async fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_after(world: World) {
     let waitpoint = open(&world).await;
     rotate(&world, "k2", "0a", 1_000).await;
     world.clock.advance(ms(10)).await;
@@ -131,7 +103,7 @@ async fn a_token_minted_before_two_rotations_works_within_its_grace_and_not_afte
     assert_refused!(waitpoint.send("late").await, "invalid_token");
 }
 
-async fn several_retired_secrets_are_alive_at_once_each_for_its_own_grace(world: World) {
+pub(crate) async fn several_retired_secrets_are_alive_at_once_each_for_its_own_grace(world: World) {
     let mut waitpoints = vec![open(&world).await];
     for (name, secret, grace_ms) in [("k2", "0a", 3_000), ("k3", "0b", 1_000), ("k4", "0c", 2_000)] {
         rotate(&world, name, secret, grace_ms).await;
@@ -161,14 +133,14 @@ async fn several_retired_secrets_are_alive_at_once_each_for_its_own_grace(world:
     }
 }
 
-async fn without_grace_a_secret_is_gone_at_once(world: World) {
+pub(crate) async fn without_grace_a_secret_is_gone_at_once(world: World) {
     let waitpoint = open(&world).await;
     rotate(&world, "k2", "0a", 0).await;
     assert_refused!(waitpoint.send("late").await, "token_expired");
     assert_eq!(open(&world).await.effect("vote").await, Effect::Appended);
 }
 
-async fn what_expired_is_thrown_away_by_the_next_rotation(world: World) {
+pub(crate) async fn what_expired_is_thrown_away_by_the_next_rotation(world: World) {
     rotate(&world, "k2", "0a", 0).await;
     rotate(&world, "k3", "0b", 1_000).await;
     world.clock.advance(ms(1_000)).await;
@@ -181,7 +153,7 @@ async fn what_expired_is_thrown_away_by_the_next_rotation(world: World) {
     }
 }
 
-async fn a_partition_keeps_sixty_four_secrets(world: World) {
+pub(crate) async fn a_partition_keeps_sixty_four_secrets(world: World) {
     for nth in 2..=limits::RING_KIDS {
         assert!(rotate(&world, &format!("k{nth}"), &format!("{nth:02x}"), 60_000).await.is_complete());
     }
@@ -197,7 +169,7 @@ async fn a_partition_keeps_sixty_four_secrets(world: World) {
     assert!(rotate(&world, "more", "ff", 60_000).await.is_complete());
 }
 
-async fn a_secret_has_sixteen_bytes_at_least(world: World) {
+pub(crate) async fn a_secret_has_sixteen_bytes_at_least(world: World) {
     let before = world.contents().await;
     let [short, enough] = [15, 16].map(|bytes| Secret::new(vec![7; bytes]).unwrap());
     let args = |secret| RotateSecretArgs { kid: kid("k2"), secret, grace_ms: 0 };
@@ -208,7 +180,7 @@ async fn a_secret_has_sixteen_bytes_at_least(world: World) {
 }
 
 /// A name that is used again must not make a token from before good, nor show what the token was for.
-async fn a_kid_that_comes_again_with_another_secret_opens_nothing_from_before(world: World) {
+pub(crate) async fn a_kid_that_comes_again_with_another_secret_opens_nothing_from_before(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let token = || world.backend.waitpoint_token(&waitpoint.execution_id, &waitpoint.granted.waitpoint_id);
     assert_eq!(token().await.unwrap(), waitpoint.granted.waitpoint_token);
@@ -218,7 +190,7 @@ async fn a_kid_that_comes_again_with_another_secret_opens_nothing_from_before(wo
     assert_refused!(waitpoint.send("go").await, "invalid_token");
 }
 
-async fn a_grace_may_be_ten_years(world: World) {
+pub(crate) async fn a_grace_may_be_ten_years(world: World) {
     let before = world.contents().await;
     let mut args = RotateSecretArgs::parse("k2", &"0a".repeat(16), limits::SPAN_MAX_MS).unwrap();
     args.grace_ms += 1;
@@ -231,7 +203,7 @@ async fn a_grace_may_be_ten_years(world: World) {
 }
 
 /// What was handed out ahead, and signals that came early, outlast a rotation.
-async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World) {
+pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
     rotate(&world, "k2", "0a", 60_000).await;

@@ -1,29 +1,16 @@
 //! Who works is listed while it is there.
 
-use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs};
-use ff_core::limits;
-use ff_core::types::{Capability, Kind, LaneId};
-
 use super::{names, worker};
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    workers_are_listed_by_name_page_by_page,
-    a_list_of_workers_is_of_one_tenant_or_of_all,
-    a_worker_is_listed_as_it_said_it_is,
-    a_page_of_workers_has_at_most_a_thousand,
-}
-
-async fn workers_are_listed_by_name_page_by_page(world: World) {
+pub(crate) async fn workers_are_listed_by_name_page_by_page(world: World) {
     for name in ["c", "a", "d", "b"] {
         world.backend.register_worker(worker(name, "default")).await.unwrap();
     }
     assert_eq!(names(&world, None).await, ["a", "b", "c", "d"]);
 }
 
-async fn a_list_of_workers_is_of_one_tenant_or_of_all(world: World) {
+pub(crate) async fn a_list_of_workers_is_of_one_tenant_or_of_all(world: World) {
     world.backend.register_worker(worker("ours", "default")).await.unwrap();
     world.backend.register_worker(worker("theirs", "acme")).await.unwrap();
     assert_eq!(names(&world, Some("default")).await, ["ours"]);
@@ -31,7 +18,7 @@ async fn a_list_of_workers_is_of_one_tenant_or_of_all(world: World) {
     assert_eq!(names(&world, None).await, ["ours", "theirs"]);
 }
 
-async fn a_worker_is_listed_as_it_said_it_is(world: World) {
+pub(crate) async fn a_worker_is_listed_as_it_said_it_is(world: World) {
     let said = RegisterWorkerArgs {
         lanes: [LaneId::parse("mail").unwrap(), LaneId::default_name()].into(),
         kinds: [Kind::parse("send").unwrap()].into(),
@@ -49,7 +36,7 @@ async fn a_worker_is_listed_as_it_said_it_is(world: World) {
     assert_eq!((known.registered_at, known.seen_at), (registered_at, registered_at + 10));
 }
 
-async fn a_page_of_workers_has_at_most_a_thousand(world: World) {
+pub(crate) async fn a_page_of_workers_has_at_most_a_thousand(world: World) {
     let list = |limit| ListWorkersArgs { namespace: None, after: None, limit };
     assert!(world.backend.list_workers(list(limits::PAGE)).await.is_ok());
     let refusal = assert_refused!(world.backend.list_workers(list(limits::PAGE + 1)).await, "limit_exceeded");

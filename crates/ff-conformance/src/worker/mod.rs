@@ -3,22 +3,7 @@
 pub(crate) mod listing;
 pub(crate) mod registering;
 
-/// What is promised here, by theme.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! worker_promises {
-    ($for:ident => $($make:tt)+) => { $($make)+! { $for:
-        worker {
-            listing,
-            registering,
-        }
-    } };
-}
-
-use ff_core::contracts::{ListWorkersArgs, RegisterWorkerArgs};
-use ff_core::types::{Namespace, WorkerId, WorkerInstanceId};
-
-use crate::World;
+use crate::prelude::*;
 
 /// A worker instance of a tenant, which counts as gone after a second.
 pub(crate) fn worker(name: &str, namespace: &str) -> RegisterWorkerArgs {
@@ -29,7 +14,7 @@ pub(crate) fn worker(name: &str, namespace: &str) -> RegisterWorkerArgs {
     }
 }
 
-/// The names of the workers of a tenant or of everybody, one to a page.
+/// The names of the workers of one namespace or of all, one to a page.
 pub(crate) async fn names(world: &World, namespace: Option<&str>) -> Vec<String> {
     let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
     let (mut names, mut after): (_, Option<WorkerInstanceId>) = (Vec::new(), None);

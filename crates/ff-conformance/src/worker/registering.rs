@@ -1,32 +1,12 @@
 //! Workers say that they are there, and count as gone when they no longer do.
 
-use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
-use ff_core::engine_error::EngineError;
-use ff_core::limits;
-use ff_core::types::{Capability, LaneId, Namespace, WorkerInstanceId};
 use ff_engine::Orchestration;
 use futures_util::{StreamExt, stream};
 
 use super::{names, worker};
-use crate::refused::assert_refused;
-use crate::suite::promises;
-use crate::{World, ms};
+use crate::prelude::*;
 
-promises! {
-    a_worker_that_is_heard_of_stays,
-    a_worker_that_was_not_heard_of_is_gone,
-    one_that_is_gone_is_told_so_and_may_come_back,
-    registering_again_renews_what_is_known,
-    the_name_of_a_worker_that_is_there_cannot_be_taken,
-    another_tenants_worker_is_not_there,
-    leaving_twice_is_one_leave,
-    only_those_gone_are_swept,
-    a_registration_out_of_range_is_refused_by_its_field,
-    a_namespace_has_ten_thousand_workers_at_once_and_no_more,
-    nobody_has_to_register_in_order_to_work,
-}
-
-async fn a_worker_that_is_heard_of_stays(world: World) {
+pub(crate) async fn a_worker_that_is_heard_of_stays(world: World) {
     let registered = world.backend.register_worker(worker("a", "default")).await.unwrap();
     assert_eq!((registered.expires_at, registered.already), (world.clock.now() + 1_000, false));
     for _ in 0..5 {
@@ -37,7 +17,7 @@ async fn a_worker_that_is_heard_of_stays(world: World) {
     assert_eq!(names(&world, None).await, ["a"]);
 }
 
-async fn a_worker_that_was_not_heard_of_is_gone(world: World) {
+pub(crate) async fn a_worker_that_was_not_heard_of_is_gone(world: World) {
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     world.clock.advance(ms(999)).await;
     assert_eq!(names(&world, None).await, ["a"]);
@@ -45,7 +25,7 @@ async fn a_worker_that_was_not_heard_of_is_gone(world: World) {
     assert_eq!(names(&world, None).await, Vec::<String>::new());
 }
 
-async fn one_that_is_gone_is_told_so_and_may_come_back(world: World) {
+pub(crate) async fn one_that_is_gone_is_told_so_and_may_come_back(world: World) {
     assert_refused!(world.backend.heartbeat(beat("a", "default")).await, "not_found");
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     world.clock.advance(ms(1_000)).await;
@@ -55,7 +35,7 @@ async fn one_that_is_gone_is_told_so_and_may_come_back(world: World) {
     world.backend.heartbeat(beat("a", "default")).await.unwrap();
 }
 
-async fn registering_again_renews_what_is_known(world: World) {
+pub(crate) async fn registering_again_renews_what_is_known(world: World) {
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     world.clock.advance(ms(500)).await;
     let mail = RegisterWorkerArgs { lanes: [LaneId::parse("mail").unwrap()].into(), ..worker("a", "default") };
@@ -64,7 +44,7 @@ async fn registering_again_renews_what_is_known(world: World) {
     assert_eq!(names(&world, None).await, ["a"]);
 }
 
-async fn the_name_of_a_worker_that_is_there_cannot_be_taken(world: World) {
+pub(crate) async fn the_name_of_a_worker_that_is_there_cannot_be_taken(world: World) {
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     let before = world.contents().await;
     assert_refused!(world.backend.register_worker(worker("a", "acme")).await, "idempotency_conflict");
@@ -73,21 +53,21 @@ async fn the_name_of_a_worker_that_is_there_cannot_be_taken(world: World) {
     world.backend.register_worker(worker("a", "acme")).await.unwrap();
 }
 
-async fn another_tenants_worker_is_not_there(world: World) {
+pub(crate) async fn another_tenants_worker_is_not_there(world: World) {
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     assert_refused!(world.backend.heartbeat(beat("a", "acme")).await, "not_found");
     assert!(world.backend.leave(leave("a", "acme")).await.unwrap().already);
     assert_eq!(names(&world, None).await, ["a"]);
 }
 
-async fn leaving_twice_is_one_leave(world: World) {
+pub(crate) async fn leaving_twice_is_one_leave(world: World) {
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     assert!(!world.backend.leave(leave("a", "default")).await.unwrap().already);
     assert!(world.backend.leave(leave("a", "default")).await.unwrap().already);
     assert_eq!(names(&world, None).await, Vec::<String>::new());
 }
 
-async fn only_those_gone_are_swept(world: World) {
+pub(crate) async fn only_those_gone_are_swept(world: World) {
     let before = world.contents().await;
     world.backend.register_worker(worker("a", "default")).await.unwrap();
     world.clock.advance(ms(500)).await;
@@ -101,7 +81,7 @@ async fn only_those_gone_are_swept(world: World) {
     assert_eq!(world.contents().await, before, "nothing is left of them");
 }
 
-async fn a_registration_out_of_range_is_refused_by_its_field(world: World) {
+pub(crate) async fn a_registration_out_of_range_is_refused_by_its_field(world: World) {
     let lanes = |count: usize| (0..count).map(|nth| LaneId::parse(&format!("l{nth}")).unwrap()).collect();
     let capabilities = |count: usize| (0..count).map(|nth| Capability::parse(&format!("c{nth}")).unwrap()).collect();
     let known = || worker("a", "default");
@@ -129,7 +109,7 @@ async fn a_registration_out_of_range_is_refused_by_its_field(world: World) {
     world.backend.register_worker(most).await.unwrap();
 }
 
-async fn a_namespace_has_ten_thousand_workers_at_once_and_no_more(world: World) {
+pub(crate) async fn a_namespace_has_ten_thousand_workers_at_once_and_no_more(world: World) {
     let lasting = |name: &str, namespace: &str| RegisterWorkerArgs { ttl_ms: 600_000, ..worker(name, namespace) };
     let registered = (0..limits::WORKERS).map(|nth| {
         let (world, args) = (world.clone(), lasting(&format!("w{nth}"), "acme"));
@@ -148,7 +128,7 @@ async fn a_namespace_has_ten_thousand_workers_at_once_and_no_more(world: World) 
     one_more().await.unwrap();
 }
 
-async fn nobody_has_to_register_in_order_to_work(world: World) {
+pub(crate) async fn nobody_has_to_register_in_order_to_work(world: World) {
     world.held().await.complete(b"done").await.unwrap();
     assert_eq!(names(&world, None).await, Vec::<String>::new());
 }

@@ -11,11 +11,11 @@ use ff_core::types::TimestampMs;
 /// Time that stands still until a test moves it.
 #[derive(Clone)]
 pub struct WorldClock {
-    hands: Arc<TestClock>,
+    test_clock: Arc<TestClock>,
     engine_store: Arc<dyn EngineStore>,
 }
 
-/// The hands of the clock, as the store reads them.
+/// The time as the store reads it.
 #[derive(Debug)]
 pub struct TestClock(AtomicI64);
 
@@ -36,14 +36,14 @@ impl Clock for TestClock {
 }
 
 impl WorldClock {
-    /// The clock of a store that was made with these hands.
-    pub fn new(hands: Arc<TestClock>, engine_store: Arc<dyn EngineStore>) -> Self {
-        Self { hands, engine_store }
+    /// The clock of a store that was made with `test_clock`.
+    pub fn new(test_clock: Arc<TestClock>, engine_store: Arc<dyn EngineStore>) -> Self {
+        Self { test_clock, engine_store }
     }
 
     /// What time it is.
     pub fn now(&self) -> TimestampMs {
-        self.hands.now()
+        self.test_clock.now()
     }
 
     /// Lets time pass, and everything happen that becomes due by it.
@@ -52,14 +52,14 @@ impl WorldClock {
         self.fire_due().await;
     }
 
-    /// Lets time pass before anybody has acted on it.
+    /// Lets time pass without firing due work.
     pub fn slip(&self, by: Duration) {
-        self.hands.0.fetch_add(millis(by), Ordering::SeqCst);
+        self.test_clock.0.fetch_add(millis(by), Ordering::SeqCst);
     }
 
     /// Sets the clock back, as an operator might.
     pub fn set_back(&self, by: Duration) {
-        self.hands.0.fetch_sub(millis(by), Ordering::SeqCst);
+        self.test_clock.0.fetch_sub(millis(by), Ordering::SeqCst);
     }
 
     /// Fires what is due on every partition until nothing is.

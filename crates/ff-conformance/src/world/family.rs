@@ -36,7 +36,7 @@ impl LeasedExecution {
     }
 
     /// Adds children it is to wait for.
-    pub async fn bear(&self, children: &[&str]) {
+    pub async fn add_children(&self, children: &[&str]) {
         let edges: Vec<_> = children.iter().map(|child| (*child, self.node())).collect();
         self.world.backend.grow_flow(self.growth(children, &edges)).await.unwrap();
     }
@@ -48,7 +48,7 @@ impl LeasedExecution {
     }
 
     /// Lets go until its children have ended, and expects that some have not.
-    pub async fn let_go(&self) {
+    pub async fn wait_pending(&self) {
         assert_eq!(self.wait_for_children().await.unwrap().state, GroupState::Pending);
     }
 }

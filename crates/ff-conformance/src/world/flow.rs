@@ -19,7 +19,7 @@ use super::graph::{Graph, growth, named};
 use super::{LeasedExecution, World};
 
 /// How many work at once on what there is to do.
-const HANDS: usize = 32;
+const AT_ONCE: usize = 32;
 
 /// A flow in a world. Clones are the same flow.
 #[derive(Clone)]
@@ -47,8 +47,7 @@ impl World {
         Flow::new(self.clone(), created.flow_id)
     }
 
-    /// A flow on the partition after that of the flow before, so that whoever works on one does not come across the
-    /// next.
+    /// A flow on the partition after that of the flow before, so that claims for one do not get executions of the next.
     pub(super) fn new_flow(&self) -> FlowHeader {
         let config = self.engine_store.partitions();
         let partition = self.flows.fetch_add(1, Ordering::SeqCst) % config.num_flow_partitions;
@@ -252,5 +251,5 @@ impl Flow {
 /// Has all of these succeed without a result, several at a time.
 pub(crate) async fn complete_all(held: impl IntoIterator<Item = LeasedExecution>) {
     let completing = held.into_iter().map(async |held: LeasedExecution| held.complete_with(None).await.unwrap());
-    stream::iter(completing).buffer_unordered(HANDS).count().await;
+    stream::iter(completing).buffer_unordered(AT_ONCE).count().await;
 }

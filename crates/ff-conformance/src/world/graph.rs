@@ -24,7 +24,7 @@ pub(crate) fn named(name: &str) -> NodeName {
     NodeName::parse(name).unwrap()
 }
 
-/// A member by its name, with its name for bytes. A failure is for good, unless somebody says otherwise.
+/// A member by its name, with its name for bytes. It is not retried after a failure.
 pub(crate) fn node(name: &str) -> NodeSpec {
     let mut node = NodeSpec::new(named(name), Kind::parse("work").unwrap(), Payload::bytes(name.as_bytes().to_vec()));
     node.policy.retry_policy.max_retries = 0;

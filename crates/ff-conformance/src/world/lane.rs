@@ -1,4 +1,4 @@
-//! A lane in the hands of whoever operates it.
+//! A lane as an operator sees it.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ConfigureLaneArgs, Depth, LaneInfo, LaneStanding, Setting};

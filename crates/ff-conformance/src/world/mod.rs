@@ -148,7 +148,7 @@ impl World {
         self.backend.replay(ReplayArgs::new(*id)).await
     }
 
-    /// Takes an execution from whoever holds it.
+    /// Revokes the lease of an execution.
     pub async fn revoke(&self, id: &ExecutionId) -> Answer<Revoked> {
         self.backend.revoke(RevokeArgs { execution_id: *id, lease_id: None, reason: None }).await
     }

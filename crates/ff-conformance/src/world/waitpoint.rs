@@ -1,4 +1,4 @@
-//! A waitpoint in the hands of somebody outside, who has its token.
+//! A waitpoint as a sender has it, with its token.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{DeliverArgs, Delivered, GrantedWaitpoint, WaitpointBinding, WaitpointRef};
@@ -9,7 +9,7 @@ use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, WaitpointId};
 
 use super::World;
 
-/// A waitpoint and its token: whoever has them can send signals to it.
+/// A waitpoint and its token, which are all a sender needs.
 #[derive(Clone)]
 pub struct Waitpoint {
     world: World,

@@ -31,14 +31,14 @@ fn few_partitions() -> PartitionConfig {
     PartitionConfig { num_flow_partitions: 4, ..PartitionConfig::default() }
 }
 
-/// A store in this process, reached directly. Nobody but the test fires what is due. `closing` comes last of all.
+/// A store in this process, called directly. Only the test fires due work. `closing` runs last.
 fn over(
     store: Arc<dyn EngineStore>,
-    hands: Arc<TestClock>,
+    clock: Arc<TestClock>,
     closing: impl Future<Output = ()> + Send + 'static,
 ) -> World {
     let flowfabric = FlowFabric::over(store.clone());
-    let clock = WorldClock::new(hands, store.clone());
+    let clock = WorldClock::new(clock, store.clone());
     let world = World::new(flowfabric.backend().clone(), flowfabric.long_poll().clone(), store, clock);
     world.at_its_end(async move {
         flowfabric.shutdown().await;
@@ -49,19 +49,19 @@ fn over(
 
 /// A store in memory.
 pub async fn memory() -> World {
-    let hands = Arc::new(TestClock::default());
-    let store = MemoryBackend::new(few_partitions(), hands.clone(), Arc::new(SystemEntropy));
-    over(Arc::new(store), hands, async {})
+    let clock = Arc::new(TestClock::default());
+    let store = MemoryBackend::new(few_partitions(), clock.clone(), Arc::new(SystemEntropy));
+    over(Arc::new(store), clock, async {})
 }
 
 /// A store in a file of its own, as durable as a user's.
 pub async fn sqlite() -> World {
-    let hands = Arc::new(TestClock::default());
+    let clock = Arc::new(TestClock::default());
     let folder = tempfile::tempdir().unwrap();
     let options =
-        SqliteOptions { partitions: Some(few_partitions()), clock: hands.clone(), ..SqliteOptions::default() };
+        SqliteOptions { partitions: Some(few_partitions()), clock: clock.clone(), ..SqliteOptions::default() };
     let store = Arc::new(ff_backend_sqlite::open(&folder.path().join("flowfabric.db"), options).unwrap());
-    over(store.clone(), hands, async move {
+    over(store.clone(), clock, async move {
         store.close().await;
         drop(folder);
     })
@@ -82,11 +82,11 @@ pub async fn on_cluster(cluster: &Cluster) -> World {
 }
 
 async fn at(url: &str) -> World {
-    let hands = Arc::new(TestClock::default());
+    let clock = Arc::new(TestClock::default());
     let options =
-        ValkeyOptions { partitions: Some(few_partitions()), clock: Some(hands.clone()), ..ValkeyOptions::default() };
+        ValkeyOptions { partitions: Some(few_partitions()), clock: Some(clock.clone()), ..ValkeyOptions::default() };
     let store = ValkeyBackend::connect(url, options).await.unwrap();
-    over(Arc::new(store), hands, async {})
+    over(Arc::new(store), clock, async {})
 }
 
 /// A server over a store in memory.

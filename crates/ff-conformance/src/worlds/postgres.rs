@@ -16,14 +16,14 @@ static FREE: Mutex<Vec<(u16, String)>> = Mutex::new(Vec::new());
 /// A store on a Postgres server, in a schema it has to itself.
 pub async fn on_postgres(server: &Postgres) -> World {
     let (port, schema) = (server.port, schema(server).await);
-    let hands = Arc::new(TestClock::default());
+    let clock = Arc::new(TestClock::default());
     let options = PostgresOptions {
         partitions: Some(few_partitions()),
-        clock: Some(hands.clone()),
+        clock: Some(clock.clone()),
         ..PostgresOptions::default()
     };
     let store = Arc::new(ff_backend_postgres::connect(&server.url(&schema), options).await.unwrap());
-    over(store.clone(), hands, async move {
+    over(store.clone(), clock, async move {
         store.close().await;
         FREE.lock().unwrap().push((port, schema));
     })

@@ -8,62 +8,63 @@ mod keyspace;
 
 use ff_conformance::worlds::postgres_server::Postgres;
 use ff_conformance::worlds::servers::{Cluster, Flavour, Process};
-use ff_conformance::{Scope, check, every_domain, worlds};
+use ff_conformance::{Scope, check, worlds};
 
-/// A world per promise that needs no server.
-macro_rules! in_process {
-    ($world:ident, $scope:expr) => {
-        fn check(prefix: &str) {
-            super::check($scope, prefix, worlds::$world);
+include!(concat!(env!("OUT_DIR"), "/themes.rs"));
+
+/// A test per theme, which calls the surrounding module's `check` with the beginning of its promises' names.
+macro_rules! one_test_per_theme {
+    ($($domain:ident { $($theme:ident,)* })*) => {$(
+        mod $domain {$(
+            #[test]
+            fn $theme() {
+                super::check(concat!(stringify!($domain), "::", stringify!($theme), "::"));
+            }
+        )*}
+    )*};
+}
+
+/// A test per domain, for worlds whose servers take long to start.
+macro_rules! one_test_per_domain {
+    ($($domain:ident { $($theme:ident,)* })*) => {$(
+        #[test]
+        fn $domain() {
+            check(concat!(stringify!($domain), "::"));
+        }
+    )*};
+}
+
+/// The promises of a scope in one world; with a server, all promises of a test share it.
+macro_rules! suite {
+    ($module:ident: $world:ident, $scope:ident, $tests:ident) => {
+        mod $module {
+            use super::*;
+
+            fn check(prefix: &str) {
+                super::check(Scope::$scope, prefix, worlds::$world);
+            }
+            every_theme!($tests);
+        }
+    };
+    ($module:ident: $world:ident on $server:expr, $scope:ident, $tests:ident) => {
+        mod $module {
+            use super::*;
+
+            fn check(prefix: &str) {
+                let server = $server;
+                super::check(Scope::$scope, prefix, async || worlds::$world(&server).await);
+            }
+            every_theme!($tests);
         }
     };
 }
 
-/// A server for all promises of a test.
-macro_rules! on_server {
-    ($start:expr, $world:ident, $scope:expr) => {
-        fn check(prefix: &str) {
-            let server = $start;
-            super::check($scope, prefix, async || worlds::$world(&server).await);
-        }
-    };
-}
-
-mod memory {
-    use super::*;
-    in_process!(memory, Scope::All);
-    every_domain!(one_test_per_theme);
-}
-
-mod sqlite {
-    use super::*;
-    in_process!(sqlite, Scope::All);
-    every_domain!(one_test_per_theme);
-}
-
-mod http_over_memory {
-    use super::*;
-    in_process!(http_over_memory, Scope::All);
-    every_domain!(one_test_per_theme);
-}
-
-mod valkey {
-    use super::*;
-    on_server!(Process::start(Flavour::Valkey, &[]), on_valkey, Scope::All);
-    every_domain!(one_test_per_theme);
-}
-
-mod postgres {
-    use super::*;
-    on_server!(Postgres::quick(), on_postgres, Scope::All);
-    every_domain!(one_test_per_domain);
-}
-
-mod redis {
-    use super::*;
-    on_server!(Process::start(Flavour::Redis, &[]), on_valkey, Scope::Third);
-    every_domain!(one_test_per_domain);
-}
+suite!(memory: memory, All, one_test_per_theme);
+suite!(sqlite: sqlite, All, one_test_per_theme);
+suite!(http_over_memory: http_over_memory, All, one_test_per_theme);
+suite!(valkey: on_valkey on Process::start(Flavour::Valkey, &[]), All, one_test_per_theme);
+suite!(postgres: on_postgres on Postgres::quick(), All, one_test_per_domain);
+suite!(redis: on_valkey on Process::start(Flavour::Redis, &[]), Third, one_test_per_domain);
 
 #[test]
 fn cluster() {
@@ -110,33 +111,9 @@ fn a_scope_has_what_it_says() {
 mod full {
     use super::*;
 
-    mod redis {
-        use super::*;
-        on_server!(Process::start(Flavour::Redis, &[]), on_valkey, Scope::All);
-        every_domain!(one_test_per_domain);
-    }
-
-    mod cluster {
-        use super::*;
-        on_server!(Cluster::start(), on_cluster, Scope::All);
-        every_domain!(one_test_per_domain);
-    }
-
-    mod http_over_sqlite {
-        use super::*;
-        in_process!(http_over_sqlite, Scope::All);
-        every_domain!(one_test_per_domain);
-    }
-
-    mod http_over_valkey {
-        use super::*;
-        on_server!(Process::start(Flavour::Valkey, &[]), http_over_valkey, Scope::All);
-        every_domain!(one_test_per_domain);
-    }
-
-    mod http_over_postgres {
-        use super::*;
-        on_server!(Postgres::quick(), http_over_postgres, Scope::All);
-        every_domain!(one_test_per_domain);
-    }
+    suite!(redis: on_valkey on Process::start(Flavour::Redis, &[]), All, one_test_per_domain);
+    suite!(cluster: on_cluster on Cluster::start(), All, one_test_per_domain);
+    suite!(http_over_sqlite: http_over_sqlite, All, one_test_per_domain);
+    suite!(http_over_valkey: http_over_valkey on Process::start(Flavour::Valkey, &[]), All, one_test_per_domain);
+    suite!(http_over_postgres: http_over_postgres on Postgres::quick(), All, one_test_per_domain);
 }

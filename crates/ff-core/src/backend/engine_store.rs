@@ -8,7 +8,7 @@ use crate::api_key::ApiKey;
 use crate::contracts::*;
 use crate::due::Pumped;
 use crate::event::Feed;
-use crate::hint::Hints;
+use crate::hint::{Hint, Hints};
 use crate::lane::Lane;
 use crate::operation::{Ask, operations};
 use crate::outage::OutageLog;
@@ -24,6 +24,9 @@ pub trait EngineStore: Perform {
 
     /// Hints from now on.
     fn hints(&self) -> Hints;
+
+    /// Gives hints to every process that uses the store, this one included.
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()>;
 
     /// Where every loop over this store logs that it does not answer.
     fn outages(&self) -> &OutageLog;

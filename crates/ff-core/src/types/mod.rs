@@ -19,6 +19,6 @@ pub use names::{
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
 pub use uuids::{
-    AttemptId, BudgetId, EdgeId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId, WaitpointId,
-    is_derived,
+    AttemptId, BudgetId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId,
+    WaitpointId, is_derived,
 };

@@ -106,4 +106,6 @@ uuid_ids! {
     SuspensionId,
     /// One dependency between two executions of a flow.
     EdgeId,
+    /// One engine that runs on a store.
+    EngineId,
 }

@@ -1,4 +1,4 @@
-//! The leases lost lately, in the order they were lost.
+//! The most recently lost leases, in order.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use ff_core::lease::contracts::{Control, LeaseLost};
 use ff_core::types::WorkerInstanceId;
 use uuid::Uuid;
 
-/// How many are remembered. A worker that is further behind is told that it missed some.
+/// How many are kept. A worker that is further behind gets `missed`.
 const KEPT: usize = 4_096;
 
 /// The last lost leases, numbered. A cursor is `<boot>-<number>`: the boot is random, so that the cursor of another
@@ -38,14 +38,14 @@ impl LostLeases {
         }
     }
 
-    /// Some were lost that nobody told of.
+    /// Leases were lost without a hint.
     pub(super) fn missed(&mut self) {
         self.count += 1;
         self.ring.clear();
         self.complete_from = self.count;
     }
 
-    /// What an instance lost after a cursor; nothing yet when it has none.
+    /// The leases an instance lost after a cursor; none when it has no cursor.
     pub(super) fn since(&self, cursor: Option<&str>, instance: &WorkerInstanceId) -> Result<Control, Refusal> {
         let next = format!("{}-{}", self.boot.simple(), self.count);
         let since = match cursor {

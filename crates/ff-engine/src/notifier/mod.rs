@@ -1,13 +1,14 @@
-//! The board: tells callers that wait what happened, as soon as it happens.
+//! The notifier: answers long polls as soon as there is something to report.
 
 mod lost;
 mod wait_set;
 
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore};
-use ff_core::engine_error::EngineError;
+use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::ExecutionEnd;
 use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
@@ -21,52 +22,50 @@ use lost::LostLeases;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use wait_set::WaitSet;
+use wait_set::{WaitEntry, WaitSet};
 
-/// How many read the feed of events at once.
+/// Concurrent readers of the event feed.
 const READERS: usize = 2;
 
-/// Tells workers which leases they lost, and callers how an execution or a flow ended, what was delivered, or what happened,
-/// anywhere or in a flow. A hint wakes only those it is for.
+/// Answers long polls: lost leases of a worker, the end of an execution or a flow, deliveries, and events of all
+/// partitions or of a flow. A hint wakes only the callers it concerns.
 pub struct Notifier {
     store: Arc<dyn EngineStore>,
     notices: Arc<Notices>,
-    /// Who may read the feed of events now.
+    /// Permits for reading the event feed.
     turns: Arc<Semaphore>,
     stopped: CancellationToken,
     _listening: DropGuard,
 }
 
 impl Notifier {
-    /// Starts a board on the current runtime. It listens until it is stopped or dropped.
+    /// Starts a notifier on the current runtime. It listens until it is stopped or dropped.
     pub fn start(store: Arc<dyn EngineStore>) -> Arc<Self> {
         let notices = Arc::new(Notices::default());
         let stopped = CancellationToken::new();
-        // Listens from here on, so that no hint given after this call is missed.
+        // Listens from here on, so that no hint sent after this call is missed.
         tokio::spawn(listen(store.hints(), notices.clone(), stopped.clone()));
         let listening = stopped.clone().drop_guard();
         let turns = Arc::new(Semaphore::new(READERS));
         Arc::new(Self { store, notices, turns, stopped, _listening: listening })
     }
 
-    /// Answers everybody who waits, at once, and nobody has to wait from now on.
+    /// Answers all long polls at once; later ones are answered without waiting.
     pub fn stop(&self) {
         self.stopped.cancel();
     }
 
-    /// Tells a worker instance which of its leases it lost since its cursor, waiting for news up to `wait_ms`.
+    /// The leases a worker instance lost since its cursor; waits up to `wait_ms` for one.
     ///
-    /// A cursor of another process, or one so old that the news since are no longer known, is answered at once with
-    /// `missed`: the worker renews what it holds to find out.
+    /// A cursor of another process, or one that is too old, is answered at once with `missed`: the worker then renews
+    /// its leases to find out.
     pub async fn control(&self, args: ControlArgs) -> Answer<Control> {
-        check_wait(args.wait_ms)?;
-        let deadline = after(args.wait_ms);
+        let poll = self.poll(&self.notices.workers, &args.worker_instance_id, args.wait_ms)?;
         let mut since = args.after;
-        let bell = self.notices.workers.join(&args.worker_instance_id);
         loop {
-            let rung = bell.rung();
+            let changed = poll.entry.changed();
             let control = self.notices.lost().since(since.as_deref(), &args.worker_instance_id)?;
-            if control.missed || !control.lost.is_empty() || !self.wait(rung, deadline).await {
+            if control.missed || !control.lost.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(control);
             }
             since = Some(control.next);
@@ -75,148 +74,149 @@ impl Notifier {
 
     /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     pub async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
-        check_wait(wait_ms)?;
-        let deadline = after(wait_ms);
-        let bell = self.notices.ends.join(id);
-        loop {
-            let rung = bell.rung();
-            if let Some(ended) = self.store.end_of(id).await? {
-                return Ok(Some(ended));
-            }
-            if !self.wait(rung, deadline).await {
-                return Ok(None);
-            }
-        }
+        self.until_some(&self.notices.ends, id, wait_ms, || self.store.end_of(id)).await
     }
 
-    /// The output of an execution from a cursor on, waiting for more up to `wait_ms`; at once when there is nothing more to come.
+    /// The output of an execution from a cursor on; waits up to `wait_ms` for more, and not when there is nothing more to come.
     pub async fn next_frames(&self, mut args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
-        check_wait(wait_ms)?;
-        let deadline = after(wait_ms);
-        let bell = self.notices.streams.join(&args.execution_id);
+        let poll = self.poll(&self.notices.streams, &args.execution_id, wait_ms)?;
         loop {
-            let rung = bell.rung();
+            let changed = poll.entry.changed();
             if args.start().seq == 0 && wait_ms > 0 {
                 // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
                 // by this question that one does.
                 self.store.end_of(&args.execution_id).await?;
             }
             let page = self.store.read_stream(args.clone()).await?;
-            if page.ended || !page.items.is_empty() || !self.wait(rung, deadline).await {
+            if page.ended || !page.items.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
             args.from = Some(page.next);
         }
     }
 
-    /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`.
+    /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    pub async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
+        self.until_some(&self.notices.flow_ends, id, wait_ms, || self.store.end_of_flow(id)).await
+    }
+
+    /// The deliveries on any partition since a cursor; waits up to `wait_ms` for one.
     pub async fn next_deliveries(&self, mut args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
-        check_wait(wait_ms)?;
-        let deadline = after(wait_ms);
-        let bell = self.notices.deliveries.join(&());
+        let poll = self.poll(&self.notices.deliveries, &(), wait_ms)?;
         loop {
-            let rung = bell.rung();
+            let changed = poll.entry.changed();
             let page = self.store.deliveries(args.clone()).await?;
-            if page.missed || !page.deliveries.is_empty() || !self.wait(rung, deadline).await {
+            if page.missed || !page.deliveries.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
             args.after = Some(page.next);
         }
     }
 
-    /// What happened on any partition since a cursor, waiting for something up to `wait_ms`.
+    /// The events on any partition since a cursor; waits up to `wait_ms` for one.
     pub async fn next_events(&self, mut args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
-        check_wait(wait_ms)?;
-        let deadline = after(wait_ms);
-        let bell = self.notices.events.join(&());
+        let poll = self.poll(&self.notices.events, &(), wait_ms)?;
         loop {
-            let rung = bell.rung();
+            let changed = poll.entry.changed();
             let page = self.events(args.clone()).await?;
             let moved = args.after.as_ref().is_some_and(|after| *after != page.next);
             if page.missed || !page.events.is_empty() {
                 return Ok(page);
             }
             args.after = Some(page.next.clone());
-            // What was passed over is another tenant's, and there may be more behind it.
-            if !moved && !self.wait(rung, deadline).await {
+            // The page had only events of other tenants; there may be more behind it.
+            if !moved && !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
         }
     }
 
-    /// Reads the feed when it is this reader's turn. Whatever happens wakes all readers, so without turns one tenant with many of
-    /// them would keep the store busy with what another tenant does; while a reader waits for its turn more comes to be read at
-    /// once. A task of its own, so that a caller that stops asking in the middle holds up nobody.
+    /// Reads the feed with a permit. Every event wakes all readers, so without permits the readers of one tenant could
+    /// overload the store with reads of another tenant's events; events that arrive while a reader waits for a permit
+    /// are read together. A separate task, so that a cancelled caller does not keep a permit.
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         let (store, turns) = (self.store.clone(), self.turns.clone());
         let reading = tokio::spawn(async move {
-            // Never closed, so a turn always comes.
+            // Never closed, so a permit always comes.
             let _turn = turns.acquire().await;
             store.events(args).await
         });
         reading.await.unwrap_or_else(|error| Err(EngineError::Unavailable(format!("reading events ended: {error}"))))
     }
 
-    /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
-    pub async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
-        check_wait(wait_ms)?;
-        let deadline = after(wait_ms);
-        let bell = self.notices.flow_ends.join(id);
-        loop {
-            let rung = bell.rung();
-            if let Some(end) = self.store.end_of_flow(id).await? {
-                return Ok(Some(end));
-            }
-            if !self.wait(rung, deadline).await {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// What happened in a flow since, waiting for something up to `wait_ms`; at once when the flow has ended.
+    /// The events of a flow since a position; waits up to `wait_ms` for one, and not at all when the flow has ended.
     pub async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
-        check_wait(wait_ms)?;
-        let deadline = after(wait_ms);
-        let bell = self.notices.flow_events.join(&args.flow_id);
+        let poll = self.poll(&self.notices.flow_events, &args.flow_id, wait_ms)?;
         loop {
-            let rung = bell.rung();
-            // A store that tells only of what somebody follows learns by this question who does.
+            let changed = poll.entry.changed();
+            // This query registers the caller with stores that send hints only for flows with readers.
             self.store.end_of_flow(&args.flow_id).await?;
             let page = self.store.flow_events(args).await?;
-            if page.missed || page.ended || !page.events.is_empty() || !self.wait(rung, deadline).await {
+            if page.missed || page.ended || !page.events.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
         }
     }
 
-    /// Whether the bell rang before the wait was over.
-    async fn wait(&self, rung: impl Future<Output = ()>, deadline: Instant) -> bool {
+    /// Begins a long poll of up to `wait_ms` for changes of `key`.
+    fn poll<'a, K: Clone + Eq + Hash>(
+        &self,
+        wait_set: &'a WaitSet<K>,
+        key: &K,
+        wait_ms: u64,
+    ) -> Result<Poll<'a, K>, Refusal> {
+        check_wait(wait_ms)?;
+        Ok(Poll { deadline: Instant::now() + Duration::from_millis(wait_ms), entry: wait_set.join(key) })
+    }
+
+    /// Reads until there is something or the time is over, again whenever `key` has changed.
+    async fn until_some<K: Clone + Eq + Hash, T, Read: Future<Output = Answer<Option<T>>>>(
+        &self,
+        wait_set: &WaitSet<K>,
+        key: &K,
+        wait_ms: u64,
+        read: impl Fn() -> Read,
+    ) -> Answer<Option<T>> {
+        let poll = self.poll(wait_set, key, wait_ms)?;
+        loop {
+            let changed = poll.entry.changed();
+            let found = read().await?;
+            if found.is_some() || !self.wait(changed, poll.deadline).await {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Whether the key changed before the time was over.
+    async fn wait(&self, changed: impl Future<Output = ()>, deadline: Instant) -> bool {
         if Instant::now() >= deadline {
             return false;
         }
         tokio::select! {
             biased;
             () = self.stopped.cancelled() => false,
-            () = rung => true,
+            () = changed => true,
             () = sleep_until(deadline) => false,
         }
     }
 }
 
-fn after(wait_ms: u64) -> Instant {
-    Instant::now() + Duration::from_millis(wait_ms)
+/// One long poll.
+struct Poll<'a, K: Clone + Eq + Hash> {
+    entry: WaitEntry<'a, K>,
+    deadline: Instant,
 }
 
-/// What has happened, and who waits for it.
+/// The state of all long polls.
 #[derive(Default)]
 struct Notices {
     lost: Mutex<LostLeases>,
     workers: WaitSet<WorkerInstanceId>,
     ends: WaitSet<ExecutionId>,
     streams: WaitSet<ExecutionId>,
-    /// One bell for all partitions: who reads the feeds reads all of them.
+    /// One key for all partitions, because readers read the feeds of all of them.
     deliveries: WaitSet<()>,
-    /// The same of what happens.
+    /// The same for events.
     events: WaitSet<()>,
     flow_ends: WaitSet<FlowId>,
     flow_events: WaitSet<FlowId>,
@@ -227,40 +227,40 @@ impl Notices {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn heed(&self, hint: Hint) {
+    fn handle(&self, hint: Hint) {
         match hint {
             Hint::LeaseLost { worker_instance_id, lost } => {
                 self.lost().add(worker_instance_id.clone(), lost);
-                self.workers.ring(&worker_instance_id);
+                self.workers.wake(&worker_instance_id);
             }
-            Hint::StreamMoved { execution_id } => self.streams.ring(&execution_id),
+            Hint::StreamMoved { execution_id } => self.streams.wake(&execution_id),
             Hint::Ended { execution_id } => {
-                self.ends.ring(&execution_id);
-                self.streams.ring(&execution_id);
+                self.ends.wake(&execution_id);
+                self.streams.wake(&execution_id);
             }
-            Hint::SignalDelivered { .. } => self.deliveries.ring_all(),
-            Hint::EventTold { .. } => self.events.ring_all(),
-            Hint::FlowMoved { flow_id } => self.flow_events.ring(&flow_id),
-            Hint::FlowEnded { flow_id } => self.flow_ends.ring(&flow_id),
+            Hint::SignalDelivered { .. } => self.deliveries.wake_all(),
+            Hint::EventTold { .. } => self.events.wake_all(),
+            Hint::FlowMoved { flow_id } => self.flow_events.wake(&flow_id),
+            Hint::FlowEnded { flow_id } => self.flow_ends.wake(&flow_id),
             Hint::Missed => {
                 self.lost().missed();
-                self.workers.ring_all();
-                self.ends.ring_all();
-                self.streams.ring_all();
-                self.deliveries.ring_all();
-                self.events.ring_all();
-                self.flow_ends.ring_all();
-                self.flow_events.ring_all();
+                self.workers.wake_all();
+                self.ends.wake_all();
+                self.streams.wake_all();
+                self.deliveries.wake_all();
+                self.events.wake_all();
+                self.flow_ends.wake_all();
+                self.flow_events.wake_all();
             }
-            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } => {}
+            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } | Hint::EngineSeen { .. } => {}
         }
     }
 }
 
 async fn listen(mut hints: Hints, notices: Arc<Notices>, stopped: CancellationToken) {
     while let Some(Some(hint)) = stopped.run_until_cancelled(hints.next()).await {
-        notices.heed(hint);
+        notices.handle(hint);
     }
-    // A store that has closed has no more news, so nobody need wait for any.
+    // A closed store sends no more hints, so no caller has to wait.
     stopped.cancel();
 }

@@ -1,4 +1,4 @@
-//! Bells: one per thing somebody waits for, so that news of one thing wakes only those who wait for it.
+//! One notification per awaited key, so that a change wakes only the callers that wait for it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The bells that somebody listens to, by what they ring for.
+/// The notifications that callers wait for, by key.
 pub(crate) struct WaitSet<K: Clone + Eq + Hash>(Mutex<HashMap<K, Arc<Notify>>>);
 
 impl<K: Clone + Eq + Hash> Default for WaitSet<K> {
@@ -16,21 +16,21 @@ impl<K: Clone + Eq + Hash> Default for WaitSet<K> {
 }
 
 impl<K: Clone + Eq + Hash> WaitSet<K> {
-    /// Listens for news of `key` until the bell is dropped.
+    /// Waits for changes of `key` until the entry is dropped.
     pub(crate) fn join(&self, key: &K) -> WaitEntry<'_, K> {
         let notify = self.wait_set().entry(key.clone()).or_default().clone();
         WaitEntry { wait_set: self, key: key.clone(), notify }
     }
 
-    /// There is news of `key`.
-    pub(crate) fn ring(&self, key: &K) {
+    /// Wakes the callers that wait for `key`.
+    pub(crate) fn wake(&self, key: &K) {
         if let Some(notify) = self.wait_set().get(key) {
             notify.notify_waiters();
         }
     }
 
-    /// There may be news of anything.
-    pub(crate) fn ring_all(&self) {
+    /// Wakes all callers.
+    pub(crate) fn wake_all(&self) {
         self.wait_set().values().for_each(|notify| notify.notify_waiters());
     }
 
@@ -39,7 +39,7 @@ impl<K: Clone + Eq + Hash> WaitSet<K> {
     }
 }
 
-/// One listener's share of a bell. The last one to go takes the bell down.
+/// One caller's entry. The last entry of a key removes the key.
 pub(crate) struct WaitEntry<'a, K: Clone + Eq + Hash> {
     wait_set: &'a WaitSet<K>,
     key: K,
@@ -47,8 +47,8 @@ pub(crate) struct WaitEntry<'a, K: Clone + Eq + Hash> {
 }
 
 impl<K: Clone + Eq + Hash> WaitEntry<'_, K> {
-    /// Comes when the bell rings after this call, whenever it is awaited.
-    pub(crate) fn rung(&self) -> impl Future<Output = ()> {
+    /// Completes when the key changes after this call, whenever it is awaited.
+    pub(crate) fn changed(&self) -> impl Future<Output = ()> {
         self.notify.notified()
     }
 }
@@ -56,7 +56,7 @@ impl<K: Clone + Eq + Hash> WaitEntry<'_, K> {
 impl<K: Clone + Eq + Hash> Drop for WaitEntry<'_, K> {
     fn drop(&mut self) {
         let mut wait_set = self.wait_set.wait_set();
-        // Shares are handed out under the same lock: two left are this one and the map's own.
+        // Entries are created under the same lock: with two references left, they are this one and the map's own.
         if Arc::strong_count(&self.notify) == 2 {
             wait_set.remove(&self.key);
         }
@@ -70,21 +70,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bell_rings_for_its_own_listeners_only_and_loses_no_ring() {
+    fn a_change_wakes_the_callers_of_its_key_only_and_none_is_lost() {
         let wait_set = WaitSet::default();
         let (one, two, other) = (wait_set.join(&1), wait_set.join(&1), wait_set.join(&2));
-        let (first, second, third) = (one.rung(), two.rung(), other.rung());
-        wait_set.ring(&1);
+        let (first, second, third) = (one.changed(), two.changed(), other.changed());
+        wait_set.wake(&1);
         assert_eq!(first.now_or_never(), Some(()));
         assert_eq!(second.now_or_never(), Some(()));
         assert_eq!(third.now_or_never(), None);
-        let third = other.rung();
-        wait_set.ring_all();
+        let third = other.changed();
+        wait_set.wake_all();
         assert_eq!(third.now_or_never(), Some(()));
     }
 
     #[test]
-    fn nothing_is_left_of_listeners_that_went() {
+    fn nothing_is_left_of_callers_that_went() {
         let wait_set = WaitSet::default();
         let (one, two) = (wait_set.join(&1), wait_set.join(&1));
         drop(one);

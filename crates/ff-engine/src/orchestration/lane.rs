@@ -1,5 +1,5 @@
-//! Lanes over several partitions: settings are copied to each, and a limit is kept by the lane's home, which grants claims and is told
-//! what was counted.
+//! Lanes over several partitions: settings are copied to each, and a limit is kept by the lane's home, which grants
+//! claims and receives the counts.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
@@ -34,14 +34,14 @@ pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -
     };
     let (namespace, lane) = (args.namespace.clone(), args.lane.clone());
     let granted = store.claim_granted(GrantedClaimArgs { claim: args, grant }).await?;
-    // The claim stands whether or not the lane's home is told now; a later count tells it.
+    // The claim stands whether or not this report reaches the lane's home; a later count corrects it.
     if let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }).await {
         tracing::warn!(%error, "a lane's home was not told what was claimed");
     }
     Ok(granted.claims)
 }
 
-/// Asks the lane's home for a grant; when it has none to give, counts what may have ended and asks once more.
+/// Asks the lane's home for a grant; when it has none to give, counts the active executions and asks once more.
 ///
 /// The caller that uses the grant settles with the count it gets back.
 async fn seek_grant<S: EngineStore + ?Sized>(store: &S, args: &AllotArgs) -> Answer<Option<Grant>> {
@@ -58,7 +58,7 @@ pub(super) async fn recount_and_settle<S: EngineStore + ?Sized>(
     lane: (Namespace, LaneId),
     partitions: Vec<u16>,
 ) -> Answer<()> {
-    // No grant is given up: one that is under way is about to be used, and its own count tells.
+    // No grant is given up: a grant under way is about to be used, and its own count reports it.
     settle(store, lane, partitions.into_iter().map(|partition| (partition, 0)).collect()).await
 }
 

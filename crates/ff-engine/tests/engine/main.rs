@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod doctor;
+mod membership;
 mod notifier;
 mod published;
 mod pump;

@@ -1,4 +1,4 @@
-//! The board answers those who wait when there is something to tell, and nobody else.
+//! The notifier answers a long poll as soon as there is something to report, and wakes no other caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,11 @@ use uuid::Uuid;
 
 use crate::support::{WatchedStore, hold, let_pass, store, work};
 
+fn started() -> (Arc<WatchedStore>, Arc<Notifier>) {
+    let store = store(4);
+    (store.clone(), Notifier::start(store))
+}
+
 async fn submit(store: &WatchedStore) -> ExecutionId {
     store.submit(work("resize")).await.unwrap().execution_id
 }
@@ -36,8 +41,7 @@ fn news(worker: &str, after: Option<&Control>, wait_ms: u64) -> ControlArgs {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_for_an_end_is_told_when_it_comes() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+    let (store, notifier) = started();
     let id = submit(&store).await;
     let started = tokio::time::Instant::now();
     let waiting = tokio::spawn({
@@ -55,8 +59,7 @@ async fn whoever_waits_for_an_end_is_told_when_it_comes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_runs_out_is_not_an_error() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+    let (store, notifier) = started();
     let id = submit(&store).await;
     let started = tokio::time::Instant::now();
     assert_eq!(notifier.ended(&id, 0).await, Ok(None));
@@ -67,8 +70,7 @@ async fn a_wait_that_runs_out_is_not_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_waits_for_what_does_not_exist_nor_longer_than_allowed() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+    let (_store, notifier) = started();
     let unknown = ExecutionId::new(1, Uuid::nil());
     assert_eq!(notifier.ended(&unknown, 60_000).await.unwrap_err().code(), Code::ExecutionNotFound);
     assert_eq!(notifier.ended(&unknown, 60_001).await.unwrap_err().code(), Code::LimitExceeded);
@@ -77,8 +79,7 @@ async fn nobody_waits_for_what_does_not_exist_nor_longer_than_allowed() {
 
 #[tokio::test(start_paused = true)]
 async fn one_end_among_a_thousand_waiters_wakes_one() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+    let (store, notifier) = started();
     let mut waiting = Vec::new();
     let mut ids = Vec::new();
     for _ in 0..1_000 {
@@ -98,9 +99,8 @@ async fn one_end_among_a_thousand_waiters_wakes_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_nobody_told_of_is_found_when_hints_are_known_to_be_lost() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+async fn an_end_without_a_hint_is_found_when_hints_are_known_to_be_lost() {
+    let (store, notifier) = started();
     let id = submit(&store).await;
     let waiting = tokio::spawn(async move { notifier.ended(&id, 60_000).await });
     let_pass(Duration::from_secs(1)).await;
@@ -114,8 +114,7 @@ async fn an_end_nobody_told_of_is_found_when_hints_are_known_to_be_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_learns_at_once_which_lease_it_lost() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+    let (store, notifier) = started();
     let start = notifier.control(news("mine", None, 0)).await.unwrap();
     assert_eq!((start.lost.len(), start.missed), (0, false));
     let engine_store: Arc<dyn EngineStore> = store.clone();
@@ -145,11 +144,10 @@ async fn a_worker_learns_at_once_which_lease_it_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_may_have_missed_something_is_told_so() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+    let (store, notifier) = started();
     let elsewhere = Notifier::start(store.clone()).control(news("a", None, 0)).await.unwrap();
     let told = notifier.control(news("a", Some(&elsewhere), 60_000)).now_or_never().unwrap().unwrap();
-    assert!(told.missed, "the cursor is another board's");
+    assert!(told.missed, "the cursor is another notifier's");
     let waiting = tokio::spawn({
         let (notifier, args) = (notifier.clone(), news("a", Some(&told), 60_000));
         async move { notifier.control(args).await }
@@ -162,9 +160,8 @@ async fn a_worker_that_may_have_missed_something_is_told_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopped_board_keeps_nobody_waiting() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+async fn a_stopped_notifier_lets_no_caller_wait() {
+    let (store, notifier) = started();
     let id = submit(&store).await;
     let waiting = tokio::spawn({
         let notifier = notifier.clone();
@@ -180,9 +177,8 @@ async fn a_stopped_board_keeps_nobody_waiting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_board_that_is_dropped_no_longer_listens() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+async fn a_notifier_that_is_dropped_no_longer_listens() {
+    let (store, notifier) = started();
     let_pass(Duration::from_secs(1)).await;
     let alive = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     assert_eq!(alive(), 1);
@@ -192,9 +188,8 @@ async fn a_board_that_is_dropped_no_longer_listens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_follows_is_told_when_something_happens() {
-    let store = store(4);
-    let notifier = Notifier::start(store.clone());
+async fn a_reader_of_the_feed_is_answered_when_something_happens() {
+    let (store, notifier) = started();
     let follow = |after| EventsArgs { after, namespace: None, execution: None, limit: 10 };
     let start = notifier.next_events(follow(None), 0).await.unwrap();
     let waiting = tokio::spawn({

@@ -19,6 +19,12 @@ use crate::support::{WatchedStore, hold, let_pass, store, store_by, work};
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
+/// A store and an engine on it, which stops when it is dropped.
+fn started(partitions: u16) -> (Arc<WatchedStore>, Engine) {
+    let store = store(partitions);
+    (store.clone(), Engine::start(store))
+}
+
 async fn delayed(store: &WatchedStore, ms: u64) -> ExecutionId {
     store.submit(SubmitArgs { start: Start::After(ms), ..work("later") }).await.unwrap().execution_id
 }
@@ -29,14 +35,12 @@ async fn state(store: &WatchedStore, id: &ExecutionId) -> PublicState {
 
 #[tokio::test(start_paused = true)]
 async fn a_delay_ends_when_its_time_has_come() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     let id = delayed(&store, 90_000).await;
     let_pass(Duration::from_millis(89_990)).await;
     assert_eq!(state(&store, &id).await, PublicState::Delayed);
     let_pass(Duration::from_millis(20)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,38 +48,33 @@ async fn what_was_due_before_the_engine_started_is_found() {
     let store = store(16);
     let ids = [delayed(&store, 10).await, delayed(&store, 20).await, delayed(&store, 5_000).await];
     let_pass(SECOND).await;
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let_pass(Duration::from_millis(10)).await;
     assert_eq!(state(&store, &ids[0]).await, PublicState::Waiting);
     assert_eq!(state(&store, &ids[1]).await, PublicState::Waiting);
     assert_eq!(state(&store, &ids[2]).await, PublicState::Delayed);
     let_pass(4 * SECOND).await;
     assert_eq!(state(&store, &ids[2]).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_of_a_silent_worker_waits_again_when_its_lease_is_over() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     let id = store.submit(work("resize")).await.unwrap().execution_id;
     hold(&(store.clone() as Arc<dyn EngineStore>), id, "silent").await;
     let_pass(Duration::from_millis(1_010)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn more_than_a_batch_is_fired_at_once() {
-    let store = store(4);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(4);
     let many = vec![(); 1_000].into_iter().map(|()| SubmitArgs { start: Start::After(500), ..work("later") });
     let submitted = store.submit_many(many.collect()).await.unwrap();
     let_pass(Duration::from_millis(510)).await;
     for one in submitted {
         assert_eq!(state(&store, &one.unwrap().execution_id).await, PublicState::Waiting);
     }
-    engine.stop().await;
 }
 
 /// The clock is asked for while partitions are still being looked at, and they have all the connections there are.
@@ -85,18 +84,16 @@ async fn what_is_due_is_fired_although_a_sweep_has_every_connection() {
     store.has_connections(1);
     let many = (0..32).map(|_| SubmitArgs { start: Start::After(500), ..work("later") });
     let many = store.submit_many(many.collect()).await.unwrap();
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let_pass(Duration::from_millis(510)).await;
     for one in many {
         assert_eq!(state(&store, &one.unwrap().execution_id).await, PublicState::Waiting);
     }
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_engine_asks_nothing_but_who_is_gone() {
-    let store = store(256);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(256);
     let_pass(SECOND).await;
     let after_start = store.asked();
     assert_eq!(after_start.get("sweep"), Some(&256));
@@ -106,33 +103,29 @@ async fn an_idle_engine_asks_nothing_but_who_is_gone() {
     expected.insert("submit", 1);
     expected.insert("sweepable_workers", 24 * 120 + 1);
     assert_eq!(store.asked(), expected);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     delayed(&store, 3_600_000).await;
     let_pass(2 * HOUR).await;
     assert_eq!(store.asked_for("pump_partition"), 1);
     assert!((120..=125).contains(&store.asked_for("now")), "{:?}", store.asked());
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
     let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
     let store = store_by(16, clock.clone());
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let id = delayed(&store, 1).await;
     let_pass(Duration::from_secs(60)).await;
     assert!(store.asked_for("now") < 80, "{:?}", store.asked());
-    assert_eq!(store.asked_for("pump_partition"), 0);
+    assert!(store.asked_for("pump_partition") <= 1, "a clock is believed to run until it was seen not to");
     clock.advance(1);
     let_pass(2 * SECOND).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 /// The store's clock runs at half the speed of the process's.
@@ -147,33 +140,30 @@ impl Clock for SlowClock {
 #[tokio::test(start_paused = true)]
 async fn the_store_s_clock_decides() {
     let store = store_by(16, Arc::new(SlowClock(tokio::time::Instant::now())));
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let id = delayed(&store, 10_000).await;
     let_pass(Duration::from_millis(19_990)).await;
     assert_eq!(state(&store, &id).await, PublicState::Delayed);
     let_pass(Duration::from_millis(30)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_partition_whose_clock_is_behind_is_pumped_again_and_not_all_the_time() {
     let store = store(16);
     store.set_clock_ahead(500);
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let id = delayed(&store, 1_000).await;
     let_pass(Duration::from_millis(990)).await;
     assert!((5..15).contains(&store.asked_for("pump_partition")), "{:?}", store.asked());
     assert_eq!(state(&store, &id).await, PublicState::Delayed);
     let_pass(Duration::from_millis(600)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_is_left_alone_for_a_while_and_not_given_up() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     let id = delayed(&store, 1_000).await;
     let_pass(Duration::from_millis(500)).await;
     store.set_down(true);
@@ -184,7 +174,6 @@ async fn a_store_that_fails_is_left_alone_for_a_while_and_not_given_up() {
     store.set_down(false);
     let_pass(Duration::from_secs(3)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -192,20 +181,18 @@ async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
     let store = store(16);
     let id = delayed(&store, 1_000).await;
     store.set_down(true);
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let_pass(Duration::from_secs(60)).await;
     assert!(store.asked_for("sweep") < 16 * 60);
     store.set_down(false);
     let_pass(Duration::from_secs(3)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 /// As when one primary of a cluster is away: the partitions of the others go on.
 #[tokio::test(start_paused = true)]
 async fn a_part_of_a_store_that_is_away_does_not_hold_up_the_rest() {
-    let store = store(32);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(32);
     let on = async |partition: u16, ms: u64| {
         let drawn = || SubmitArgs { uuid: Uuid::now_v7(), start: Start::After(ms), ..work("later") };
         let mut drawn = std::iter::repeat_with(drawn);
@@ -226,13 +213,11 @@ async fn a_part_of_a_store_that_is_away_does_not_hold_up_the_rest() {
     assert_eq!(state(&store, &untold).await, PublicState::Waiting, "partitions that answer are swept");
     let_pass(Duration::from_millis(5_650)).await;
     assert_eq!(state(&store, &told).await, PublicState::Waiting, "partitions that answer are pumped in time");
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn hints_that_were_lost_are_made_up_for() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     let_pass(SECOND).await;
     store.lose_hints();
     let id = delayed(&store, 1_000).await;
@@ -241,14 +226,13 @@ async fn hints_that_were_lost_are_made_up_for() {
     store.find_hints();
     let_pass(Duration::from_millis(10)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn where_hints_can_be_lost_every_partition_has_its_turn() {
     let store = store(16);
     store.sweep_every(Duration::from_secs(32));
-    let engine = Engine::start(store.clone());
+    let _engine = Engine::start(store.clone());
     let_pass(SECOND).await;
     assert_eq!(store.asked_for("sweep"), 16);
     store.lose_hints();
@@ -256,13 +240,11 @@ async fn where_hints_can_be_lost_every_partition_has_its_turn() {
     let_pass(Duration::from_secs(34)).await;
     assert_eq!(store.asked_for("sweep"), 16 + 17, "one partition every two seconds");
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_engine_that_is_dropped_lets_go_of_its_store() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, engine) = started(16);
     let_pass(SECOND).await;
     drop(engine);
     let_pass(SECOND).await;
@@ -271,8 +253,7 @@ async fn an_engine_that_is_dropped_lets_go_of_its_store() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stopped_engine_asks_nothing_more() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, engine) = started(16);
     delayed(&store, 1_000).await;
     engine.stop().await;
     let before = store.asked();
@@ -282,8 +263,7 @@ async fn a_stopped_engine_asks_nothing_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_went_without_a_word_is_taken_out() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     let worker_instance_id = WorkerInstanceId::parse("gone").unwrap();
     let worker = RegisterWorkerArgs {
         ttl_ms: 1_000,
@@ -293,13 +273,11 @@ async fn a_worker_that_went_without_a_word_is_taken_out() {
     let_pass(Duration::from_secs(61)).await;
     let home = worker_partition(&worker_instance_id, &store.partitions());
     assert!(store.snapshot(home).await.unwrap().workers.is_empty());
-    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_kept_for_long_enough_is_forgotten() {
-    let store = store(16);
-    let engine = Engine::start(store.clone());
+    let (store, _engine) = started(16);
     let mut work = work("resize");
     work.policy.retention_ms = Some(3_600_000);
     let id = store.submit(work).await.unwrap().execution_id;
@@ -308,5 +286,4 @@ async fn what_was_kept_for_long_enough_is_forgotten() {
     assert_eq!(state(&store, &id).await, PublicState::Cancelled);
     let_pass(2 * SECOND).await;
     assert_eq!(store.describe(&id).await.unwrap_err().code(), Code::ExecutionNotFound);
-    engine.stop().await;
 }

@@ -5,6 +5,7 @@ use ff_core::lane::LaneState;
 use ff_core::limits;
 
 use super::Generator;
+use crate::adjustment::Adjustment;
 use crate::reference::Reference;
 use crate::transition::{Order, Transition};
 
@@ -32,13 +33,11 @@ impl Generator {
         let worker = *self.chance.pick(&[0, 1, 2]);
         let namespace = *self.chance.pick(&[0, 0, 0, 1]);
         Transition::Operate(match self.chance.below(20) {
-            0..4 => {
-                let set = (*self.chance.pick(&[0, 1]), *self.chance.pick(&[0, 1]));
-                Order::Label { job: self.job(reference, |_| true), set, remove: *self.chance.pick(&[0, 1, 7]) }
-            }
-            4..7 => Order::Prioritise { job: self.job(reference, |_| true), to: *self.chance.pick(&[0, 1, 2, 9_000]) },
             7..10 if self.mix.lanes => self.configuration(),
-            7..12 => Order::Prioritise { job: self.job(reference, |_| true), to: *self.chance.pick(&[0, 2]) },
+            0..12 => {
+                let job = self.job(reference, |_| true);
+                Order::Adjust { job, adjustment: Adjustment::choose(&mut self.chance) }
+            }
             12..14 => {
                 let ttl_ms = self.usually(&[1_000, 5_000, 60_000], &[999]);
                 Order::Register { worker, namespace, ttl_ms }

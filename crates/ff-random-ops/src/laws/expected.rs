@@ -13,6 +13,7 @@ use ff_core::view::View;
 
 use super::{Step, Verdict, holder_of};
 use super::{is_member, suspension};
+use crate::adjustment;
 
 /// What an operation that is not refused does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +53,13 @@ fn is_about_others(step: &Step<'_>) -> bool {
         Operation::Cancel(args) => args.execution_id,
         Operation::Replay(args) => args.execution_id,
         Operation::Revoke(args) => args.execution_id,
-        Operation::ChangePriority(args) => args.execution_id,
-        Operation::SetTags(args) => args.execution_id,
         Operation::Deliver(args) => args.execution_id,
         Operation::Resume(args) => args.execution_id,
         Operation::CloseWaitpoint(args) => args.execution_id,
         Operation::Rotate(_) | Operation::Claim(_) | Operation::Pump(_) | Operation::Follow(_) => return false,
         Operation::WaitForChildren(_) => return true,
-        other => match holder_of(other) {
-            Some((id, _)) => id,
+        other => match holder_of(other).map(|(id, _)| id).or(adjustment::subject(other)) {
+            Some(id) => id,
             None => return true,
         },
     };
@@ -96,6 +95,11 @@ fn expected(
             Effect::Answered => Ok(Effect::Answered),
         };
     }
+    if let Some(id) = adjustment::subject(operation) {
+        let before = found(&id)?;
+        let same = adjustment::adjusted(operation, before, now)? == *before;
+        return Ok(if same { Effect::Answered } else { Effect::Done });
+    }
     match operation {
         Operation::Submit(args) => submission(model, args, partitions, now),
         Operation::Cancel(args) => match found(&args.execution_id)?.phase {
@@ -109,17 +113,6 @@ fn expected(
             _ => Ok(Effect::Done),
         },
         Operation::Revoke(args) => revocation(found(&args.execution_id)?, args),
-        Operation::ChangePriority(args) => match found(&args.execution_id)? {
-            finished if finished.is_finished() => Err(Code::ExecutionNotEligible),
-            same if same.priority == args.priority => Ok(Effect::Answered),
-            _ => Ok(Effect::Done),
-        },
-        Operation::SetTags(args) => {
-            let tags = &found(&args.execution_id)?.tags;
-            let there = args.set.iter().all(|(key, value)| tags.get(key) == Some(value));
-            let gone = args.remove.iter().all(|key| !tags.contains_key(key));
-            Ok(if there && gone { Effect::Answered } else { Effect::Done })
-        }
         Operation::Deliver(args) => suspension::delivery(model, args, now),
         Operation::Resume(args) => suspension::decision(found(&args.execution_id)?, args),
         Operation::CloseWaitpoint(args) => suspension::closing(model, found(&args.execution_id)?, args, now),

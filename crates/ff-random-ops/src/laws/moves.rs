@@ -7,6 +7,7 @@ use ff_core::flow::FlowEventKind;
 use ff_core::operation::Operation;
 
 use super::{Step, Verdict, is_member};
+use crate::adjustment;
 use crate::coverage::Coverage;
 
 /// The table of the semantics, a line per move. A run that has not seen them all has not shown much.
@@ -83,46 +84,33 @@ const SUSPENSION_MOVES_BESIDE: &[&str] = &[
 /// What may happen as well, when a span is zero or a pump comes late.
 const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -progress-> running",
-    "running -append-> running",
+    "running -append frames-> running",
     "running -fail-> waiting",
     "running -timed out-> waiting",
     "running -timed out, deadline-> expired",
 ];
 
 /// What an operator does to an execution that stays where it is.
-pub const OPERATOR_MOVES: &[&str] = &[
-    "waiting -prioritise-> waiting",
-    "delayed -prioritise-> delayed",
-    "running -prioritise-> running",
-    "waiting -tag-> waiting",
-    "delayed -tag-> delayed",
-    "running -tag-> running",
-    "succeeded -tag-> succeeded",
-    "failed -tag-> failed",
-    "cancelled -tag-> cancelled",
-    "expired -tag-> expired",
-];
-
-/// The same, where it waits for people or the outside world.
-const OPERATOR_MOVES_BESIDE: &[&str] = &["suspended -prioritise-> suspended", "suspended -tag-> suspended"];
+pub fn adjustment_moves() -> Vec<String> {
+    adjustment::moves().0
+}
 
 /// Counts how executions moved, and how flows ended. There is no move the table does not know, but for those of members of flows.
 pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
-    let tables = [
-        EXECUTION_MOVES,
-        EXECUTION_MOVES_BESIDE,
-        SUSPENSION_MOVES,
-        SUSPENSION_MOVES_BESIDE,
-        OPERATOR_MOVES,
-        OPERATOR_MOVES_BESIDE,
-    ];
+    let tables = [EXECUTION_MOVES, EXECUTION_MOVES_BESIDE, SUSPENSION_MOVES, SUSPENSION_MOVES_BESIDE];
+    let (adjustments, while_suspended) = adjustment::moves();
+    let is_known = |name: &String| {
+        tables.iter().any(|table| table.contains(&name.as_str()))
+            || adjustments.contains(name)
+            || while_suspended.contains(name)
+    };
     for (before, change) in step.changes() {
         if is_member(&change.after) {
             in_flow(step.operation, before, change).into_iter().for_each(|name| coverage.happened(name));
             continue;
         }
         let name = name(step.operation, before, change);
-        if !tables.iter().any(|table| table.contains(&name.as_str())) {
+        if !is_known(&name) {
             return Err(format!("{name} is not in the table"));
         }
         coverage.happened(name);
@@ -139,27 +127,10 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
 /// What a change is called: from where, by what, to where.
 fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
     let cause = match operation {
-        Operation::Submit(_) => "submit".into(),
         Operation::Claim(_) | Operation::ClaimGranted(_) => format!("claim {}", before.map_or("nothing", begun)),
-        Operation::Renew(_) => "renew".into(),
-        Operation::Progress(_) => "progress".into(),
-        Operation::AppendFrames(_) => "append".into(),
-        Operation::Complete(_) => "complete".into(),
-        Operation::Fail(_) => "fail".into(),
-        Operation::Delay(_) => "delay".into(),
-        Operation::Cancel(_) => "cancel".into(),
-        Operation::Replay(_) => "replay".into(),
-        Operation::Revoke(_) => "revoke".into(),
-        Operation::ChangePriority(_) => "prioritise".into(),
-        Operation::Suspend(_) => "suspend".into(),
-        Operation::CreateWaitpoint(_) => "create waitpoint".into(),
-        Operation::CloseWaitpoint(_) => "close waitpoint".into(),
         Operation::Deliver(_) => "signal".into(),
-        Operation::Resume(_) => "resume".into(),
-        Operation::Rotate(_) => "rotate".into(),
-        Operation::SetTags(_) => "tag".into(),
         Operation::Pump(_) => fired(change).join(", "),
-        other => format!("{other:?}"),
+        other => other.name().replace('_', " "),
     };
     format!("{} -{cause}-> {}", before.map_or("nothing", place), place(&change.after))
 }

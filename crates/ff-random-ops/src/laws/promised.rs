@@ -16,11 +16,13 @@ use ff_core::types::TimestampMs;
 use ff_core::view::{DueQuery, View};
 
 use super::{Step, Verdict, is_member};
+use crate::adjustment;
 
 /// Whether a step keeps what its operation promises.
 pub fn promised(step: &Step<'_>) -> Verdict {
     for (before, change) in step.changes().filter(|(_, change)| !is_member(&change.after)) {
         let checked = counted(before, change)
+            .and_then(|()| before.map_or(Ok(()), |before| changes_one_property(step, before, change)))
             .and_then(|()| moments(step, before, change))
             .and_then(|()| before.map_or(Ok(()), |before| ended_as_it_did(step.operation, before, change)))
             .and_then(|()| before.map_or(Ok(()), |before| timed(before, change, step.at.now)));
@@ -64,10 +66,18 @@ fn counted(before: Option<&Execution>, change: &Change) -> Verdict {
     if is == expected { Ok(()) } else { Err(format!("I7: expected to count {expected:?}, counts {is:?}")) }
 }
 
-/// Deadlines run from submission or replay, leases from now, backoff as the policy says, delays as the holder says.
+/// An adjustment leaves everything else as it was.
+fn changes_one_property(step: &Step<'_>, before: &Execution, change: &Change) -> Verdict {
+    let others = adjustment::subject(step.operation) != Some(before.id);
+    let expected = adjustment::adjusted(step.operation, before, step.at.now);
+    if others || expected == Ok(change.after.clone()) { Ok(()) } else { Err(format!("expected {expected:?}")) }
+}
+
+/// Deadlines run from submission or replay unless they are moved, leases from now, backoff as the policy says, delays as the holder says.
 fn moments(step: &Step<'_>, before: Option<&Execution>, change: &Change) -> Verdict {
     let (now, after, policy) = (step.at.now, &change.after, &change.after.policy);
-    let mut deadline = before.and_then(|before| before.deadline_at);
+    let moved = |before| adjustment::adjusted(step.operation, before, now).ok()?.deadline_at;
+    let mut deadline = before.and_then(moved);
     for event in &change.events {
         match (event.what, step.operation) {
             (EventKind::Submitted | EventKind::Replayed, _) => {

@@ -1,14 +1,15 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, PriorityChanged, Resumed, Revoked, Rotated,
-    StagedFlow, Submitted, SubmittedFlow,
+    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Resumed, Revoked, Rotated, StagedFlow, Submitted,
+    SubmittedFlow,
 };
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::signal::Effect;
 
 use super::{Step, Verdict, is_member};
+use crate::adjustment;
 
 /// Asks once more for what was just done, where asking twice is promised to be harmless.
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
@@ -16,16 +17,10 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
-        // A flow that is being cancelled may end its member in the same step.
-        Reply::PriorityChanged(_) if is_about_member(after, operation) => return Ok(()),
-        Reply::PriorityChanged(first) => {
-            Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
-        }
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
         Reply::FramesAppended(_)
         | Reply::Completed(_)
-        | Reply::Tagged(_)
         | Reply::Failed(_)
         | Reply::Delayed(_)
         | Reply::Suspended(_)
@@ -52,7 +47,12 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         }
         Reply::FlowClosed(first) => Reply::FlowClosed(ClosedFlow { already: true, ..*first }),
         Reply::FlowCancelled(first) => Reply::FlowCancelled(FlowCancelled { already: true, cancelled: 0, ..*first }),
-        _ => return Ok(()),
+        // A flow that is being cancelled may end its member in the same step.
+        _ if is_refused_at_its_end(after, operation) => return Ok(()),
+        other => match adjustment::answer_again(other) {
+            Some(again) => again,
+            None => return Ok(()),
+        },
     };
     let again = Step::decide(after, operation, at);
     match &again.decided {
@@ -66,8 +66,10 @@ fn has_a_place(operation: &Operation) -> bool {
     matches!(operation, Operation::AppendFrames(args) if args.from.is_some())
 }
 
-fn is_about_member(after: &Model, operation: &Operation) -> bool {
-    matches!(operation, Operation::ChangePriority(args) if after.find(&args.execution_id).is_some_and(is_member))
+/// Whether an operation adjusts a member of a flow, and would be refused after the member's end.
+fn is_refused_at_its_end(after: &Model, operation: &Operation) -> bool {
+    let subject = adjustment::subject(operation).filter(|_| !adjustment::takes_ended(operation));
+    subject.is_some_and(|id| after.find(&id).is_some_and(is_member))
 }
 
 /// Whether a change of a graph has a key under which it is known again.

@@ -143,7 +143,7 @@ impl Reference {
             Some(laws) => laws.execute(&mut self.model, operation, at, &mut self.coverage),
             None => self.model.execute(operation, &at).map(|(reply, _)| reply),
         };
-        self.coverage.count(&answer);
+        self.coverage.count(operation, &answer);
         let answer = answer.map(|reply| {
             self.coverage.count_forgotten(executions.saturating_sub(self.model.executions().count()));
             if revision.is_some() && revision == self.revision_grown_by(operation) {

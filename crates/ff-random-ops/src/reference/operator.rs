@@ -1,9 +1,9 @@
 //! Requests of operators, worker processes and readers of events, and how the model answers them.
 
 use ff_core::contracts::{
-    AllotArgs, ChangePriorityArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage,
-    FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs,
-    RegisterWorkerArgs, SetTagsArgs, SettleLaneArgs, SweepWorkerArgs,
+    AllotArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage, FollowArgs, Grant,
+    GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs, RegisterWorkerArgs,
+    SettleLaneArgs, SweepWorkerArgs,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
@@ -11,7 +11,7 @@ use ff_core::event::EventCursor;
 use ff_core::lane::Lane;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::lane_partition;
-use ff_core::types::{LaneId, Namespace, Priority, WorkerInstanceId};
+use ff_core::types::{LaneId, Namespace, WorkerInstanceId};
 use ff_core::view::View;
 
 use super::{Call, Reference, vocabulary};
@@ -73,14 +73,7 @@ impl Reference {
                 let after = self.reader.clone();
                 Call::Events(EventsArgs { after, namespace: None, execution: None, limit: *limit })
             }
-            Order::Label { job, set, remove } => one(SetTagsArgs {
-                execution_id: self.id(*job),
-                set: [vocabulary::label(set.0, set.1)].into(),
-                remove: [vocabulary::label(*remove, 0).0].into(),
-            }),
-            Order::Prioritise { job, to } => {
-                one(ChangePriorityArgs { execution_id: self.id(*job), priority: Priority::new(*to).unwrap() })
-            }
+            Order::Adjust { job, adjustment } => Call::One(Box::new(adjustment.operation(self.id(*job), self.now()))),
             Order::Register { worker, namespace, ttl_ms } => one(RegisterWorkerArgs {
                 worker_instance_id: instance(*worker),
                 worker_id: vocabulary::holder(*worker).worker_id,

@@ -7,11 +7,10 @@ use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
 use ff_core::token::Secret;
 use ff_core::trace::TraceContext;
-use ff_core::types::{
-    IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, TagKey, TagValue, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
+pub(crate) use crate::adjustment::label;
 use crate::transition::{Policies, Submission};
 
 pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {
@@ -40,11 +39,6 @@ pub(crate) fn trace(nth: u32) -> Option<Box<TraceContext>> {
     let id = u64::from(nth) + 1;
     let parent = format!("00-{id:032x}-{id:016x}-01");
     nth.is_multiple_of(3).then(|| Box::new(TraceContext::parse(&parent, state).unwrap()))
-}
-
-/// A label by the numbers of its key and its value.
-pub(crate) fn label(key: u8, value: u8) -> (TagKey, TagValue) {
-    (TagKey::parse(&format!("tag-{key}")).unwrap(), TagValue::parse(&format!("value-{value}")).unwrap())
 }
 
 /// Uuids spread over the partitions as real ones do.

@@ -3,18 +3,14 @@
 use ff_core::contracts::Setting;
 use ff_core::lane::LaneState;
 
+use crate::adjustment::Adjustment;
+
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    Label {
+    Adjust {
         job: u32,
-        /// A key and a value.
-        set: (u8, u8),
-        remove: u8,
-    },
-    Prioritise {
-        job: u32,
-        to: i64,
+        adjustment: Adjustment,
     },
     Configure {
         namespace: u8,

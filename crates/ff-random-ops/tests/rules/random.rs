@@ -3,8 +3,8 @@
 //!
 //! `FF_MODEL_STEPS` says how many transitions each test takes, `FF_RANDOM_SEED` where to begin.
 
-use ff_random_ops::laws::{EXECUTION_MOVES, OPERATOR_MOVES, SUSPENSION_MOVES};
-use ff_random_ops::{Coverage, Mix, Setup, number, runs};
+use ff_random_ops::laws::{EXECUTION_MOVES, SUSPENSION_MOVES, adjustment_moves};
+use ff_random_ops::{Adjustment, Coverage, Mix, Setup, number, runs};
 
 /// Transitions of all runs together, unless more are asked for: enough for everything below to happen.
 const TRANSITIONS: usize = 20_000;
@@ -14,8 +14,10 @@ const RUN: usize = 100;
 #[test]
 fn the_laws_hold_for_executions() {
     let coverage = take(Mix::EXECUTIONS, TRANSITIONS, RUN, false);
-    let moves = EXECUTION_MOVES.iter().chain(OPERATOR_MOVES).map(|name| (*name, 1));
-    coverage.assert_at_least(EXECUTIONS.iter().copied().chain(moves).chain(once(EXECUTIONS_ONCE)));
+    let moves = EXECUTION_MOVES.iter().map(|name| (*name, 1));
+    let least = EXECUTIONS.iter().copied().chain(Adjustment::each_at_least(100));
+    coverage.assert_at_least(least.chain(moves).chain(once(EXECUTIONS_ONCE)));
+    coverage.assert_at_least(adjustment_moves().iter().map(|name| (name.as_str(), 1)));
 }
 
 #[test]
@@ -51,8 +53,6 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("execution_not_found", 30),
     ("execution_not_terminal", 100),
     ("execution_not_eligible", 20),
-    ("prioritised", 100),
-    ("tagged", 100),
     ("no_active_lease", 100),
     ("max_replays_exhausted", 30),
     ("idempotency_conflict", 50),

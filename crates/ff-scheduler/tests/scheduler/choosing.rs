@@ -10,7 +10,8 @@ use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, Namespace, Priority};
 use ff_scheduler::Scheduler;
 
-use crate::support::{WatchedStore, holder, lane, store, work};
+use crate::started;
+use crate::support::{WatchedStore, holder, lane, work};
 
 fn ask(lanes: &[&str], max: usize) -> NextArgs {
     NextArgs { lanes: lanes.iter().map(|name| lane(name)).collect(), max, ..NextArgs::new(holder("w")) }
@@ -35,8 +36,7 @@ async fn all(scheduler: &Arc<Scheduler>, args: NextArgs) -> Vec<Claimed> {
 
 #[tokio::test(start_paused = true)]
 async fn a_higher_priority_goes_first_wherever_it_is() {
-    let store = store(64);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(64);
     for priority in [0, 7, 3, 9, 1, 9, 0, 5, 7, 2, 8, 4] {
         submit(&store, "a", priority).await;
     }
@@ -47,8 +47,7 @@ async fn a_higher_priority_goes_first_wherever_it_is() {
 
 #[tokio::test(start_paused = true)]
 async fn the_preferred_lane_goes_first_and_the_rest_fills_up() {
-    let store = store(64);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(64);
     for _ in 0..3 {
         submit(&store, "b", 9).await;
         submit(&store, "a", 0).await;
@@ -62,8 +61,7 @@ async fn the_preferred_lane_goes_first_and_the_rest_fills_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_is_filled_from_many_partitions_and_never_overfilled() {
-    let store = store(64);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(64);
     for _ in 0..300 {
         submit(&store, "a", 0).await;
     }
@@ -74,8 +72,7 @@ async fn a_claim_is_filled_from_many_partitions_and_never_overfilled() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_partition_is_asked_for_many_at_a_time() {
-    let store = store(1);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(1);
     for _ in 0..250 {
         submit(&store, "a", 0).await;
     }
@@ -87,8 +84,7 @@ async fn a_full_partition_is_asked_for_many_at_a_time() {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_kinds_asked_for_are_given_and_the_others_stay() {
-    let store = store(4);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(4);
     for _ in 0..10 {
         for kind in ["x", "y", "z"] {
             store.submit(work(kind)).await.unwrap();
@@ -103,8 +99,7 @@ async fn only_the_kinds_asked_for_are_given_and_the_others_stay() {
 
 #[tokio::test(start_paused = true)]
 async fn lanes_of_one_name_in_two_namespaces_are_two_lanes() {
-    let store = store(4);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(4);
     let acme = Namespace::parse("acme").unwrap();
     store.submit(SubmitArgs { namespace: acme.clone(), ..work("k") }).await.unwrap();
     assert_eq!(scheduler.next(ask(&["default"], 9)).await.unwrap(), []);
@@ -114,8 +109,7 @@ async fn lanes_of_one_name_in_two_namespaces_are_two_lanes() {
 
 #[tokio::test(start_paused = true)]
 async fn one_answer_carries_no_more_bytes_than_it_may() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     for _ in 0..12 {
         let payload = Payload::bytes(vec![7; 900 * 1024]);
         store.submit(SubmitArgs::new(Kind::parse("k").unwrap(), payload)).await.unwrap();

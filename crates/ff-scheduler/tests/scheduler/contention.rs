@@ -12,7 +12,8 @@ use ff_engine::{Orchestration, examine};
 use ff_scheduler::Scheduler;
 use tokio::time::timeout;
 
-use crate::support::{WatchedStore, holder, lane, store, work};
+use crate::started;
+use crate::support::{WatchedStore, holder, lane, work};
 
 const LANES: [&str; 3] = ["a", "b", "c"];
 const KINDS: [&str; 3] = ["x", "y", "z"];
@@ -42,8 +43,7 @@ async fn everything_is_claimed_exactly_once_and_nothing_is_left() {
 }
 
 async fn run(seed: u64) {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let claimed = Arc::new(AtomicUsize::new(0));
     let mut workers = Vec::new();
     for nth in 0..8 {

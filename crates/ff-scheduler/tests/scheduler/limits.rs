@@ -1,6 +1,5 @@
 //! Lanes with a limit: never more is handed out than may be, and what ends makes room at once.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::{EngineStore, Perform};
@@ -10,10 +9,10 @@ use ff_core::lane::contracts::{AllotArgs, ConfigureLaneArgs, Setting};
 use ff_core::lease::contracts::{Claimed, NextArgs};
 use ff_core::types::Namespace;
 use ff_engine::Orchestration;
-use ff_scheduler::Scheduler;
 use tokio::time::Instant;
 
-use crate::support::{WatchedStore, holder, lane, let_pass, store, work};
+use crate::started;
+use crate::support::{WatchedStore, holder, lane, let_pass, work};
 
 fn ask(max: usize, wait_ms: u64) -> NextArgs {
     NextArgs { lanes: vec![lane("a")], max, lease_ttl_ms: 600_000, wait_ms, ..NextArgs::new(holder("w")) }
@@ -36,8 +35,7 @@ async fn complete(store: &WatchedStore, claimed: &Claimed) {
 
 #[tokio::test(start_paused = true)]
 async fn no_more_than_the_limit_is_handed_out_and_what_ends_makes_room_at_once() {
-    let store = store(64);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(64);
     limit(&store, 3).await;
     submit(&store, 40).await;
     let started = Instant::now();
@@ -65,8 +63,7 @@ async fn no_more_than_the_limit_is_handed_out_and_what_ends_makes_room_at_once()
 
 #[tokio::test(start_paused = true)]
 async fn a_grant_that_was_lost_holds_the_lane_up_for_a_moment_only() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     limit(&store, 1).await;
     submit(&store, 2).await;
     let lost = AllotArgs { partition: 3, namespace: Namespace::default_name(), lane: lane("a"), want: 1 };
@@ -78,8 +75,7 @@ async fn a_grant_that_was_lost_holds_the_lane_up_for_a_moment_only() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lane_that_is_full_is_hardly_asked() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     limit(&store, 1).await;
     submit(&store, 2).await;
     let held = scheduler.next(ask(1, 0)).await.unwrap();
@@ -96,8 +92,7 @@ async fn a_lane_that_is_full_is_hardly_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_waits_is_woken_when_a_lane_goes_on() {
-    let store: Arc<WatchedStore> = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let state = |state| ConfigureLaneArgs::state(Namespace::default_name(), lane("a"), state);
     store.configure_lane(state(LaneState::Paused)).await.unwrap();
     submit(&store, 1).await;

@@ -11,6 +11,7 @@ use ff_scheduler::Scheduler;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::started;
 use crate::support::{holder, let_pass, store, work};
 
 fn any(worker: &str, wait_ms: u64) -> NextArgs {
@@ -22,11 +23,10 @@ fn waiting(scheduler: &Arc<Scheduler>, args: NextArgs) -> JoinHandle<Answer<Vec<
     tokio::spawn(async move { scheduler.next(args).await })
 }
 
-/// On a paused runtime time passes only when everybody waits for it, so a claim that took no time waited for no timer.
+/// On a paused runtime time passes only when all tasks wait for it, so a claim that took no time waited for no timer.
 #[tokio::test(start_paused = true)]
 async fn a_waiting_claim_returns_the_moment_work_is_submitted() {
-    let store = store(256);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(256);
     let_pass(Duration::from_secs(1)).await;
     for _ in 0..200 {
         let waiting = waiting(&scheduler, any("w", 60_000));
@@ -44,8 +44,7 @@ async fn a_waiting_claim_returns_the_moment_work_is_submitted() {
 /// processor for shows there, and the test above shows that nothing else does.
 #[tokio::test]
 async fn by_the_wall_clock_a_waiting_claim_returns_within_milliseconds() {
-    let store = store(256);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(256);
     let mut took = Vec::new();
     for _ in 0..200 {
         let waiting = waiting(&scheduler, any("w", 60_000));
@@ -61,9 +60,8 @@ async fn by_the_wall_clock_a_waiting_claim_returns_within_milliseconds() {
 
 #[tokio::test(start_paused = true)]
 async fn a_thousand_workers_and_one_piece_of_work_make_one_claim() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
-    let crowd: Vec<_> = (0..1_000).map(|nth| waiting(&scheduler, any(&format!("w-{nth}"), 60_000))).collect();
+    let (store, scheduler) = started(16);
+    let workers: Vec<_> = (0..1_000).map(|nth| waiting(&scheduler, any(&format!("w-{nth}"), 60_000))).collect();
     let_pass(Duration::from_secs(1)).await;
     assert_eq!(store.asked_for("claim"), 0);
     let id = store.submit(work("resize")).await.unwrap().execution_id;
@@ -71,7 +69,7 @@ async fn a_thousand_workers_and_one_piece_of_work_make_one_claim() {
     assert_eq!(store.asked_for("claim"), 1);
     scheduler.stop();
     let mut claimed = Vec::new();
-    for one in crowd {
+    for one in workers {
         claimed.extend(one.await.unwrap().unwrap());
     }
     assert_eq!(claimed.iter().map(|one| one.task.execution_id).collect::<Vec<_>>(), [id]);
@@ -79,8 +77,7 @@ async fn a_thousand_workers_and_one_piece_of_work_make_one_claim() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_has_waited_longest_goes_first_and_whoever_left_is_passed_over() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let mut line = Vec::new();
     for nth in 0..4 {
         line.push(waiting(&scheduler, any(&format!("w-{nth}"), 60_000)));
@@ -99,8 +96,7 @@ async fn whoever_has_waited_longest_goes_first_and_whoever_left_is_passed_over()
 
 #[tokio::test(start_paused = true)]
 async fn work_wakes_nobody_who_cannot_take_it() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let other = NextArgs { kinds: vec![Kind::parse("mail").unwrap()], ..any("other", 60_000) };
     let (other, right) = (waiting(&scheduler, other), waiting(&scheduler, any("right", 60_000)));
     let_pass(Duration::from_secs(1)).await;
@@ -114,8 +110,7 @@ async fn work_wakes_nobody_who_cannot_take_it() {
 #[tokio::test(start_paused = true)]
 async fn a_delay_that_ends_wakes_a_worker() {
     use ff_core::execution::contracts::{Start, SubmitArgs};
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let engine = ff_engine::Engine::start(store.clone());
     store.submit(SubmitArgs { start: Start::After(5_000), ..work("later") }).await.unwrap();
     let started = Instant::now();
@@ -126,8 +121,7 @@ async fn a_delay_that_ends_wakes_a_worker() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_runs_out_is_answered_with_nothing() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let started = Instant::now();
     assert_eq!(scheduler.next(any("w", 0)).await.unwrap(), []);
     assert_eq!(started.elapsed(), Duration::ZERO);
@@ -150,8 +144,7 @@ async fn whoever_does_not_wait_still_finds_what_was_submitted_before() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stopped_scheduler_keeps_nobody_and_hands_out_nothing() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let waiting = waiting(&scheduler, any("w", 60_000));
     let_pass(Duration::from_secs(1)).await;
     let stopped = Instant::now();
@@ -166,8 +159,7 @@ async fn a_stopped_scheduler_keeps_nobody_and_hands_out_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_scheduler_that_is_dropped_lets_go_of_its_store() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let_pass(Duration::from_secs(1)).await;
     drop(scheduler);
     let_pass(Duration::from_secs(1)).await;
@@ -176,8 +168,7 @@ async fn a_scheduler_that_is_dropped_lets_go_of_its_store() {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_asks_too_much_is_refused_before_it_waits() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (_store, scheduler) = started(16);
     for (args, code) in [
         (NextArgs { lanes: vec![], ..any("w", 60_000) }, Code::InvalidInput),
         (NextArgs { max: 0, ..any("w", 60_000) }, Code::InvalidInput),

@@ -9,3 +9,14 @@ mod long_polls;
 #[path = "../../../ff-engine/tests/engine/support/mod.rs"]
 mod support;
 mod trouble;
+
+use std::sync::Arc;
+
+use ff_scheduler::Scheduler;
+use support::{WatchedStore, store};
+
+/// An empty store and its scheduler.
+fn started(partitions: u16) -> (Arc<WatchedStore>, Arc<Scheduler>) {
+    let store = store(partitions);
+    (store.clone(), Scheduler::start(store))
+}

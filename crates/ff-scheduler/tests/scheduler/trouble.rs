@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::started;
 use crate::support::{holder, let_pass, store, work};
 
 fn ask(wait_ms: u64) -> NextArgs {
@@ -21,8 +22,7 @@ fn ask(wait_ms: u64) -> NextArgs {
 
 #[tokio::test(start_paused = true)]
 async fn work_nobody_told_of_is_found_when_hints_are_known_to_be_lost() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let_pass(Duration::from_secs(1)).await;
     store.lose_hints();
     store.submit(work("resize")).await.unwrap();
@@ -41,18 +41,20 @@ async fn where_hints_can_be_lost_unnoticed_work_is_late_and_not_lost() {
     let store = store(16);
     store.sweep_every(Duration::from_secs(30));
     let scheduler = Scheduler::start(store.clone());
+    let engine = Engine::start(store.clone());
     let_pass(Duration::from_secs(1)).await;
     store.lose_hints();
     store.submit(work("resize")).await.unwrap();
+    store.find_hints_unnoticed();
     let started = Instant::now();
     assert_eq!(scheduler.next(ask(60_000)).await.unwrap().len(), 1);
     assert!(started.elapsed() <= Duration::from_secs(31), "{:?}", started.elapsed());
+    engine.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_the_store_did_not_answer_loses_no_work() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     for _ in 0..20 {
         store.submit(work("resize")).await.unwrap();
     }
@@ -68,8 +70,7 @@ async fn a_claim_the_store_did_not_answer_loses_no_work() {
 /// A worker that takes one at a time is called to the oldest work first, all of which may be on a part that is away.
 #[tokio::test(start_paused = true)]
 async fn work_that_cannot_be_claimed_does_not_keep_workers_from_other_work() {
-    let store = store(32);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(32);
     let on = async |partition: u16| {
         let mut drawn = std::iter::repeat_with(|| SubmitArgs { uuid: Uuid::now_v7(), ..work("resize") });
         let args = drawn.find(|args| args.execution_id(&store.partitions()).partition() == partition).unwrap();
@@ -98,8 +99,7 @@ async fn work_that_cannot_be_claimed_does_not_keep_workers_from_other_work() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     store.submit(work("resize")).await.unwrap();
     let_pass(Duration::from_secs(1)).await;
     assert!(scheduler.next(ask(60_000)).now_or_never().is_none(), "the store was asked and has not answered yet");
@@ -112,8 +112,7 @@ async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
 
 #[tokio::test(start_paused = true)]
 async fn an_ended_scheduler_asks_the_store_nothing_more() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     scheduler.end().await;
     let asked = store.asked();
     store.submit(work("resize")).await.unwrap();
@@ -136,8 +135,7 @@ async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
 
 #[tokio::test(start_paused = true)]
 async fn work_that_is_gone_when_it_is_claimed_is_forgotten() {
-    let store = store(16);
-    let scheduler = Scheduler::start(store.clone());
+    let (store, scheduler) = started(16);
     let execution_id = store.submit(work("resize")).await.unwrap().execution_id;
     store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
     assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);

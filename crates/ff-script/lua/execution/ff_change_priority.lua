@@ -24,7 +24,6 @@ end
 event_feed.to(e, 'prioritised', 'from', text(from), 'to', text(priority))
 record.drop(e, 'priority')
 record.put_if_said(e, 'priority', priority > 0 and priority)
-record.put(e, 'rare', '1')
 record.save(e)
 if e.place == 'waiting' and e.core.public_state == 'waiting' then
   index.rank(e.lane, e.core.kind, priority, e.core.created_at, e.id, priority > from)

@@ -17,8 +17,8 @@
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to finish
 
-local moment, plain = now(), {}
+local batch = complete.begin(now())
 local attempt = lease.attempt_text(lease_epoch, attempt_id)
-local answer = complete(keys.id(core), lease_id, attempt, has_result and result, result_type, plain, moment)
-finish_plain(plain, moment)
+local answer = complete.one(batch, keys.id(core), lease_id, attempt, has_result and result, result_type)
+complete.write(batch)
 return answer

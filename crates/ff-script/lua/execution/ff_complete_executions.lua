@@ -1,7 +1,7 @@
 --- Ends several running attempts of one partition, each as `ff_complete_execution` would.
 ---
 --- key  core     hash
---- arg  ends     list    execution id, lease id, epoch, attempt id, has_result, result, result_type, and so on
+--- arg  ends     all     execution id, lease id, epoch, attempt id, has_result, result, result_type, and so on
 ---
 --- ok   answers  what `ff_complete_execution` would answer to each
 --- no   execution_not_found
@@ -19,14 +19,14 @@ for nth = 1, #ends, FIELDS do
     return no.invalid_args('field', 'ends')
   end
 end
-local moment, plain, answers = now(), {}, {}
+local batch, answers = complete.begin(now()), {}
 index.collect()
 for nth = 1, #ends, FIELDS do
   local id, lease_id, epoch, attempt_id, has_result, result, result_type = unpack(ends, nth, nth + FIELDS - 1)
   local attempt = lease.attempt_text(epoch, attempt_id)
   result, result_type = has_result == '1' and result, result_type ~= '' and result_type
-  answers[#answers + 1] = complete(id, lease_id, attempt, result, result_type, plain, moment)
+  answers[#answers + 1] = complete.one(batch, id, lease_id, attempt, result, result_type)
 end
-finish_plain(plain, moment)
+complete.write(batch)
 step.shared_by(#answers)
 return ok(answers)

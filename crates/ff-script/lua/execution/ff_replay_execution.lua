@@ -24,7 +24,7 @@ if not e then
 elseif not e.core.terminal_outcome then
   return no.execution_not_terminal('state', e.core.public_state)
 end
-local replays, allowed = e.core.replays or 0, policy(e).max_replay_count
+local replays, allowed = e.core.replays or 0, policy.of(e).max_replay_count
 if replays >= allowed then
   return no.max_replays_exhausted('field', 'replays', 'limit', text(allowed), 'sent', text(allowed + 1))
 end

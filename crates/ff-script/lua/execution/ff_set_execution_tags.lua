@@ -68,6 +68,5 @@ end
 event_feed.to(e, 'tagged')
 record.drop(e, 'has_tags')
 record.put_if_said(e, 'has_tags', count > 0 and '1')
-record.put(e, 'rare', '1')
 record.save(e)
 return ok(all)

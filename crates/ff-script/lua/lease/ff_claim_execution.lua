@@ -26,10 +26,10 @@ local moment = now()
 local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
 local configured = settings.of(lane)
 if configured and configured.state == 'paused' then
-  return ok(text(holder.expires_at), '', '', {}, '')
+  return ok(holder.expires_at, '', '', {}, '')
 elseif configured and configured.concurrency then
   local waits = claim.first(lane_eligible, lane, kinds, 0, nil, moment)[1]
-  return ok(text(holder.expires_at), '', '', {}, waits and '1' or '')
+  return ok(holder.expires_at, '', '', {}, waits and '1' or '')
 end
 local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, max, holder, moment)
-return ok(text(holder.expires_at), behind, created_at, tasks, '')
+return ok(holder.expires_at, behind, created_at, tasks, '')

@@ -28,11 +28,10 @@ local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_l
 local held, configured = call('ZCARD', keys.lane(lane, 'active')), settings.of(lane)
 local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
 if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then
-  return ok(text(holder.expires_at), '', '', {}, text(held), text(counted), text(of))
+  return ok(holder.expires_at, '', '', {}, text(held), text(counted), text(of))
 end
--- Its end has to be told, so it is not plain whatever it works on.
-append(holder.rest, 'rare', '1')
-append(holder.rest, 'limited', '1')
+append(holder.fields, 'limited', '1')
+holder.count, holder.ending = #holder.fields, ' limited'
 local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, math.min(max, granted), holder, moment)
 settings.note_grant(lane, seq)
-return ok(text(holder.expires_at), behind, created_at, tasks, text(held + #tasks), text(seq), text(of))
+return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of))

@@ -69,50 +69,55 @@ end
 --- The last digits of ids that count on, as far as they were needed.
 local digits = {}
 
---- The id that comes so many after a first one.
-function claim.nth(first, nth)
+function claim.digits(nth)
   digits[nth] = digits[nth] or string.format('%04x', nth)
-  return first:sub(1, 32) .. digits[nth]
+  return digits[nth]
 end
 
 --- Payloads read together: at their largest they are as much as one reply may carry.
 local PAYLOADS_AT_ONCE = 4
 
---- Gives the payload of each execution in turn. Beyond so many they are read only when asked for.
+--- Gives the payload and the policy of each execution in turn. Beyond so many they are read only when asked for.
 function claim.payloads(waiting, max)
   local nth, read, at = 0, {}, 0
   return function()
     if at == #read then
       local names, last = {}, nth < max and math.min(nth + PAYLOADS_AT_ONCE, max) or nth + 1
       for ahead = nth + 1, math.min(last, #waiting / 2) do
-        names[#names + 1] = keys.of(waiting[2 * ahead - 1], 'payload')
+        local id = waiting[2 * ahead - 1]
+        names[#names + 1] = keys.of(id, 'payload')
+        names[#names + 1] = keys.of(id, 'policy')
       end
       read, at = call('MGET', unpack(names)), 0
     end
-    nth, at = nth + 1, at + 1
-    return read[at] or ''
+    nth, at = nth + 1, at + 2
+    return read[at - 1] or '', read[at]
   end
 end
 
---- All fields of an execution, as text.
-local function read(key)
-  local flat = call('HGETALL', key)
-  local core = {}
-  for at = 1, #flat, 2 do
-    core[flat[at]] = flat[at + 1]
+--- Fields of an execution that had a lease before, or whose next attempt is not the first.
+local BEFORE = {
+  'current_attempt_index', 'started_at', 'has_waited', 'pending_waitpoints', 'replay_reason', 'replay_requested_by',
+  'progress_at', 'progress_message', 'progress_percent', 'streamed',
+}
+
+local function read_before(key)
+  local before, values = {}, call('HMGET', key, unpack(BEFORE))
+  for nth = 1, #BEFORE do
+    before[BEFORE[nth]] = values[nth] or nil
   end
-  return core
+  return before
 end
 
 local DROPPED = { 'next_attempt', 'replay_reason', 'replay_requested_by' }
 local DROPPED_AT_A_START = { 'progress_at', 'progress_message', 'progress_percent' }
 
 --- Takes away fields a claimed execution no longer has.
-local function drop(key, core, resumed)
+local function drop(key, before, resumed)
   local gone = {}
   for nth = 1, 3 do
-    gone[#gone + 1] = core[DROPPED[nth]] and DROPPED[nth]
-    gone[#gone + 1] = not resumed and core[DROPPED_AT_A_START[nth]] and DROPPED_AT_A_START[nth] or nil
+    gone[#gone + 1] = before[DROPPED[nth]] and DROPPED[nth]
+    gone[#gone + 1] = not resumed and before[DROPPED_AT_A_START[nth]] and DROPPED_AT_A_START[nth] or nil
   end
   if gone[1] then
     call('HDEL', key, unpack(gone))
@@ -120,9 +125,9 @@ local function drop(key, core, resumed)
 end
 
 --- The try a claim goes on with, or what the one it starts is.
-local function attempt_of(id, core, new_id)
-  local index = tonumber(core.current_attempt_index)
-  if core.next_attempt == 'resume' then
+local function attempt_of(id, before, new_id)
+  local index = tonumber(before.current_attempt_index)
+  if before.next_attempt == 'resume' then
     local open = record.hash(keys.attempt(id, index))
     local _, attempt_id = lease.attempt_parts(open.attempt)
     open.index, open.id = index, attempt_id
@@ -131,9 +136,9 @@ local function attempt_of(id, core, new_id)
   return {
     index = index and index + 1 or 0,
     id = new_id,
-    type = core.next_attempt,
-    reason = core.replay_reason,
-    requested_by = core.replay_requested_by,
+    type = before.next_attempt,
+    reason = before.replay_reason,
+    requested_by = before.replay_requested_by,
   }
 end
 
@@ -144,20 +149,20 @@ local function inputs_of(id)
 end
 
 --- What of signals and inputs comes with an execution, and how many bytes that is.
-local function beside(id, core)
+local function beside(id, flow, has_waited)
   local resumption, bytes, inputs, more = nil, 0, 0, 0
-  if core.has_waited then
+  if has_waited then
     resumption, bytes = suspension.resumption(id)
   end
-  if core.flow_id then
+  if flow then
     inputs, more = inputs_of(id)
   end
   return resumption, inputs, bytes + more
 end
 
 --- Ends an execution whose flow is cancelled and does not spare it, and says whether it did.
-local function ended(id, flow, core)
-  if not flow or flow_record.spares(flow, core, false) then
+local function ended(id, flow, before)
+  if flow_record.spares(flow, before, false) then
     return false
   end
   local e = record.find(id)
@@ -166,67 +171,38 @@ local function ended(id, flow, core)
   return true
 end
 
---- Hands over an execution that is not plain, unless what comes with it is more than there is room for. Its lease is marked,
---- so that its holder's calls read all of it. Says what `take` says.
-local function take_rare(key, id, payload, lane, holder, lease_id, new_attempt_id, room, moment)
-  local core = read(key)
-  local flow = core.flow_id and step.flow(core.flow_id)
-  if ended(id, flow, core) then
-    return nil, nil, true
+local NOTHING = {}
+
+--- Adds to the fields of a lease what few leases have, and says how many items there are then. `ending` has what the end of the
+--- lease needs to know besides, in words, some of them with a number; the end of one that is `linked` changes other records, those
+--- of a flow, of waitpoints made ahead or of a stream.
+local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
+  local fields, n, ending = holder.fields, holder.count, holder.ending
+  local function put(name, value)
+    if value then
+      fields[n + 1], fields[n + 2], n = name, value, n + 2
+    end
   end
-  local resumption, inputs, bytes = beside(id, core)
-  if room and bytes > room then
-    return nil, bytes
+  local function note(word, number)
+    if number then
+      ending = ending .. ' ' .. word .. ':' .. text(number)
+    end
   end
-  local attempt, resumed = attempt_of(id, core, new_attempt_id)
-  local epoch = core.last_attempt and lease.attempt_parts(core.last_attempt) + 1 or 1
-  local timeout_ms = tonumber(core.attempt_timeout_ms)
-  local timeout_at = timeout_ms and moment + math.max(0, timeout_ms - (attempt.ran_ms or 0))
-  local held = { 'rare', '1', 'lease_id', lease_id, 'attempt', lease.attempt_text(epoch, attempt.id) }
-  append(held, 'holder', holder.name)
-  append(held, 'acquired_at', moment)
-  append(held, 'expires_at', holder.expires_at)
-  for nth = 1, #holder.rest do
-    held[#held + 1] = holder.rest[nth]
-  end
-  append(held, 'timeout_at', timeout_at)
-  append(held, 'deadline_at', core.deadline_at)
-  append(held, 'type', attempt.type)
-  append(held, 'reason', attempt.reason)
-  append(held, 'requested_by', attempt.requested_by)
-  append(held, 'started_at', attempt.started_at)
-  append(held, 'ran_ms', attempt.ran_ms)
-  event_feed.at_hand(id, core, 'event', resumed and 'resumed' or 'started', 'attempt', text(attempt.index))
-  call('HSET', keys.of(id, 'lease:current'), unpack(held))
-  call(
-    'HSET', key, 'public_state', 'active', 'current_attempt_index', attempt.index, 'current_worker_instance_id',
-    holder.instance, 'started_at', core.started_at or moment
-  )
-  drop(key, core, resumed)
-  if core.streamed then
-    hint.streamed(id)
-  end
-  index.unwait(lane, core.kind, id)
-  index.hold(lane, holder.instance, moment, holder.expires_at, timeout_at, id)
-  if flow then
-    flow_record.moved(flow, id, core.node, 'waiting', 'active')
-    call('HSET', keys.flow(flow.id, 'member:' .. id), 'state', 'active')
-  end
-  local told = { id, epoch, attempt.index, core.kind, core.created_at, payload }
-  append(told, 'resumed', resumed and attempt.id)
-  append(told, 'type', attempt.type)
-  append(told, 'reason', attempt.reason)
-  append(told, 'requested_by', attempt.requested_by)
-  append(told, 'priority', core.priority)
-  append(told, 'deadline_at', core.deadline_at)
-  append(told, 'content_type', core.content_type)
-  append(told, 'policy', core.has_policy and call('GET', keys.of(id, 'policy')))
-  append(told, 'tags', core.has_tags and call('HGETALL', keys.of(id, 'tags')))
-  append(told, 'resumption', resumption and suspension.told(resumption))
-  append(told, 'flow', flow and { flow.id, core.node, inputs })
-  append(told, 'trace', core.traceparent and { core.traceparent, core.tracestate })
-  append(told, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
-  return told, bytes
+  put('timeout_at', timeout_at)
+  put('deadline_at', deadline_at)
+  put('type', attempt.type)
+  put('reason', attempt.reason)
+  put('requested_by', attempt.requested_by)
+  put('started_at', attempt.started_at)
+  put('ran_ms', attempt.ran_ms)
+  note('index', attempt.index)
+  note('ran', attempt.ran_ms)
+  note('timeout', timeout_at)
+  note('kept', kept_ms)
+  note('until', kept_until)
+  ending = ending .. (linked and ' linked' or '')
+  put('ending', ending ~= '' and ending)
+  return n
 end
 
 --- Hands one waiting execution to a worker, and says what the worker is told: id, epoch, index of the attempt, kind,
@@ -234,33 +210,108 @@ end
 --- many bytes of signals and inputs come with it; with nothing before it, how many it would be, when they do not go into the
 --- room; and whether it ended instead, because its flow is cancelled.
 ---
---- A first try of work with nothing particular about it is plain: little of it has to be read, and it is added to `plain`,
---- which has ids by kind, for its indexes to be written with those of others. Its score is when it was created.
-function claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, room, moment)
+--- Its score has its priority and its creation. It is added to `taken`, which has ids by kind, for its indexes to be written with
+--- those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
+function claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, taken, room, moment)
   local key = keys.of(id, 'core')
-  local core = call('HMGET', key, 'kind', 'rare')
-  local kind = core[1]
+  local kind, flow_id, last_attempt, next_attempt, has_tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
+    traceparent = unpack(call(
+      'HMGET', key, 'kind', 'flow_id', 'last_attempt', 'next_attempt', 'has_tags', 'content_type', 'deadline_at',
+      'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent'
+    ))
   if not kind then
     return nil
-  elseif core[2] then
-    return take_rare(key, id, payload, lane, holder, lease_id, attempt_id, room, moment)
   end
+  local before, attempt, resumed, node = NOTHING, NOTHING, false, nil
+  if last_attempt or next_attempt then
+    before = read_before(key)
+    before.next_attempt = next_attempt or nil
+  end
+  local flow = flow_id and step.flow(flow_id)
+  if flow then
+    if ended(id, flow, before) then
+      return nil, nil, true
+    end
+    node = call('HGET', key, 'node')
+  end
+  local resumption, inputs, bytes = nil, 0, 0
+  if flow or before.has_waited then
+    resumption, inputs, bytes = beside(id, flow, before.has_waited)
+    if room and bytes > room then
+      return nil, bytes
+    end
+  end
+  local epoch = '1'
+  if before ~= NOTHING then
+    attempt, resumed = attempt_of(id, before, attempt_id)
+    attempt_id, epoch = attempt.id, last_attempt and lease.attempt_parts(last_attempt) + 1 or epoch
+  end
+  local attempt_index, timeout_at = attempt.index or 0, nil
+  if timeout_ms then
+    timeout_at = moment + math.max(0, tonumber(timeout_ms) - (attempt.ran_ms or 0))
+    index.time_out(timeout_at, id)
+  end
+  local behind, created_at = index.head(tonumber(score), moment)
+  local rules = policy_json and policy.read(policy_json)
+  kept_ms = rules and rules.retention_ms or kept_ms
+  local kept_until = keyed and created_at + policy.read(policy_json).dedup_window_ms
+
+  local held, n = holder.fields, holder.count
+  held[2], held[4] = lease_id, lease.attempt_text(epoch, attempt_id)
+  if holder.ending ~= '' or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until then
+    local linked = flow or before.pending_waitpoints or before.streamed
+    n = add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
+  end
+  call('HSET', keys.of(id, 'lease:current'), unpack(held, 1, n))
   call(
-    'HSET', keys.of(id, 'lease:current'), 'lease_id', lease_id, 'attempt', lease.attempt_text(1, attempt_id), 'holder',
-    holder.name, 'acquired_at', moment, 'expires_at', holder.expires_at, unpack(holder.rest)
+    'HSET', key, 'public_state', 'active', 'current_attempt_index', attempt_index, 'current_worker_instance_id',
+    holder.instance, 'started_at', before.started_at or holder.acquired_at
   )
-  call(
-    'HSET', key, 'public_state', 'active', 'current_attempt_index', '0', 'current_worker_instance_id', holder.instance,
-    'started_at', moment
-  )
-  event_feed.plainly(id, lane, kind, 'event', 'started', 'attempt', '0')
-  local ids = plain[kind]
+  if before ~= NOTHING then
+    drop(key, before, resumed)
+  end
+  if before.streamed then
+    hint.streamed(id)
+  end
+  if event_feed.is_followed() then
+    local event = resumed and 'resumed' or 'started'
+    event_feed.about(id, lane, kind, flow_id, 'event', event, 'attempt', text(attempt_index))
+  end
+  local ids = taken[kind]
   if ids then
     ids[#ids + 1] = id
   else
-    plain[kind] = { id }
+    taken[kind] = { id }
   end
-  return { id, 1, 0, kind, score, payload }
+  if flow then
+    flow_record.moved(flow, id, node, 'waiting', 'active')
+    call('HSET', keys.flow(flow.id, 'member:' .. id), 'state', 'active')
+  end
+
+  local told = { id, epoch, attempt_index, kind, created_at, payload }
+  append(told, 'priority', behind < limits.priority_max and limits.priority_max - behind)
+  append(told, 'content_type', content_type)
+  append(told, 'policy', policy_json)
+  append(told, 'tags', has_tags and call('HGETALL', keys.of(id, 'tags')))
+  append(told, 'deadline_at', deadline_at)
+  append(told, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
+  if attempt ~= NOTHING then
+    append(told, 'resumed', resumed and attempt.id)
+    append(told, 'type', attempt.type)
+    append(told, 'reason', attempt.reason)
+    append(told, 'requested_by', attempt.requested_by)
+  end
+  append(told, 'resumption', resumption and suspension.told(resumption))
+  append(told, 'flow', flow and { flow.id, node, inputs })
+  append(told, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
+  return told, bytes
+end
+
+--- Writes the indexes of those that were taken.
+function claim.hold(lane, holder, taken)
+  for kind, ids in pairs(taken) do
+    index.hold_all(lane, kind, holder.instance, holder.acquired_at, holder.expires_at, ids)
+  end
 end
 
 return claim

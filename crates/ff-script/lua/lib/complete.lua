@@ -1,42 +1,157 @@
---- Ends the running attempt of an execution with a result, if there is one. Asked again with the fence that ended it,
---- answers as the first time.
+--- Completing: the running attempt of an execution ends with a result, if there is one.
 ---
---- The end of a plain first try is added to `plain`, which has ids by lane and holder, for its indexes to be written with
---- those of others.
+--- Several that are completed in one call have their results and indexes written together.
 
-return function(id, lease_id, attempt, result, result_type, plain, moment)
-  local core, held_key = keys.of(id, 'core'), keys.of(id, 'lease:current')
-  local held = step.is_changed(id) and {}
-    or call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'holder', 'lane', 'rare')
-  if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
+local complete = {}
+
+--- What came before a lease that is not the first, and is over with a completion.
+local OVER = { 'last_lease_ended', 'last_lease_until', 'failure_category', 'failure_message', 'failure_permanent' }
+
+--- A batch at a moment: the moment, and until when most are kept, as numbers and as text; results as keys and values, ids by lane
+--- and holder, moments and ids that are kept, and the earliest of these moments.
+function complete.begin(moment)
+  local until_ms = moment + limits.retention_ms
+  return {
+    moment = moment,
+    at = text(moment),
+    until_ms = until_ms,
+    until_text = text(until_ms),
+    results = {},
+    lanes = {},
+    kept = {},
+    first = until_ms,
+  }
+end
+
+--- The end of one whose flow or waitpoints have to change as well.
+local function end_linked(id, result, result_type, moment)
+  local e = record.load(id)
+  e.result_bytes = result and #result or nil
+  record.put_if_said(e, 'result_type', result_type)
+  finish(e, { outcome = 'success', state = 'completed', lease = 'completed', attempt = 'success' }, moment)
+  record.save(e)
+end
+
+local function hold_no_longer(batch, id, lane, holder)
+  local of_lane = batch.lanes[lane]
+  if not of_lane then
+    of_lane = {}
+    batch.lanes[lane] = of_lane
+  end
+  local ids = of_lane[holder]
+  if ids then
+    ids[#ids + 1] = id
+  else
+    of_lane[holder] = { id }
+  end
+end
+
+--- `words` say what is particular about it.
+local function keep(batch, id, words)
+  local kept, until_ms = batch.kept, batch.until_text
+  if words.kept or words['until'] then
+    until_ms = math.max(batch.moment + (words.kept or limits.retention_ms), words['until'] or 0)
+    batch.first = math.min(batch.first, until_ms)
+  end
+  local count = #kept
+  kept[count + 1], kept[count + 2] = until_ms, id
+end
+
+--- What is particular about the end of a lease, by word, with its number if it has one.
+local function words_of(ending)
+  local words = {}
+  for word, number in ending:gmatch('(%a+):?(%d*)') do
+    words[word] = tonumber(number) or true
+  end
+  return words
+end
+
+--- The answer, which is the same for all.
+local NOTHING, COMPLETED = {}, { 1, 'OK', 'completed' }
+
+--- Writes the record of an attempt, which its lease becomes.
+local function end_attempt(id, held_key, words, moment, at)
+  local key = keys.attempt(id, words.index or '0')
+  call('RENAME', held_key, key)
+  if words.ran then
+    local ran_ms = words.ran + math.max(0, moment - call('HGET', key, 'acquired_at'))
+    call('HSET', key, 'ended_at', at, 'outcome', 'success', 'ran_ms', ran_ms)
+  else
+    call('HSET', key, 'ended_at', at, 'outcome', 'success')
+  end
+end
+
+--- Completes one and adds it to a batch. Asked again with the fence that ended it, answers as the first time.
+---
+--- The lease has all there is to know, so nothing else is read.
+function complete.one(batch, id, lease_id, attempt, result, result_type)
+  local moment, at = batch.moment, batch.at
+  local held_key = keys.of(id, 'lease:current')
+  local held_id, held_attempt, expires_at, holder, lane, deadline_at, ending
+  if not step.is_changed(id) then
+    held_id, held_attempt, expires_at, holder, lane, deadline_at, ending = unpack(call(
+      'HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'holder', 'lane', 'deadline_at', 'ending'
+    ))
+  end
+  if held_id ~= lease_id or held_attempt ~= attempt or moment >= tonumber(expires_at) then
     local refusal, ended = lease.refusal(id, lease_id, attempt)
-    return ended == 'completed' and ok('completed') or refusal
+    return ended == 'completed' and COMPLETED or refusal
   end
   if result then
-    call('SET', keys.of(id, 'result'), result)
-    if result_type then
-      call('HSET', core, 'result_type', result_type)
-    end
+    local results = batch.results
+    local count = #results
+    results[count + 1], results[count + 2] = keys.of(id, 'result'), result
   end
-  if held[6] then
-    local e = record.load(id)
-    e.result_bytes = result and #result or nil
-    finish(e, { outcome = 'success', state = 'completed', lease = 'completed', attempt = 'success' }, moment)
-    record.save(e)
-    return ok('completed')
+  local words = ending and words_of(ending) or NOTHING
+  if words.linked then
+    end_linked(id, result, result_type, moment)
+    return COMPLETED
   end
 
-  -- The lease of a plain first try has all there is to know, so nothing else is read, and it becomes the try's record.
-  local attempt_key, lane = keys.attempt(id, '0'), held[5] or 'default'
-  call('HSET', core, 'public_state', 'completed', 'terminal_outcome', 'success', 'changed_at', moment)
-  call('RENAME', held_key, attempt_key)
-  call('HSET', attempt_key, 'ended_at', moment, 'outcome', 'success')
-  local of_lane = plain[lane] or {}
-  local ids = of_lane[held[4]] or {}
-  plain[lane], of_lane[held[4]], ids[#ids + 1] = of_lane, ids, id
+  local core = keys.of(id, 'core')
+  if result_type then
+    call(
+      'HSET', core, 'public_state', 'completed', 'terminal_outcome', 'success', 'changed_at', at, 'result_type', result_type
+    )
+  else
+    call('HSET', core, 'public_state', 'completed', 'terminal_outcome', 'success', 'changed_at', at)
+  end
+  if not lease.is_first(attempt) then
+    call('HSET', core, 'last_lease_id', lease_id, 'last_attempt', attempt)
+    call('HDEL', core, unpack(OVER))
+  end
+  end_attempt(id, held_key, words, moment, at)
+
+  lane = lane or 'default'
+  hold_no_longer(batch, id, lane, holder)
+  keep(batch, id, words)
+  if words.timeout then
+    index.untime_attempt(id)
+  end
+  index.unbound(deadline_at, id)
+  if words.limited then
+    hint.freed(lane)
+  end
   if event_feed.is_followed() then
-    event_feed.plainly(id, lane, call('HGET', core, 'kind'), 'event', 'finished', 'outcome', 'success')
+    event_feed.about(id, lane, call('HGET', core, 'kind'), nil, 'event', 'finished', 'outcome', 'success')
   end
   hint.ended(id)
-  return ok('completed')
+  return COMPLETED
 end
+
+--- Writes the results of a batch, and its indexes.
+function complete.write(batch)
+  if batch.results[1] then
+    call('MSET', unpack(batch.results))
+  end
+  for lane, of_lane in pairs(batch.lanes) do
+    for holder, ids in pairs(of_lane) do
+      index.finish_all(lane, lease.instance(holder), batch.at, ids)
+    end
+  end
+  if batch.kept[1] then
+    index.keep_all(batch.kept, batch.first)
+  end
+end
+
+return complete

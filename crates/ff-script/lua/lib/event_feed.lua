@@ -1,6 +1,6 @@
 --- The feed of what happens on a partition: told while somebody follows, bounded, and read with a cursor.
 ---
---- What happens to an execution is told together, where the execution was first changed.
+--- What happens to an execution is told together, where the first of it happened.
 
 local event_feed = {}
 
@@ -20,29 +20,15 @@ function event_feed.is_followed()
   return memory.moment < memory.followed
 end
 
---- An execution has its place among what is told.
-function event_feed.place(e)
-  if not e.placed and event_feed.is_followed() then
-    pending = pending or {}
-    pending[#pending + 1], e.placed = e, true
-  end
-end
-
---- The same for one that was changed in what it knows of its flow only, and may not have been read.
-function event_feed.place_of(id)
-  local e = event_feed.is_followed() and record.find(id)
-  if e then
-    event_feed.place(e)
-  end
-end
-
 --- Something happened to an execution, with what there is to say of it as names and values.
 function event_feed.to(e, event, ...)
-  event_feed.place(e)
-  if e.placed then
-    e.events = e.events or {}
-    e.events[#e.events + 1] = { 'event', event, ... }
+  if not event_feed.is_followed() then
+    return
+  elseif not e.events then
+    pending = pending or {}
+    pending[#pending + 1], e.events = e, {}
   end
+  e.events[#e.events + 1] = { 'event', event, ... }
 end
 
 local function entry(id, namespace, lane_id, kind, flow_id, event)
@@ -54,22 +40,15 @@ local function entry(id, namespace, lane_id, kind, flow_id, event)
   return fields
 end
 
---- Something happened to an execution that was not read, of a lane as indexes name it.
-function event_feed.plainly(id, lane, kind, ...)
+--- Something happened to an execution of which not all was read: of a lane as indexes name it, of a kind, and of a flow if it is in
+--- one.
+function event_feed.about(id, lane, kind, flow_id, ...)
   if not event_feed.is_followed() then
     return
   end
   local namespace, lane_id = lane:match('^(.-)/(.*)$')
   pending = pending or {}
-  pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, nil, { ... }) }
-end
-
---- Something happened to an execution of which the record is at hand.
-function event_feed.at_hand(id, core, ...)
-  if event_feed.is_followed() then
-    pending = pending or {}
-    pending[#pending + 1] = { entry = entry(id, core.namespace, core.lane_id, core.kind, core.flow_id, { ... }) }
-  end
+  pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, flow_id, { ... }) }
 end
 
 --- Adds an entry. Time does not run backwards on a partition, except that a server which takes over from one that crashed

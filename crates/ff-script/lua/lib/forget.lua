@@ -11,14 +11,14 @@ function forget.at(e)
   end
   local until_ms = core.changed_at + forget.kept_ms(e)
   if core.idempotency_key then
-    return math.max(until_ms, core.created_at + policy(e).dedup_window_ms)
+    return math.max(until_ms, core.created_at + policy.of(e).dedup_window_ms)
   end
   return until_ms
 end
 
 --- How long it is kept after its end: as its own policy says, or as its lane did when it was submitted.
 function forget.kept_ms(e)
-  return e.core.has_policy and policy(e).retention_ms or e.core.lane_retention_ms or limits.retention_ms
+  return e.core.has_policy and policy.of(e).retention_ms or e.core.lane_retention_ms or limits.retention_ms
 end
 
 --- About how many records go with an execution. Steps that forget are bounded by the sum.

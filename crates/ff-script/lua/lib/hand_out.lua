@@ -2,27 +2,32 @@
 --- what one reply may carry, but always takes one when there is one. Says what the worker is told of each, and of the best
 --- that still waits how far behind the highest priority it is and when it was created.
 ---
---- `holder` names the worker, and the first of the ids its leases and attempts get; those after it count on.
+--- `holder` names the worker; the ids its leases and attempts get count on from its first ones.
 
 return function(lane_eligible, lane, kinds, max, holder, moment)
   max = math.min(max, limits.claim_at_once)
   local configured = settings.of(lane)
   local waiting = claim.first(lane_eligible, lane, kinds, max, configured and configured.ageing_ms, moment)
   index.collect()
-  local tasks, plain, bytes, taken = {}, {}, 0, 0
+  local tasks, held, bytes, taken = {}, {}, 0, 0
   local behind, created_at, passed_over
   local payloads = claim.payloads(waiting, max)
   for nth = 1, #waiting, 2 do
     local id, score = waiting[nth], waiting[nth + 1]
-    local payload = taken < max and payloads() or ''
+    local payload, policy_json = '', nil
+    if taken < max then
+      payload, policy_json = payloads()
+    end
     bytes = bytes + #payload
     if taken == max or bytes > limits.claim_bytes and taken > 0 then
       behind, created_at = index.head(tonumber(score), moment)
       break
     end
-    local lease_id, attempt_id = claim.nth(holder.first_lease_id, taken), claim.nth(holder.first_attempt_id, taken)
+    local digits = claim.digits(taken)
+    local lease_id, attempt_id = holder.lease_ids .. digits, holder.attempt_ids .. digits
     local room = taken > 0 and limits.claim_bytes - bytes
-    local task, more, ended = claim.take(id, score, payload, lane, holder, lease_id, attempt_id, plain, room, moment)
+    local task, more, ended =
+      claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, held, room, moment)
     if ended then
       bytes, passed_over = bytes - #payload, tonumber(score)
     elseif task then
@@ -38,8 +43,6 @@ return function(lane_eligible, lane, kinds, max, holder, moment)
   if not behind and passed_over and #waiting > 2 * max then
     behind, created_at = index.head(passed_over, moment)
   end
-  for kind, ids in pairs(plain) do
-    index.hold_all(lane, kind, holder.instance, moment, holder.expires_at, ids)
-  end
+  claim.hold(lane, holder, held)
   return tasks, behind and text(behind) or '', behind and text(created_at) or ''
 end

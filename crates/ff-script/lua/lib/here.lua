@@ -32,7 +32,8 @@ function here.forget()
     known = 0, -- how many lanes and kinds `waiting` has
     names = {}, -- keys of the partition, by what they are
     lanes = {}, -- keys of a lane, by lane and what they are
-    named = 0, -- how many names there are in `names` and `lanes`
+    label_prefixes = {}, -- what keys of labels begin with, by namespace
+    named = 0, -- how many names there are in these three
   }
   memories[here.tag] = here.memory
 end

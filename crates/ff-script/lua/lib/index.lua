@@ -8,50 +8,50 @@ local PRIORITY_WEIGHT = 1e12
 --- More than clocks differ and less than a priority step.
 local DAY_MS = 86400000
 
---- What several executions change in an index is written together: members by command and key, and all of them in the order
---- they came. A call about one execution has nothing to collect.
-local together, order
+--- What several executions change in an index is written together: members by key for each command, and all of them in the
+--- order they came. A call about one execution has nothing to collect.
+local added, removed, left, order
 
 --- The queues that grew meanwhile, by key.
 local grown
 
 function index.begin()
-  together, order, grown = nil, nil, nil
+  added, removed, left, order, grown = nil, nil, nil, nil, nil
 end
 
 --- From here on changes are collected until they are flushed.
 function index.collect()
-  if together then
-    return
+  if not order then
+    added, removed, left, order, grown = {}, {}, {}, {}, {}
   end
-  together, order, grown = { ZADD = {}, ZREM = {}, SADD = {}, SREM = {} }, {}, {}
 end
 
-local function queue_up(command, key, first, second)
-  local by_key = together[command]
-  local members = by_key[key]
-  if not members then
-    members = { command = command, key = key }
-    by_key[key], order[#order + 1] = members, members
-  end
-  local count = #members
-  members[count + 1], members[count + 2] = first, second
+--- The members a command has for a key so far.
+local function collected(by_key, command, key)
+  local members = { command = command, key = key }
+  by_key[key], order[#order + 1] = members, members
+  return members
 end
 
 local function add(key, score, id)
-  if together then
-    queue_up('ZADD', key, score, id)
-  else
-    call('ZADD', key, score, id)
+  if not order then
+    return call('ZADD', key, score, id)
   end
+  local members = added[key] or collected(added, 'ZADD', key)
+  local count = #members
+  members[count + 1], members[count + 2] = score, id
+end
+
+local function change(by_key, command, key, id)
+  if not order then
+    return call(command, key, id)
+  end
+  local members = by_key[key] or collected(by_key, command, key)
+  members[#members + 1] = id
 end
 
 local function remove(key, id)
-  if together then
-    queue_up('ZREM', key, id)
-  else
-    call('ZREM', key, id)
-  end
+  change(removed, 'ZREM', key, id)
 end
 
 --- Moments listeners may have to know.
@@ -148,13 +148,18 @@ local function grew(queue, lane, kind, by, best)
   end
 end
 
+--- Where an execution stands in a queue: the highest priority first, and then the oldest.
+function index.score(priority, created_at)
+  return created_at - priority * PRIORITY_WEIGHT
+end
+
 --- It waits for a worker, and whoever listens may have to know.
 function index.wait(lane, kind, priority, created_at, id)
-  local score = created_at - priority * PRIORITY_WEIGHT
+  local score = index.score(priority, created_at)
   local queue = keys.queue(lane, kind)
   add(keys.lane(lane, 'eligible'), score, id)
   add(queue, score, id)
-  if not together then
+  if not order then
     return grew(queue, lane, kind, 1, score)
   end
   local growth = grown[queue]
@@ -167,7 +172,7 @@ end
 
 --- One that waits goes before or after others from now on. When it goes before them, whoever listens may have to know.
 function index.rank(lane, kind, priority, created_at, id, is_better)
-  local score = created_at - priority * PRIORITY_WEIGHT
+  local score = index.score(priority, created_at)
   add(keys.lane(lane, 'eligible'), score, id)
   add(keys.queue(lane, kind), score, id)
   if is_better then
@@ -195,18 +200,9 @@ function index.undelay(lane, id)
   remove(keys.index('delayed'), id)
 end
 
---- Somebody holds it.
-function index.hold(lane, instance, acquired_at, expires_at, timeout_at, id)
-  add(keys.lane(lane, 'active'), acquired_at, id)
-  if together then
-    queue_up('SADD', keys.worker_leases(instance), id)
-  else
-    call('SADD', keys.worker_leases(instance), id)
-  end
-  add_due('lease_expiry', expires_at, id)
-  if timeout_at then
-    add_due('attempt_timeout', timeout_at, id)
-  end
+--- Its attempt ends at a moment.
+function index.time_out(timeout_at, id)
+  add_due('attempt_timeout', timeout_at, id)
 end
 
 --- Its holder goes on for longer.
@@ -216,39 +212,37 @@ end
 
 function index.release(lane, instance, timeout_at, id)
   remove(keys.lane(lane, 'active'), id)
-  if together then
-    queue_up('SREM', keys.worker_leases(instance), id)
-  else
-    call('SREM', keys.worker_leases(instance), id)
-  end
+  change(left, 'SREM', keys.worker_leases(instance), id)
   remove(keys.index('lease_expiry'), id)
   if timeout_at then
-    remove(keys.index('attempt_timeout'), id)
+    index.untime_attempt(id)
   end
 end
 
---- Ids with the same score, as a command takes them.
+--- Ids with the same score, as a command takes them. The list is used again for the next ones.
+local members = {}
+
 local function scored(score, ids)
-  local members = {}
-  for nth = 1, #ids do
+  local count = #ids
+  for nth = 1, count do
     members[2 * nth - 1], members[2 * nth] = score, ids[nth]
   end
-  return unpack(members)
+  return unpack(members, 1, 2 * count)
 end
 
---- Executions of one kind exist from now on, and wait for a worker.
-function index.create_all(namespace, lane, kind, created_at, ids)
-  local queue = keys.queue(lane, kind)
+--- Executions of one kind and priority exist from a moment on, and wait for a worker.
+function index.wait_all(namespace, lane, kind, priority, created_at, ids)
+  local queue, score = keys.queue(lane, kind), index.score(priority, created_at)
   call('ZADD', keys.index('all_executions'), scored(created_at, ids))
   if namespace ~= 'default' then
     call('ZADD', keys.tenant(namespace), scored(created_at, ids))
   end
-  call('ZADD', keys.lane(lane, 'eligible'), scored(created_at, ids))
-  call('ZADD', queue, scored(created_at, ids))
-  grew(queue, lane, kind, #ids, created_at)
+  call('ZADD', keys.lane(lane, 'eligible'), scored(score, ids))
+  call('ZADD', queue, scored(score, ids))
+  grew(queue, lane, kind, #ids, score)
 end
 
---- Executions of one kind that waited are held by one worker from now on.
+--- Executions of one kind that waited are held by one worker from now on. Moments are text.
 function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
   local queue, waiting = keys.queue(lane, kind), here.memory.waiting
   call('ZREM', keys.lane(lane, 'eligible'), unpack(ids))
@@ -257,17 +251,26 @@ function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
   call('ZADD', keys.lane(lane, 'active'), scored(acquired_at, ids))
   call('SADD', keys.worker_leases(instance), unpack(ids))
   call('ZADD', keys.index('lease_expiry'), scored(expires_at, ids))
-  hint.due(expires_at)
+  hint.due(tonumber(expires_at))
 end
 
---- Executions one worker held have ended, and are kept for as long as is usual.
+--- Executions one worker held have ended, at a moment as text.
 function index.finish_all(lane, instance, at, ids)
   call('ZREM', keys.lane(lane, 'active'), unpack(ids))
   call('SREM', keys.worker_leases(instance), unpack(ids))
   call('ZREM', keys.index('lease_expiry'), unpack(ids))
   call('ZADD', keys.lane(lane, 'terminal'), scored(at, ids))
-  call('ZADD', keys.index('retention'), scored(at + limits.retention_ms, ids))
-  hint.due(at + limits.retention_ms)
+end
+
+--- Executions that have finished are kept until a moment, each until its own: moments and ids in turn, and the earliest.
+function index.keep_all(kept, first)
+  call('ZADD', keys.index('retention'), unpack(kept))
+  hint.due(first)
+end
+
+--- Nothing times out the attempt any more.
+function index.untime_attempt(id)
+  remove(keys.index('attempt_timeout'), id)
 end
 
 --- It lives no longer than until a moment.
@@ -379,7 +382,7 @@ end
 
 --- Writes what was collected.
 function index.flush()
-  if together then
+  if order then
     write_collected()
     for queue, growth in pairs(grown) do
       grew(queue, growth.lane, growth.kind, growth.by, growth.best)

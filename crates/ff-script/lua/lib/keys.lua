@@ -3,6 +3,16 @@
 
 local keys = {}
 
+local function remember(names, name, key)
+  local memory = here.memory
+  if memory.named >= limits.names_remembered then
+    memory.names, memory.lanes, memory.label_prefixes, memory.named = {}, {}, {}, 0
+  end
+  memory.named = memory.named + 1
+  names[name] = key
+  return key
+end
+
 function keys.of(id, what)
   return 'ff:exec:' .. here.tag .. ':' .. id .. ':' .. what
 end
@@ -82,7 +92,10 @@ function keys.in_state(namespace, state)
 end
 
 function keys.label(namespace, key, value)
-  return 'ff:idx:' .. here.tag .. ':tag:' .. namespace .. ':' .. key .. ':' .. value
+  local prefixes = here.memory.label_prefixes
+  local prefix = prefixes[namespace]
+    or remember(prefixes, namespace, 'ff:idx:' .. here.tag .. ':tag:' .. namespace .. ':')
+  return prefix .. key .. ':' .. value
 end
 
 --- The secrets tokens are signed under.
@@ -116,16 +129,6 @@ end
 
 function keys.clock()
   return 'ff:part:' .. here.tag .. ':clock'
-end
-
-local function remember(names, name, key)
-  local memory = here.memory
-  if memory.named >= limits.names_remembered then
-    memory.names, memory.lanes, memory.named = {}, {}, 0
-  end
-  memory.named = memory.named + 1
-  names[name] = key
-  return key
 end
 
 function keys.index(what)

@@ -17,6 +17,11 @@ function lease.attempt_parts(attempt)
   return attempt:match('^(%S+) (%S+)$')
 end
 
+--- Whether the epoch of such a text is the first.
+function lease.is_first(attempt)
+  return attempt:sub(1, 2) == '1 '
+end
+
 --- The worker instance of a holder, whose text is the worker's name and the instance's with a space between. Calls come
 --- from the same holder again and again, so the last one is remembered.
 local last_holder, last_instance

@@ -24,7 +24,7 @@ end
 
 --- The record of a new member, as names and values.
 local function fields_of(flow, node, state, moment)
-  local fields = { 'public_state', state, 'kind', node.kind, 'created_at', moment, 'digest', node.digest, 'rare', '1' }
+  local fields = { 'public_state', state, 'kind', node.kind, 'created_at', moment, 'digest', node.digest }
   local namespace = flow.core.namespace
   append(fields, 'flow_id', flow.id)
   append(fields, 'node', node.name)

@@ -36,7 +36,6 @@ function meta.pass(one, upstream)
     known.inputs, known.input_bytes = (known.inputs or 0) + 1, (known.input_bytes or 0) + bytes
     known.given = known.given or {}
     append(known.given, 0, input(one, upstream, bytes))
-    event_feed.place_of(one.downstream)
   else
     local child = record.find(one.downstream)
     known.injected_bytes, known.injected = bytes, upstream.id
@@ -54,7 +53,6 @@ function meta.take_back(one)
     known.inputs, known.input_bytes = (known.inputs or 0) - 1, (known.input_bytes or 0) - one.passed_bytes
     known.taken = known.taken or {}
     known.taken[#known.taken + 1] = input_name(one)
-    event_feed.place_of(one.downstream)
   end
   one.passed_bytes = nil
 end

@@ -1,5 +1,4 @@
---- Where an execution stands, besides being held: waiting, delayed until a moment, suspended, or blocked. One that gets
---- there again is no longer plain, and a claim has to read all of it.
+--- Where an execution stands, besides being held: waiting, delayed until a moment, suspended, or blocked.
 
 local phase = {}
 
@@ -11,7 +10,6 @@ end
 --- Waits for a worker.
 function phase.waiting(e, moment)
   record.put(e, 'public_state', 'waiting')
-  record.put(e, 'rare', '1')
   record.put(e, 'changed_at', moment)
   record.drop(e, 'delayed_until')
   record.drop(e, 'delayed_why')
@@ -24,7 +22,6 @@ function phase.delayed(e, until_ms, why, moment)
     return phase.waiting(e, moment)
   end
   record.put(e, 'public_state', 'delayed')
-  record.put(e, 'rare', '1')
   record.put(e, 'changed_at', moment)
   record.put(e, 'delayed_until', until_ms)
   record.put(e, 'delayed_why', why)
@@ -47,7 +44,6 @@ end
 --- Waits for people or the outside world, at a waitpoint and perhaps at others; the same attempt goes on then.
 function phase.suspended(e, waitpoint_id, moment)
   record.put(e, 'public_state', 'suspended')
-  record.put(e, 'rare', '1')
   record.put(e, 'changed_at', moment)
   record.put(e, 'next_attempt', 'resume')
   record.put(e, 'current_waitpoint_id', waitpoint_id)

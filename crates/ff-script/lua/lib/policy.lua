@@ -1,6 +1,10 @@
---- The policy of an execution: its own where it has one, otherwise the default. Fields its own leaves out are the default's.
+--- Policies. Fields that a policy leaves out are the default's. Few are in use at a time, so those read last are remembered by
+--- their text; they are shared, and nothing changes them.
+
+local policy = {}
 
 local default
+local known, count = {}, 0
 
 --- A value, and what a default has and it has not.
 local function completed(value, from)
@@ -15,12 +19,8 @@ local function completed(value, from)
   return value
 end
 
-return function(e)
-  default = default or cjson.decode(limits.default_policy)
-  if not e.core.has_policy then
-    return default
-  end
-  local own = completed(cjson.decode(call('GET', keys.of(e.id, 'policy'))), default)
+local function decode(json)
+  local own = completed(cjson.decode(json), default)
   for _, fields in ipairs({ own, own.timeout_policy }) do
     for name, value in pairs(fields) do
       fields[name] = value ~= cjson.null and value or nil
@@ -28,3 +28,32 @@ return function(e)
   end
   return own
 end
+
+--- The policy of a text, the default one of none.
+function policy.read(json)
+  default = default or cjson.decode(limits.default_policy)
+  if not json then
+    return default
+  end
+  local own = known[json]
+  if not own then
+    if count >= limits.policies_remembered then
+      known, count = {}, 0
+    end
+    own = decode(json)
+    known[json], count = own, count + 1
+  end
+  return own
+end
+
+--- The policy of an execution.
+function policy.of(e)
+  return policy.read(e.core.has_policy and call('GET', keys.of(e.id, 'policy')))
+end
+
+--- Whether a text is a policy that was read before.
+function policy.is_known(json)
+  return known[json] ~= nil
+end
+
+return policy

@@ -84,10 +84,16 @@ local function is_strict(json)
 end
 
 return function(json)
-  local read, policy = pcall(cjson.decode, json)
-  if not read or type(policy) ~= 'table' or not is_strict(json) then
+  if policy.is_known(json) then
+    return nil
+  end
+  local read, sent = pcall(cjson.decode, json)
+  if not read or type(sent) ~= 'table' or not is_strict(json) then
     return no.invalid_policy_json('field', 'policy')
   end
-  local field = wrong(policy, FIELDS)
-  return field and no.invalid_policy_json('field', field) or nil
+  local field = wrong(sent, FIELDS)
+  if field then
+    return no.invalid_policy_json('field', field)
+  end
+  policy.read(json)
 end

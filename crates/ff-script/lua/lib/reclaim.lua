@@ -2,7 +2,7 @@
 --- that kills every worker must not do so for ever.
 
 return function(e, moment)
-  local times, cap = (e.core.reclaims or 0) + 1, policy(e).max_reclaim_count
+  local times, cap = (e.core.reclaims or 0) + 1, policy.of(e).max_reclaim_count
   if times > cap then
     local message = 'the lease expired ' .. text(times) .. ' times; the policy allows ' .. text(cap)
     local ending = { outcome = 'failed', state = 'failed', by = 'reclaim_cap', lease = 'expired' }

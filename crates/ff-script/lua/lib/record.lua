@@ -63,7 +63,7 @@ end
 
 --- The execution of an id, if there is one.
 ---
---- The last lease of a plain first try that completed is in the record of that try, which it became.
+--- The last lease of a first try that completed is in the record of that try, which it became.
 function record.find(id)
   local known = step.known(id)
   if known then

@@ -17,7 +17,7 @@ function reopen.afresh(e, moment)
   record.put_if_said(e, 'last_attempt', e.core.last_attempt)
   record.put(e, 'replays', (e.core.replays or 0) + 1)
   record.put(e, 'next_attempt', 'replay')
-  local deadline_ms = policy(e).timeout_policy.execution_deadline_ms
+  local deadline_ms = policy.of(e).timeout_policy.execution_deadline_ms
   record.put_if_said(e, 'deadline_at', deadline_ms and moment + deadline_ms)
   phase.waiting(e, moment)
   call('DEL', keys.of(e.id, 'result'))
@@ -56,7 +56,7 @@ function reopen.unsettle(one, too)
     return
   end
   local finished = child.core.terminal_outcome
-  local again = too and finished and (child.core.replays or 0) < policy(child).max_replay_count
+  local again = too and finished and (child.core.replays or 0) < policy.of(child).max_replay_count
   if again and joined.round > 0 then
     group.begin_round(joined)
   end

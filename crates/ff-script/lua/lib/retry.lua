@@ -34,7 +34,7 @@ end
 --- `cause` says what the attempt's `outcome` is called, how its `lease` ended, who ended the execution if it ends (`by`),
 --- and whether the holder is told when the next try is (`tells`).
 local function retry_or_finish(e, failure, cause, jitter, moment)
-  local rules, retries = policy(e).retry_policy, e.core.retries or 0
+  local rules, retries = policy.of(e).retry_policy, e.core.retries or 0
   if not may_retry(rules, e.core, failure) then
     local outcome, by = cause.outcome, cause.by
     local ending = { outcome = 'failed', state = 'failed', by = by, lease = cause.lease, attempt = outcome }

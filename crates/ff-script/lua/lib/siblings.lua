@@ -8,7 +8,6 @@ function siblings.owe(joined, left)
   left = left or {}
   known.siblings_since, known.siblings_after, known.siblings_within = left.since, left.after, left.within
   joined.cancel_siblings_pending = left.since and '1' or nil
-  event_feed.place_of(joined.id)
 end
 
 --- Whether a join other than the one that fired still waits for an upstream: nothing when there was no time to look further,

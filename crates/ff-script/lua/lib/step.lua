@@ -189,7 +189,6 @@ function step.touch(e)
   if not e.touched then
     local changed = under_way().changed
     changed[#changed + 1], e.touched = e, true
-    event_feed.place(e)
   end
 end
 

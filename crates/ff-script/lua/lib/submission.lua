@@ -6,7 +6,7 @@ local submission = {}
 function submission.found_by_key(namespace, key, moment)
   local id = call('GET', keys.idempotency(namespace, key))
   local e = id and record.load(id)
-  if e and moment < e.core.created_at + policy(e).dedup_window_ms then
+  if e and moment < e.core.created_at + policy.of(e).dedup_window_ms then
     return e
   end
 end

@@ -25,12 +25,15 @@ elseif e.core.next_attempt ~= 'resume' then
   return no.not_a_resumed_execution()
 end
 local holder = holder(e.lane, worker_id, worker_instance_id, lease_ttl_ms, lease_id, nil, moment)
-local payload = call('GET', keys.of(id, 'payload')) or ''
-local task, _, ended = claim.take(id, nil, payload, e.lane, holder, lease_id, nil, {}, nil, moment)
+local payload, policy_json = unpack(call('MGET', keys.of(id, 'payload'), keys.of(id, 'policy')))
+local score, taken = index.score(e.core.priority or 0, e.core.created_at), {}
+local task, _, ended =
+  claim.take(id, score, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
 if ended then
   -- Its flow was cancelled, so what was asked for is over instead of refused.
   step.run()
   event_feed.write()
   return no.execution_not_eligible('state', e.core.public_state)
 end
-return ok(text(holder.expires_at), e.core.namespace or 'default', e.core.lane_id or 'default', task)
+claim.hold(e.lane, holder, taken)
+return ok(holder.expires_at, e.core.namespace or 'default', e.core.lane_id or 'default', task)

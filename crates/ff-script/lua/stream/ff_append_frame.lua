@@ -29,7 +29,7 @@
 
 local moment, id = now(), keys.id(core)
 local attempt, held_key = lease.attempt_text(lease_epoch, attempt_id), keys.of(id, 'lease:current')
-local held = call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'rare')
+local held = call('HMGET', held_key, 'lease_id', 'attempt', 'expires_at', 'ending')
 if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
   return (lease.refusal(id, lease_id, attempt))
 end
@@ -55,10 +55,9 @@ elseif found.mode == 'summary' and version ~= found.frame_count then
   return no.invalid_offset('field', 'version')
 end
 if not streamed then
-  call('HSET', core, 'streamed', '1', 'rare', '1')
-end
-if not held[4] then
-  call('HSET', held_key, 'rare', '1')
+  -- The end of the lease closes the stream, and is told to readers.
+  call('HSET', core, 'streamed', '1')
+  call('HSET', held_key, 'ending', (held[4] or '') .. ' linked')
 end
 stream.append(id, nth, found, frames, new, moment)
 if found.mode == 'summary' then

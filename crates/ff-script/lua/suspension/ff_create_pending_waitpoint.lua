@@ -83,7 +83,7 @@ end
 waitpoint_record.create(e, waitpoint_id, waitpoint_key, token, { 'expires_at', ends_at }, moment)
 live[#live + 1] = { id = waitpoint_id, expires_at = ends_at, key = waitpoint_key }
 pending.keep(e, live)
--- Its end has to close the waitpoint, so its holder's calls read all of it from now on.
-call('HSET', keys.of(e.id, 'lease:current'), 'rare', '1')
+-- Its end has to close the waitpoint.
+call('HSET', keys.of(e.id, 'lease:current'), 'ending', (e.lease.ending or '') .. ' linked')
 record.save(e)
 return ok(waitpoint_id, waitpoint_key, token)

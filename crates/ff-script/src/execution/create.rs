@@ -1,12 +1,12 @@
 //! Handing in work.
 
 use bytes::Bytes;
-use ff_core::contracts::{Start, SubmitArgs, Submitted};
+use ff_core::contracts::{SubmitArgs, Submitted};
 use ff_core::engine_error::Refusal;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::types::{ContentType, ExecutionId, Kind, LaneId, Namespace, Priority};
+use ff_core::types::{ContentType, ExecutionId};
 
 use super::{core_key, start};
 use crate::record::trace_fields;
@@ -74,57 +74,65 @@ pub(crate) fn digest(payload: &Payload) -> Result<Bytes, ScriptError> {
     Ok(Bytes::copy_from_slice(&digest.to_be_bytes()))
 }
 
-/// Work that starts at once and has nothing particular about it.
-pub struct PlainWork {
-    pub execution_id: ExecutionId,
-    pub namespace: Namespace,
-    pub lane: LaneId,
-    pub kind: Kind,
-    pub payload: Payload,
-}
-
-impl PlainWork {
-    /// The work to submit, if it is plain.
-    pub fn of(args: &SubmitArgs, partitions: &PartitionConfig) -> Option<Self> {
-        Self::is(args).then(|| Self {
-            execution_id: args.execution_id(partitions),
-            namespace: args.namespace.clone(),
-            lane: args.lane.clone(),
-            kind: args.kind.clone(),
-            payload: args.payload.clone(),
-        })
-    }
-
-    /// Whether work is plain.
-    pub fn is(args: &SubmitArgs) -> bool {
-        args.idempotency_key.is_none()
-            && args.start == Start::Now
-            && args.priority == Priority::default()
-            && args.tags.is_empty()
-            && args.payload.content_type == ContentType::json()
-            && args.policy.is_default()
-            && args.trace.is_none()
-    }
-}
-
-/// Creates executions of one lane and kind on one partition, or finds those already there, each with its own answer.
+/// Creates executions of one partition, or finds those already there, in their order and each with its own answer.
 pub async fn ff_create_executions(
     server: &dyn Server,
-    works: Vec<PlainWork>,
+    works: Vec<(ExecutionId, SubmitArgs)>,
 ) -> Result<Vec<Result<Submitted, ScriptError>>, ScriptError> {
-    let Some(first) = works.first() else { return Ok(Vec::new()) };
-    let create = CreateExecutions {
-        core: core_key(&first.execution_id),
-        namespace: first.namespace.to_string(),
-        lane_id: first.lane.to_string(),
-        kind: first.kind.to_string(),
-        works: works.into_iter().map(work).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect(),
-    };
-    ask_each(server, create.call()).await
+    let Some((first, _)) = works.first() else { return Ok(Vec::new()) };
+    let (core, mut list, mut works) = (core_key(first), Vec::new(), works.into_iter().peekable());
+    while let Some((id, args)) = works.next() {
+        let mut members = vec![(id, args)];
+        while let Some(alike) = works.next_if(|(_, args)| members.first().is_some_and(|(_, first)| alike(first, args)))
+        {
+            members.push(alike);
+        }
+        push_group(&mut list, members)?;
+    }
+    ask_each(server, CreateExecutions { core, works: list }.call()).await
 }
 
-/// One piece of work as the list has it.
-fn work(PlainWork { execution_id, payload, .. }: PlainWork) -> Result<[Bytes; 3], ScriptError> {
-    let digest = digest(&payload)?;
-    Ok([execution_id.to_string().into(), payload.bytes, digest])
+/// Whether two go in one group.
+fn alike(one: &SubmitArgs, other: &SubmitArgs) -> bool {
+    (&one.namespace, &one.lane, &one.kind, one.priority) == (&other.namespace, &other.lane, &other.kind, other.priority)
+        && one.payload.content_type == other.payload.content_type
+        && one.policy == other.policy
+}
+
+/// Adds a group as the list has it: what its members have in common, and then each of them.
+fn push_group(list: &mut Vec<Bytes>, members: Vec<(ExecutionId, SubmitArgs)>) -> Result<(), ScriptError> {
+    let Some((_, first)) = members.first() else { return Ok(()) };
+    let content_type = unless_json(&first.payload.content_type).unwrap_or_default();
+    let policy = unless_default(&first.policy)?.unwrap_or_default();
+    list.extend([first.namespace.to_string(), first.lane.to_string(), first.kind.to_string()].map(Bytes::from));
+    list.extend([content_type, first.priority.get().to_string(), policy, members.len().to_string()].map(Bytes::from));
+    members.into_iter().try_for_each(|(id, args)| push_member(list, &id, args))
+}
+
+/// Adds a member: what all have, its tags, and then by name what few have.
+fn push_member(list: &mut Vec<Bytes>, id: &ExecutionId, args: SubmitArgs) -> Result<(), ScriptError> {
+    let (start_in_ms, start_at) = start(args.start);
+    let (traceparent, tracestate) = trace_fields(args.trace.as_deref());
+    let timeouts = &args.policy.timeout_policy;
+    let dedup_window_ms = args.idempotency_key.as_ref().map(|_| args.policy.dedup_window_ms);
+    let number = |number: Option<u64>| number.map(|number| number.to_string());
+    let few = [
+        ("idempotency_key", args.idempotency_key.as_ref().map(ToString::to_string)),
+        ("dedup_window_ms", number(dedup_window_ms)),
+        ("start_in_ms", number(start_in_ms)),
+        ("start_at", number(start_at)),
+        ("deadline_in_ms", number(timeouts.execution_deadline_ms)),
+        ("attempt_timeout_ms", number(timeouts.attempt_timeout_ms)),
+        ("traceparent", traceparent),
+        ("tracestate", tracestate),
+    ];
+    let said = few.iter().filter(|(_, value)| value.is_some()).count();
+    let digest = digest(&args.payload)?;
+    list.extend([id.to_string().into(), args.payload.bytes, digest]);
+    list.extend([2 * args.tags.len(), 2 * said].map(|items| Bytes::from(items.to_string())));
+    list.extend(args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]));
+    for (name, value) in few.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        list.extend([Bytes::from_static(name.as_bytes()), value.into()]);
+    }
+    Ok(())
 }

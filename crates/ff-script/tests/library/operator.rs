@@ -1,18 +1,13 @@
 //! What operators and worker instances are refused: it is said, and nothing is written.
 
-use ff_core::contracts::{
-    ChangePriorityArgs, ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs,
-};
+use ff_core::contracts::{ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs};
 use ff_core::engine_error::Code;
 use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{
-    LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
+    LaneId, Namespace, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
 };
-use ff_script::execution::{
-    PlainWork, ff_change_priority, ff_create_execution, ff_create_executions, ff_replay_execution,
-    ff_set_execution_tags,
-};
+use ff_script::execution::{ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags};
 use ff_script::flow::ff_submit_flow;
 use ff_script::lane::{ff_configure_lane, ff_copy_lane};
 use ff_script::published::ff_add_execution_to_flow;
@@ -25,8 +20,6 @@ use crate::wire::Wire;
 
 const CASES: &[(&str, Code)] = &[
     ("ff_add_execution_to_flow", Code::NotRunnable),
-    ("ff_change_priority", Code::ExecutionNotEligible),
-    ("ff_change_priority", Code::ExecutionNotFound),
     ("ff_create_execution", Code::NotRunnable),
     ("ff_create_executions", Code::NotRunnable),
     ("ff_heartbeat_worker", Code::NotFound),
@@ -64,7 +57,7 @@ impl<'w> OperatorScene<'w> {
     async fn arrange(wire: &'w Wire, function: &str, code: Code) -> Self {
         let situation = match code {
             Code::ExecutionNotFound => Situation::Absent,
-            Code::ExecutionNotEligible | Code::NotRunnable => Situation::Completed,
+            Code::NotRunnable => Situation::Completed,
             _ => Situation::Waiting,
         };
         let subject = situation.arrange(wire).await;
@@ -87,14 +80,9 @@ impl<'w> OperatorScene<'w> {
                 let node = graph(&["late"], &[], &[]).nodes.remove(0);
                 ff_add_execution_to_flow(wire, &ONE_PARTITION, &self.scene.flow_id, node).await.map(drop)
             }
-            "ff_change_priority" => {
-                let args = ChangePriorityArgs { execution_id: id, priority: Priority::new(7).unwrap() };
-                ff_change_priority(wire, args).await.map(drop)
-            }
             "ff_create_execution" => ff_create_execution(wire, &ONE_PARTITION, new).await.map(drop),
             "ff_create_executions" => {
-                let plain = PlainWork::of(&new, &ONE_PARTITION).expect("it is plain");
-                let answers = ff_create_executions(wire, vec![plain]).await?;
+                let answers = ff_create_executions(wire, vec![(new.execution_id(&ONE_PARTITION), new)]).await?;
                 answers.into_iter().next().expect("it has its answer").map(drop)
             }
             "ff_heartbeat_worker" => {

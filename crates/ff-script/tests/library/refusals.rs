@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use Call::*;
 use Code::*;
 use Situation::*;
+use bytes::Bytes;
 use ff_core::contracts::{
     CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
 };
@@ -15,18 +16,19 @@ use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{IdempotencyKey, Kind};
 use ff_script::execution::{
-    ExtraReads, PlainWork, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
+    ExtraReads, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
     ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
     ff_update_progress,
 };
 use ff_script::lease::{ff_renew_lease, ff_revoke_lease};
 use ff_script::published::{ff_expire_execution, ff_mark_lease_expired_if_due, ff_promote_delayed};
-use ff_script::signature::SIGNATURES;
-use ff_script::{LibraryClock, ScriptError};
+use ff_script::signature::{SIGNATURES, Signature};
+use ff_script::{Fcall, LibraryClock, ScriptError};
 
+use crate::files::functions;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, operator, stream, suspension};
+use crate::{flow, malformed, operator, stream, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -37,6 +39,7 @@ enum Call {
     CreateWithAnotherPayload,
     CreateWithABadPolicy,
     CreateTogether,
+    CreateTogetherWithABadPolicy,
     CreateUnderAKey,
     Delay,
     Expire,
@@ -69,6 +72,7 @@ const CASES: &[(Call, Situation, Code)] = &[
     (CreateWithABadPolicy, Absent, InvalidPolicyJson),
     (CreateUnderAKey, Completed, IdempotencyConflict),
     (CreateTogether, Held, IdempotencyConflict),
+    (CreateTogetherWithABadPolicy, Absent, InvalidPolicyJson),
     (Delay, Absent, ExecutionNotFound),
     (Delay, Completed, ExecutionNotActive),
     (Delay, HeldByAnother, StaleLease),
@@ -121,13 +125,74 @@ async fn a_refusal_is_given_and_writes_nothing() {
 /// Malformed arguments have a test of their own.
 #[test]
 fn every_refusal_of_every_header_is_tried() {
+    let in_every_situation = functions_of_one_execution();
+    let asked_there = |(function, _): &(&str, &str)| in_every_situation.iter().any(|of_one| of_one.name == *function);
+    let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
+    let named = named.filter(|(_, code)| *code != InvalidArgs.as_str());
+    assert_eq!(tried(), named.filter(|refusal| !asked_there(refusal)).collect());
+}
+
+/// The refusals that are tried one by one, with the functions that give them.
+fn tried() -> BTreeSet<(&'static str, &'static str)> {
     let mut tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
     tried.extend(suspension::tried());
     tried.extend(flow::tried());
     tried.extend(operator::tried());
     tried.extend(stream::tried());
-    let named = SIGNATURES.iter().flat_map(|signature| signature.refusals.iter().map(|code| (signature.name, *code)));
-    assert_eq!(tried, named.filter(|(_, code)| *code != InvalidArgs.as_str()).collect());
+    tried
+}
+
+/// Functions that refuse something, take no key but that of the execution, and are not tried one by one.
+fn functions_of_one_execution() -> Vec<&'static Signature> {
+    let tried = tried();
+    let is_tried = |signature: &Signature| tried.iter().any(|(function, _)| *function == signature.name);
+    let of_one = SIGNATURES.iter().filter(|signature| signature.keys == ["core"] && !signature.refusals.is_empty());
+    of_one.filter(|signature| !is_tried(signature)).collect()
+}
+
+/// A function on one execution gives each refusal of its header in some situation and to some arguments, gives no other, and writes
+/// nothing when it refuses.
+#[tokio::test]
+async fn every_refusal_comes_in_some_situation() {
+    let wire = Wire::start(LibraryClock::Test).await;
+    let functions = functions_of_one_execution();
+    assert!(functions.iter().any(|signature| signature.name == "ff_change_priority"));
+    for signature in functions {
+        let mut given = BTreeSet::from([InvalidArgs.as_str()]);
+        for situation in Situation::ALL {
+            for args in arguments(signature) {
+                wire.empty().await;
+                let keys = vec![core_key(&situation.arrange(&wire).await.id)];
+                let before = wire.contents().await;
+                let case = format!("{} with {args:?} when {situation:?}", signature.name);
+                if let Err(error) = malformed::ask(&wire, &Fcall { signature, keys, args }).await {
+                    given.insert(error.refusal().unwrap_or_else(|| panic!("{case}: {error}")).code.as_str());
+                    assert_eq!(wire.contents().await, before, "{case} wrote something");
+                }
+            }
+        }
+        assert_eq!(given, signature.refusals.iter().copied().collect(), "{}", signature.name);
+    }
+}
+
+/// Every combination of a few values of each argument's type.
+fn arguments(signature: &Signature) -> Vec<Vec<Bytes>> {
+    let file = functions().into_iter().find(|file| file.name == signature.name).unwrap();
+    let mut all = vec![Vec::new()];
+    for words in file.header("arg") {
+        let values: &[&'static str] = match words[1] {
+            "int" => &["0", "7", "9999999999999"],
+            "int?" => &["", "0", "7", "9999999999999"],
+            "text" => &["word"],
+            "text?" => &["", "word"],
+            "flag" => &["", "1"],
+            other => panic!("{} has an argument of type {other}", signature.name),
+        };
+        let with =
+            |args: &Vec<Bytes>, value: &'static str| [&args[..], &[Bytes::from_static(value.as_bytes())]].concat();
+        all = all.iter().flat_map(|args| values.iter().map(move |value| with(args, value))).collect();
+    }
+    all
 }
 
 impl Call {
@@ -136,7 +201,7 @@ impl Call {
             Cancel => "ff_cancel_execution",
             Complete => "ff_complete_execution",
             CompleteTogether => "ff_complete_executions",
-            CreateTogether => "ff_create_executions",
+            CreateTogether | CreateTogetherWithABadPolicy => "ff_create_executions",
             CreateOfAnotherKind | CreateWithAnotherPayload | CreateWithABadPolicy | CreateUnderAKey => {
                 "ff_create_execution"
             }
@@ -156,6 +221,12 @@ impl Call {
     async fn ask(self, wire: &Wire, subject: &Subject) -> Result<(), ScriptError> {
         let (execution_id, fence) = (subject.id, subject.fence);
         let again = |args: SubmitArgs| async move { ff_create_execution(wire, &ONE_PARTITION, args).await.map(drop) };
+        let together = |args: SubmitArgs| async move {
+            let works = [args.clone(), args].map(|args| (args.execution_id(&ONE_PARTITION), args));
+            let answers = ff_create_executions(wire, works.into()).await?;
+            let [one, two] = <[_; 2]>::try_from(answers).expect("each has its answer");
+            one.and(two).map(drop)
+        };
         let submitted = subject.submitted.clone();
         match self {
             Cancel => {
@@ -182,13 +253,10 @@ impl Call {
                 let idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());
                 again(SubmitArgs { idempotency_key, ..submitted }).await
             }
-            CreateTogether => {
-                let other = SubmitArgs { payload: Payload::json("2"), ..submitted };
-                let works =
-                    [other.clone(), other].map(|args| PlainWork::of(&args, &ONE_PARTITION).expect("it is plain"));
-                let answers = ff_create_executions(wire, works.into()).await?;
-                let [one, two] = <[_; 2]>::try_from(answers).expect("each has its answer");
-                one.and(two).map(drop)
+            CreateTogether => together(SubmitArgs { payload: Payload::json("2"), ..submitted }).await,
+            CreateTogetherWithABadPolicy => {
+                let policy = Policy { max_replay_count: u32::MAX, ..submitted.policy };
+                together(SubmitArgs { policy, ..submitted }).await
             }
             Delay => {
                 let args = DelayArgs { execution_id, fence, start: Start::After(500) };

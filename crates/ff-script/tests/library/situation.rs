@@ -43,6 +43,17 @@ pub(crate) struct Subject {
 }
 
 impl Situation {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Absent,
+        Self::Waiting,
+        Self::Held,
+        Self::HeldByAnother,
+        Self::RanOut,
+        Self::Revoked,
+        Self::Completed,
+        Self::CompletedForGood,
+    ];
+
     /// Makes an execution that stands so.
     pub(crate) async fn arrange(self, wire: &Wire) -> Subject {
         let mut submitted = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));

@@ -1,6 +1,7 @@
 //! Finding executions by what they are.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 
 use ff_core::contracts::{ExecutionInfo, Filter, ListArgs};
 use ff_core::engine_error::Refusal;
@@ -10,9 +11,11 @@ use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 
+use crate::job::try_put;
 use crate::{Client, Error};
 
-/// Which executions are meant: those that are everything this says. What is wrong with a field is told when it is used.
+/// Which executions are meant: those that are everything this says. An invalid field is reported when the search is
+/// used.
 ///
 /// ```
 /// use ff_sdk::Search;
@@ -46,11 +49,8 @@ impl Search {
     }
 
     /// Only those in this state.
-    pub fn state(mut self, state: PublicState) -> Self {
-        if let Ok(filter) = &mut self.filter {
-            filter.state = Some(state);
-        }
-        self
+    pub fn state(self, state: PublicState) -> Self {
+        self.put(|filter| filter.state = Some(state))
     }
 
     /// Only those of this kind.
@@ -67,19 +67,13 @@ impl Search {
     }
 
     /// Only those created at this moment of the store's clock or later.
-    pub fn created_from(mut self, from: TimestampMs) -> Self {
-        if let Ok(filter) = &mut self.filter {
-            filter.created_from = Some(from);
-        }
-        self
+    pub fn created_from(self, from: TimestampMs) -> Self {
+        self.put(|filter| filter.created_from = Some(from))
     }
 
     /// Only those created before this moment of the store's clock.
-    pub fn created_until(mut self, until: TimestampMs) -> Self {
-        if let Ok(filter) = &mut self.filter {
-            filter.created_until = Some(until);
-        }
-        self
+    pub fn created_until(self, until: TimestampMs) -> Self {
+        self.put(|filter| filter.created_until = Some(until))
     }
 
     /// The namespace, where it was named.
@@ -94,17 +88,13 @@ impl Search {
         Ok(filter)
     }
 
-    fn set<T, E: std::fmt::Display>(
-        mut self,
-        field: &str,
-        value: Result<T, E>,
-        put: impl FnOnce(&mut Filter, T),
-    ) -> Self {
-        match (&mut self.filter, value) {
-            (Ok(filter), Ok(value)) => put(filter, value),
-            (Ok(_), Err(error)) => self.filter = Err(Refusal::invalid(field, error)),
-            (Err(_), _) => {}
-        }
+    fn put(mut self, put: impl FnOnce(&mut Filter)) -> Self {
+        try_put(&mut self.filter, Ok(()), |filter, ()| put(filter));
+        self
+    }
+
+    fn set<T, E: Display>(mut self, field: &str, value: Result<T, E>, put: impl FnOnce(&mut Filter, T)) -> Self {
+        try_put(&mut self.filter, value.map_err(|error| Refusal::invalid(field, error)), put);
         self
     }
 }

@@ -9,8 +9,9 @@ use ff_core::types::{FlowId, IdempotencyKey, Kind, Namespace, TagKey, TagValue};
 use super::Node;
 use super::draft::Draft;
 use crate::Error;
+use crate::job::try_put;
 
-/// A flow of a kind. What is wrong with it is told when it is submitted, and names the node or the edge.
+/// A flow of a kind. An error is reported when it is submitted, and names the node or the edge.
 ///
 /// ```
 /// use ff_sdk::{Flow, Node, quorum};
@@ -110,7 +111,7 @@ impl Flow {
         self.draw(|draft| draft.node(name, node))
     }
 
-    /// An edge: `node` waits for `upstream`. What is said next about passing and joining is about this edge and `node`.
+    /// An edge: `node` waits for `upstream`. Calls about passing and joining that follow refer to this edge and `node`.
     pub fn after(self, node: &str, upstream: &str) -> Self {
         self.draw(|draft| draft.after(node, std::iter::once(upstream)))
     }
@@ -157,11 +158,7 @@ impl Flow {
     }
 
     fn set<T>(mut self, value: Result<T, Error>, put: impl FnOnce(&mut FlowHeader, T)) -> Self {
-        match (&mut self.parts, value) {
-            (Ok((header, _)), Ok(value)) => put(header, value),
-            (Ok(_), Err(error)) => self.parts = Err(error),
-            (Err(_), _) => {}
-        }
+        try_put(&mut self.parts, value, |(header, _), value| put(header, value));
         self
     }
 

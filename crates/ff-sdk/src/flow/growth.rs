@@ -29,12 +29,12 @@ impl Growth {
         Self { draft: Ok(Draft::default()), expected_graph_revision: None, idempotency_key: None }
     }
 
-    /// A new member, under a name nobody has in the flow.
+    /// A new member, under a name that is new in the flow.
     pub fn node(self, name: &str, node: Node) -> Self {
         self.draw(|draft| draft.node(name, node))
     }
 
-    /// An edge: `node` waits for `upstream`. What is said next about passing and joining is about this edge and `node`.
+    /// An edge: `node` waits for `upstream`. Calls about passing and joining that follow refer to this edge and `node`.
     pub fn after(self, node: &str, upstream: &str) -> Self {
         self.draw(|draft| draft.after(node, std::iter::once(upstream)))
     }

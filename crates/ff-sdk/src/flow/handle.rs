@@ -149,7 +149,7 @@ impl FlowHandle {
 pub struct FlowEnd(pub contracts::FlowEnd);
 
 impl FlowEnd {
-    /// Whether every member nobody depends on has succeeded.
+    /// Whether every member without dependents has succeeded.
     pub fn succeeded(&self) -> bool {
         self.0.state == FlowState::Completed
     }

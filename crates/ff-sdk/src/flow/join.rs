@@ -44,7 +44,7 @@ pub fn quorum(k: u32) -> Joins {
 }
 
 impl Joins {
-    /// Once it has fired, upstreams nobody else still needs are cancelled. Where all are needed, none remain.
+    /// Once it has fired, upstreams that no other member needs are cancelled. `all_of` leaves none to cancel.
     pub fn cancel_remaining(self) -> Self {
         self.on_satisfied(OnSatisfied::CancelRemaining)
     }
@@ -69,8 +69,8 @@ impl From<Joins> for Join {
     }
 }
 
-/// Work of a kind, without a name yet: the flow it is put into gives it one. What is wrong with a field is told when the
-/// flow is submitted, with the name of the node.
+/// Work of a kind, without a name yet: the flow it is put into gives it one. An invalid field is reported when the flow
+/// is submitted, with the name of the node.
 #[derive(Debug)]
 pub struct Node {
     job: Job,

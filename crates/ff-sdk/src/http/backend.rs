@@ -4,7 +4,9 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ff_core::backend::{Pending, Perform};
+use ff_api::DoctorReport;
+use ff_core::backend::{Answer, Pending, Perform};
+use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::operation::{self, Operation, Reply};
 use ff_core::partition::PartitionConfig;
@@ -14,6 +16,8 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
 use super::HttpOptions;
+use super::coalesce::Coalescer;
+use super::lease::HolderCall;
 use super::tls::TLS;
 
 /// How long to try before a server counts as unreachable.
@@ -22,12 +26,15 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// How long an idle connection is kept: less than the server keeps it, so that no request is sent into a closed one.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// A FlowFabric server, asked over HTTP. Connections are kept and shared; nothing is retried behind the caller's back.
+/// A FlowFabric server, asked over HTTP. Connections are kept and shared, and calls made at the same time may travel in one request;
+/// nothing is retried behind the caller's back.
 #[derive(Clone, Debug)]
 pub struct HttpBackend {
     pub(super) client: Client,
     pub(super) url: Url,
     pub(super) partitions: PartitionConfig,
+    pub(super) submissions: Coalescer<SubmitArgs>,
+    pub(super) holder_calls: Coalescer<HolderCall>,
     /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
     pub(crate) public_url: String,
     /// The namespace of the key that is shown, when it is for one.
@@ -46,10 +53,10 @@ pub enum HttpConnectError {
     /// The two ends do not agree on TLS, or the server's certificate is not accepted.
     #[error("cannot connect to {url}: {why}")]
     Tls { url: String, why: String },
-    /// Nobody is there.
+    /// No connection could be made.
     #[error("no server answers at {url}: {why}")]
     Unreachable { url: String, why: String },
-    /// Somebody is there who does not speak as a FlowFabric server does.
+    /// The answer is not that of a FlowFabric server.
     #[error("what answers at {url} is not a FlowFabric server: {why}")]
     NotFlowFabric { url: String, why: String },
 }
@@ -66,7 +73,15 @@ impl HttpBackend {
         let options = HttpOptions { ca: ca.or(options.ca), ..options };
         let client = client(&address, &options).map_err(|why| HttpConnectError::BadUrl { why })?;
         let public_url = address.to_string();
-        let mut backend = Self { client, url: address, partitions: PartitionConfig::default(), public_url, own: None };
+        let mut backend = Self {
+            client,
+            url: address,
+            partitions: PartitionConfig::default(),
+            submissions: Coalescer::default(),
+            holder_calls: Coalescer::default(),
+            public_url,
+            own: None,
+        };
         let deployment: ff_api::Deployment =
             backend.get(&["partitions"], &[], 0).await.map_err(|error| match error {
                 EngineError::Unavailable(why) if why.starts_with(TLS) => HttpConnectError::Tls { url: url.into(), why },
@@ -95,8 +110,13 @@ impl HttpBackend {
         Ok(backend)
     }
 
+    /// Has the server check the invariants on one partition of its store.
+    pub async fn examine_partition(&self, partition: u16) -> Answer<DoctorReport> {
+        self.get(&["doctor"], &[("partition", partition.to_string())], 0).await
+    }
+
     /// Whose work a call is about: that of the key's namespace, unless another is named.
-    pub(super) fn whose(&self, named: &Namespace) -> Namespace {
+    pub(super) fn effective_namespace(&self, named: &Namespace) -> Namespace {
         self.own.as_ref().filter(|_| named.is_default()).unwrap_or(named).clone()
     }
 }
@@ -106,7 +126,8 @@ impl Perform for HttpBackend {
         self.partitions
     }
 
-    /// What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
+    /// Arguments that no state of the store could make acceptable are refused here with the store's own error, before
+    /// they are sent.
     fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
         match operation.check(&self.partitions) {
             Ok(()) => {

@@ -1,9 +1,9 @@
-//! One request and its answer. What was refused is told apart from what nobody knows.
+//! One request and its answer. A refusal is told apart from an unknown outcome.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use ff_api::{Call, Problem};
+use ff_api::{Call, LeaseCall, Problem};
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::*;
 use ff_core::engine_error::EngineError;
@@ -13,9 +13,12 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, RequestBuilder, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::to_raw_value;
 
 use super::HttpBackend;
 use super::backend::root_cause;
+use super::execution::unwritable;
+use super::lease::HolderCall;
 use super::tls::explained;
 
 /// How long an answer may take beyond the time it was asked to wait.
@@ -55,12 +58,17 @@ impl HttpBackend {
     {
         let (subject, mut call) = C::from_args(args);
         if let Some(Some(namespace)) = call.namespace() {
-            *namespace = self.whose(namespace);
+            *namespace = self.effective_namespace(namespace);
         }
         let subject = subject.to_string();
         let segments = C::PATH.trim_start_matches("/v1/").split('/');
         let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
-        self.post(&path, &call, 0).await
+        let Some(lease_call) = LeaseCall::of_path(C::PATH) else { return self.post(&path, &call, 0).await };
+        let execution_id = subject.parse().map_err(|error| unreadable(&error))?;
+        let body = to_raw_value(&call).map_err(unwritable)?;
+        let verb = C::PATH.rsplit('/').next().unwrap_or_default();
+        let call = HolderCall { verb, call: lease_call, execution_id, body };
+        read(self.holder_calls.call(self, call).await?.get().as_bytes())
     }
 
     fn at(&self, path: &[&str]) -> Url {
@@ -90,7 +98,7 @@ fn answer(request: RequestBuilder, wait_ms: u64) -> BoxFuture<'static, Answer<By
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Answer<T> {
-    serde_json::from_slice(body).map_err(|error| unreadable(&error))
+    serde_json::from_slice(body).map_err(unreadable)
 }
 
 /// A connection that was never made asked for nothing; past that, the server may have acted.
@@ -109,7 +117,7 @@ fn unanswered(error: reqwest::Error) -> EngineError {
 }
 
 /// An answer that does not read as it should; what was asked has been done all the same.
-pub(super) fn unreadable(error: &dyn std::error::Error) -> EngineError {
+pub(super) fn unreadable(error: impl std::error::Error) -> EngineError {
     EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
 

@@ -1,8 +1,9 @@
 //! The domain of executions, over HTTP.
 //!
-//! What no state of the store could make acceptable is refused here in the store's own words, before it is sent.
+//! Arguments that no state of the store could make acceptable are refused here with the store's own error, before they
+//! are sent.
 
-use ff_core::backend::{Answer, Handle};
+use ff_core::backend::{Answer, EngineBackend, Handle};
 use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
@@ -13,15 +14,32 @@ use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
 use super::call::unreadable;
+use super::coalesce::Together;
 
 /// Asks for the exact bytes of whatever is read.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
 impl Handle<SubmitArgs, Submitted> for HttpBackend {
     async fn handle(&self, mut args: SubmitArgs) -> Answer<Submitted> {
-        args.namespace = self.whose(&args.namespace);
-        let submit = ff_api::Submit::of(args).map_err(|error| unwritable(&error))?;
-        self.post(&["executions"], &submit, 0).await
+        args.namespace = self.effective_namespace(&args.namespace);
+        self.submissions.call(self, args).await
+    }
+}
+
+impl Together for SubmitArgs {
+    type Reply = Submitted;
+
+    fn bytes(&self) -> usize {
+        self.payload.bytes.len()
+    }
+
+    async fn alone(self, server: &HttpBackend) -> Answer<Submitted> {
+        let submit = ff_api::Submit::of(self).map_err(unwritable)?;
+        server.post(&["executions"], &submit, 0).await
+    }
+
+    async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<Submitted>>> {
+        server.submit_many(calls).await
     }
 }
 
@@ -35,7 +53,8 @@ impl Handle<ListArgs, Page> for HttpBackend {
     async fn handle(&self, args: ListArgs) -> Answer<Page> {
         let Filter { namespace, lane, state, kind, tags, created_from, created_until } = args.filter;
         let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
-        let mut query = vec![("namespace", self.whose(&namespace).to_string()), ("limit", args.limit.to_string())];
+        let mut query =
+            vec![("namespace", self.effective_namespace(&namespace).to_string()), ("limit", args.limit.to_string())];
         query.extend(lane.map(|lane| ("lane", lane.to_string())));
         query.extend(state.map(|state| ("state", state.to_string())));
         query.extend(kind.map(|kind| ("kind", kind.to_string())));
@@ -44,7 +63,7 @@ impl Handle<ListArgs, Page> for HttpBackend {
         query.extend(created_until.map(|at| ("created_until", at.to_string())));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
         let page: ff_api::Page = self.get(&["executions"], &query, 0).await?;
-        page.into_page().map_err(|refusal| unreadable(&refusal))
+        page.into_page().map_err(unreadable)
     }
 }
 
@@ -53,7 +72,7 @@ impl Handle<ReadPayload, Payload> for HttpBackend {
         let (name, value) = EXACT;
         let path = ["executions", &id.to_string(), "payload"];
         let view: ff_api::PayloadView = self.get(&path, &[(name, value.to_owned())], 0).await?;
-        view.into_payload().map_err(|refusal| unreadable(&refusal))
+        view.into_payload().map_err(unreadable)
     }
 }
 
@@ -85,10 +104,10 @@ impl HttpBackend {
         let (name, value) = EXACT;
         let query = [(name, value.to_owned()), ("wait_ms", wait_ms.to_string())];
         let ended: ff_api::ExecutionEnd = self.get(&["executions", &id.to_string(), "result"], &query, wait_ms).await?;
-        ended.into_ended().map_err(|refusal| unreadable(&refusal))
+        ended.into_ended().map_err(unreadable)
     }
 }
 
-pub(super) fn unwritable(error: &serde_json::Error) -> EngineError {
+pub(super) fn unwritable(error: serde_json::Error) -> EngineError {
     Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
 }

@@ -16,7 +16,7 @@ use super::execution::unwritable;
 
 impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
     async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
-        args.header.namespace = self.whose(&args.header.namespace);
+        args.header.namespace = self.effective_namespace(&args.header.namespace);
         args.header.follow_key();
         self.post(&["flows"], &ff_api::SubmitFlow::held_open(args), 0).await
     }
@@ -25,7 +25,7 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
 impl Handle<GrowFlowArgs, Grown> for HttpBackend {
     async fn handle(&self, args: GrowFlowArgs) -> Answer<Grown> {
         let id = args.flow_id;
-        let grow = ff_api::GrowFlow::of(args).map_err(|error| unwritable(&error))?;
+        let grow = ff_api::GrowFlow::of(args).map_err(unwritable)?;
         self.ask_flow(&id, "grow", grow).await
     }
 }
@@ -59,13 +59,16 @@ impl Handle<FlowEdgesArgs, EdgesPage> for HttpBackend {
 
 impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
     async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
-        let mut query = vec![("namespace", self.whose(&args.namespace).to_string()), ("limit", args.limit.to_string())];
+        let mut query = vec![
+            ("namespace", self.effective_namespace(&args.namespace).to_string()),
+            ("limit", args.limit.to_string()),
+        ];
         query.extend(args.kind.map(|kind| ("kind", kind.to_string())));
         query.extend(args.state.map(|state| ("state", state.to_string())));
         query.extend(args.tag.map(|(key, value)| ("tag", format!("{key}:{value}"))));
         query.extend(args.after.map(|cursor| ("cursor", cursor.to_string())));
         let page: ff_api::FlowsPage = self.get(&["flows"], &query, 0).await?;
-        page.into_page().map_err(|refusal| unreadable(&refusal))
+        page.into_page().map_err(unreadable)
     }
 }
 

@@ -16,11 +16,11 @@ use super::call::unreadable;
 impl LongPoll for HttpBackend {
     async fn next(&self, mut args: NextArgs) -> Answer<Vec<Claimed>> {
         args.check()?;
-        args.namespace = self.whose(&args.namespace);
+        args.namespace = self.effective_namespace(&args.namespace);
         let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
         let claim = ff_api::Claim::anywhere(args);
         let claims: ff_api::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
-        Ok(claims.into_claims().map_err(|refusal| unreadable(&refusal))?.claimed)
+        Ok(claims.into_claims().map_err(unreadable)?.claimed)
     }
 
     async fn control(&self, args: ControlArgs) -> Answer<Control> {

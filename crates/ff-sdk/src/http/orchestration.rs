@@ -21,7 +21,7 @@ impl EngineBackend for HttpBackend {
         }
         let (mut answers, mut sendable) = (Vec::with_capacity(args.len()), Vec::new());
         for (at, mut args) in args.into_iter().enumerate() {
-            args.namespace = self.whose(&args.namespace);
+            args.namespace = self.effective_namespace(&args.namespace);
             match args.check() {
                 Err(refusal) => answers.push((at, Err(refusal.into()))),
                 Ok(()) => sendable.push((at, written(args)?)),
@@ -36,21 +36,21 @@ impl EngineBackend for HttpBackend {
 
     async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {
         args.check()?;
-        args.filter.namespace = self.whose(&args.filter.namespace);
+        args.filter.namespace = self.effective_namespace(&args.filter.namespace);
         self.post(&["executions", "bulk"], &ff_api::Bulk::of(args), 0).await
     }
 
     async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        args.header.namespace = self.whose(&args.header.namespace);
+        args.header.namespace = self.effective_namespace(&args.header.namespace);
         args.header.follow_key();
         args.clone().plan()?;
-        let submit = ff_api::SubmitFlow::of(args).map_err(|error| unwritable(&error))?;
+        let submit = ff_api::SubmitFlow::of(args).map_err(unwritable)?;
         self.post(&["flows"], &submit, 0).await
     }
 
     async fn configure_lane(&self, mut args: ConfigureLaneArgs) -> Answer<LaneInfo> {
         args.check()?;
-        args.namespace = self.whose(&args.namespace);
+        args.namespace = self.effective_namespace(&args.namespace);
         let lane = args.lane.clone();
         self.post(&["lanes", lane.as_str()], &ff_api::ConfigureLane::of(args), 0).await
     }
@@ -85,7 +85,7 @@ impl HttpBackend {
 type BulkItem = (usize, Box<RawValue>);
 
 fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
-    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(|error| unwritable(&error))
+    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(unwritable)
 }
 
 /// Cuts a bulk submission into bodies the server takes, in order.

@@ -32,7 +32,7 @@ impl Handle<ReadSignal, ReceivedSignal> for HttpBackend {
         let (id, signal) = (id.to_string(), signal.to_string());
         let path = ["executions", &id, "signals", &signal];
         let received: ff_api::ReceivedSignal = self.get(&path, &[(name, value.to_owned())], 0).await?;
-        received.into_received().map_err(|refusal| unreadable(&refusal))
+        received.into_received().map_err(unreadable)
     }
 }
 

@@ -16,7 +16,7 @@ use super::execution::unwritable;
 impl Handle<SuspendArgs, Suspended> for HttpBackend {
     async fn handle(&self, args: SuspendArgs) -> Answer<Suspended> {
         let id = args.execution_id;
-        let suspend = ff_api::Suspend::of(args).map_err(|error| unwritable(&error))?;
+        let suspend = ff_api::Suspend::of(args).map_err(unwritable)?;
         self.ask(id, "suspend", suspend).await
     }
 }

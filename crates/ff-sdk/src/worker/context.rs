@@ -130,8 +130,8 @@ impl Context {
         WaitForSignal::new(self.clone(), name)
     }
 
-    /// Waits until somebody approves or rejects, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal. The name is
-    /// what the approval page shows as its heading.
+    /// Waits for an approval or a rejection, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal. The name
+    /// is what the approval page shows as its heading.
     pub fn wait_for_approval(&self, name: &str) -> WaitForApproval {
         WaitForApproval::new(self.clone(), name)
     }
@@ -205,7 +205,7 @@ async fn input_of(backend: &dyn EngineBackend, inputs: &[Input], name: &str) -> 
     End(ended).payload().map_err(gone)
 }
 
-/// The same read as JSON. What cannot be read never will be, so the fault is permanent.
+/// The same read as JSON. A payload that cannot be read never will be, so the fault is permanent.
 fn input_json<T: DeserializeOwned>(name: &str, payload: &Payload) -> Result<T, Fault> {
     let text: &[u8] = if payload.bytes.is_empty() { b"null" } else { &payload.bytes };
     let unreadable = |error: serde_json::Error| Fault::permanent("invalid_input", format!("the input {name}: {error}"));

@@ -1,4 +1,4 @@
-//! What a worker holds at the moment, so that whoever hears of a lost lease can reach its handler.
+//! The executions a worker holds, so that a control message about a lost lease reaches the handler.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,9 +34,9 @@ pub(super) struct HeldExecution {
     pub(super) suspended: CancellationToken,
     /// Fires when the handler that waits has been dropped.
     pub(super) dropped: CancellationToken,
-    /// Whoever renews or gives up the lease does so alone.
+    /// Locked while the lease is renewed or given up.
     pub(super) lease: Arc<AsyncMutex<()>>,
-    /// Whoever waits does so alone.
+    /// Locked during a wait: a handler has one at a time.
     pub(super) turn: Arc<AsyncMutex<()>>,
 }
 
@@ -68,7 +68,7 @@ impl HeldExecutions {
         }
     }
 
-    /// Tells the handler of a lease that it is over. News of an earlier lease concerns nobody.
+    /// Cancels the handler of a lease that was lost. A message about an earlier lease is ignored.
     pub(super) fn lost(&self, id: &ExecutionId, fence: &Fence) {
         if let Some(hold) = self.lock().get(id).filter(|hold| hold.fence == *fence) {
             hold.lost.cancel();

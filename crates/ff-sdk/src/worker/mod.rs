@@ -1,7 +1,6 @@
 //! The worker: says that it is there, claims work of the kinds it has handlers for, keeps its leases alive, and reports
 //! how each piece ended.
 
-mod attendance;
 mod children;
 mod claiming;
 mod context;
@@ -9,6 +8,7 @@ mod handler;
 mod held_executions;
 mod options;
 mod output;
+mod registration;
 mod report;
 mod running;
 mod slots;

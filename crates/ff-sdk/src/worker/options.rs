@@ -15,9 +15,9 @@ use ff_core::outage::OutageLog;
 use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
-use super::attendance::asked_to_stop;
 use super::context::States;
 use super::handler::SharedHandler;
+use super::registration::asked_to_stop;
 use super::{Handler, running};
 use crate::Error;
 use crate::flowfabric::check_named;

@@ -13,11 +13,11 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use super::attendance::Attendance;
 use super::context::{Context, Work};
 use super::held_executions::{HeldExecution, HeldExecutions, listen};
 use super::options::Setup;
 use super::output::OutputBuffer;
+use super::registration::Registration;
 use super::slots::{Slot, Slots};
 use super::suspension::Journal;
 use super::{Fault, Reply, claiming, report};
@@ -39,7 +39,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
         let (setup, held) = (setup.clone(), held.clone());
         tokio::spawn(async move { listen(&setup, &held).await })
     };
-    let attendance = Attendance::begin(&setup);
+    let registration = Registration::begin(&setup);
     let slots = Slots::new(setup.concurrency);
     let mut at_work = JoinSet::new();
     // Kept while handlers come and go: a claim dropped on the way would have to be given back.
@@ -53,7 +53,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
         tokio::select! {
             () = &mut stop => break Ok(()),
             Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
-            () = slots.left() => others_too().await,
+            () = slots.left() => yield_to_handlers().await,
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
                 let claimed = match claimed {
@@ -69,19 +69,20 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     };
     drain(&setup, &held, at_work).await;
     listener.abort();
-    attendance.end().await;
+    registration.end().await;
     ended
 }
 
 /// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
 /// nothing else to do is not kept by this.
-async fn others_too() {
+async fn yield_to_handlers() {
     for _ in 0..MOMENT {
         tokio::task::yield_now().await;
     }
 }
 
-/// Lets what is in hand finish; what does not in time is cancelled, and then left to whoever claims it next.
+/// Lets running handlers finish. Those that do not in time are cancelled, and their executions are left to the next
+/// worker.
 async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
     tracing::info!(held = at_work.len(), "stopping: finishing what is in hand");
     let all_done = async { while at_work.join_next().await.is_some() {} };
@@ -99,7 +100,7 @@ async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
 async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Claimed) {
     let Claimed { task, payload, signals, inputs } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
-        tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind nobody asked for");
+        tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind without a handler");
         return;
     };
     tracing::debug!("at work");
@@ -119,7 +120,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
     });
     let handling = async move { output.finish(handler(context).await).await };
     let mut handling = AbortOnDropHandle::new(tokio::spawn(handling.in_current_span()));
-    let end = hold_on(&setup, &task, &hold, &mut handling).await;
+    let end = keep_lease(&setup, &task, &hold, &mut handling).await;
     drop(slot);
     if let Some(end) = end {
         report::report(&setup, &task, end).await;
@@ -128,7 +129,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
 }
 
 /// Keeps the lease alive while the handler runs. `None` when the work was lost on the way, or waits now.
-async fn hold_on(
+async fn keep_lease(
     setup: &Setup,
     task: &Task,
     hold: &HeldExecution,
@@ -141,12 +142,12 @@ async fn hold_on(
     loop {
         tokio::select! {
             biased;
-            // Whatever a handler says after it has given up its lease counts no more.
+            // A result after the handler has given up its lease does not count.
             () = hold.suspended.cancelled() => {
                 leave_waiting(setup, task, hold, handling).await;
                 return None;
             }
-            // What was taken away has no end to report, and a handler that stopped for it has none either.
+            // A lost lease has no end to report, whether or not the handler stopped for it.
             () = hold.lost.cancelled() => break,
             finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(panicked(error)))),
             () = hold.renew_now.notified() => {}

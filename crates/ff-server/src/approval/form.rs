@@ -10,7 +10,7 @@ use crate::body::arrived;
 use crate::params::Params;
 use crate::problem::Problem;
 
-/// What somebody answers.
+/// An answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Approve,

@@ -86,7 +86,7 @@ pub(crate) async fn decide(
     }
 }
 
-/// What names nothing that could be there is answered as what is not.
+/// An id that cannot exist is answered as one that does not.
 fn no_link(caller: &Caller) -> Page {
     caller.was_wrong();
     Page::without(&Code::InvalidToken.into())
@@ -107,7 +107,7 @@ impl Link {
         Some(Self { execution, waitpoint, token: PresentedToken::new(token) })
     }
 
-    /// How the matter stands, for whoever shows the token that opens it.
+    /// How the matter stands, if the token opens it.
     async fn look(&self, ff: &Runtime) -> std::result::Result<ApprovalState, EngineError> {
         state::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
         state::of(ff, &self.execution, &self.waitpoint).await

@@ -13,7 +13,7 @@ pub(super) fn span(ms: u64) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A span to the minute, as in `1 hour 59 minutes`, so that nobody thinks there is less time than there is.
+/// A span to the minute, as in `1 hour 59 minutes`, so that the time left is not shown shorter than it is.
 pub(super) fn to_the_minute(ms: u64) -> String {
     let (hours, rest) = (ms / 3_600_000, ms % 3_600_000);
     match (hours, rest / 60_000) {

@@ -18,8 +18,8 @@ use crate::problem::{Problem, StoreOutage, seconds};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The style is the only thing a browser may load, and only as it is here. A form may be sent to this server alone, nobody
-/// may show the page inside another, and its address, which holds the token, is told to no other site: `no-referrer` would
+/// The style is the only thing a browser may load, and only as it is here. A form may be sent to this server alone, no
+/// other page may embed it, and its address, which holds the token, is not sent to other sites: `no-referrer` would
 /// also hide from this server where its own form comes from.
 const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/html; charset=utf-8"),
@@ -59,7 +59,7 @@ impl Page {
         }
     }
 
-    /// How the matter stands, for somebody whose answer came too late for it.
+    /// How the matter stands, for an answer that came too late.
     pub(super) fn too_late(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
         let page = Self::of(standing, token, now);
         if page.status == StatusCode::OK { Self { status: StatusCode::CONFLICT, ..page } } else { page }
@@ -93,7 +93,7 @@ impl Page {
         )
     }
 
-    /// The page of whoever gets none: the link opens nothing, has run out, or there was trouble.
+    /// The page instead: the link opens nothing, has run out, or there was trouble.
     pub(super) fn without(error: &EngineError) -> Self {
         match error.code() {
             Code::TokenExpired | Code::PendingWaitpointExpired => Self::expired(),
@@ -103,10 +103,10 @@ impl Page {
             _ if matches!(error, EngineError::Refused(_)) => Self::new(
                 StatusCode::FORBIDDEN,
                 "This link opens nothing",
-                "It may have been cut off or changed on its way to you. Ask whoever sent it for a new one.",
+                "It may have been cut off or changed on its way to you. Ask its sender for a new one.",
             ),
             _ => {
-                let what = "Nobody knows whether it was recorded. Try again: the first answer counts once.";
+                let what = "It is not known whether it was recorded. Try again: the first answer counts once.";
                 let page = Self::new(StatusCode::SERVICE_UNAVAILABLE, "The answer did not come through", what);
                 Self { outage: Some(StoreOutage(error.clone())), ..page }
             }
@@ -135,7 +135,7 @@ impl Page {
         let said = asked.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
         let rows = [
             ("Work", Some(escaped(asked.kind.as_str()))),
-            ("LongPoll for", Some(escaped(waits_for(asked.reason.as_ref())))),
+            ("Waits for", Some(escaped(waits_for(asked.reason.as_ref())))),
             ("Since", Some(format!("{} ({})", ago(asked.since, now), utc(asked.since)))),
             ("Answer by", asked.until.map(|(at, then)| deadline(at, then, now))),
             ("Reference", Some(escaped(&asked.execution.to_string()))),
@@ -156,7 +156,7 @@ impl Page {
     }
 
     fn expired() -> Self {
-        let what = "It was good for some time only, and that is over. Ask whoever sent it for a new one.";
+        let what = "It was good for some time only, and that is over. Ask its sender for a new one.";
         Self::new(StatusCode::GONE, "This link has expired", what)
     }
 
@@ -228,7 +228,7 @@ fn waits_for(reason: Option<&SuspendReason>) -> &str {
         Some(SuspendReason::WaitingForOperatorReview) => "a review by an operator",
         Some(SuspendReason::PausedByPolicy) => "a policy to let it go on",
         Some(SuspendReason::PausedByBudget) => "a budget to let it go on",
-        Some(SuspendReason::ManualPause) => "somebody to let it go on",
+        Some(SuspendReason::ManualPause) => "an operator to let it go on",
         Some(SuspendReason::Other(text)) => text.as_str(),
     }
 }
@@ -317,7 +317,7 @@ mod tests {
         for text in [
             "<h1>Deploy &lt;b&gt;1.4&lt;/b&gt; &amp; &quot;more&quot;?</h1>",
             "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;\nsecond line",
-            "<dt>LongPoll for</dt><dd>an approval</dd>",
+            "<dt>Waits for</dt><dd>an approval</dd>",
             "<dt>Since</dt><dd>3 minutes ago (2025-10-09 08:50 UTC)</dd>",
             "in 1 hour; after that the work fails",
             "value=\"k1:&quot;&gt;&lt;script&gt;\"",

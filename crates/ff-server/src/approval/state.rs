@@ -23,7 +23,7 @@ pub(super) enum ApprovalState {
     Decided { answer: Answer, by: Source, at: TimestampMs },
     /// It was not answered in time.
     Expired,
-    /// Nobody needs an answer any more.
+    /// No answer is needed any more.
     Over(PublicState),
 }
 
@@ -60,14 +60,18 @@ pub(super) async fn of(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) 
     if let Some(decided) = signals.iter().find(by_link).and_then(decided) {
         return Ok(decided);
     }
-    if let Some(question) = asked(ff, &info, waitpoint).await? {
+    if let Some(question) = open_question(ff, &info, waitpoint).await? {
         return Ok(ApprovalState::Open(question));
     }
     Ok(closed(&info, &signals))
 }
 
 /// What is asked at a waitpoint that takes answers.
-async fn asked(ff: &Runtime, info: &ExecutionInfo, waitpoint: &WaitpointId) -> Result<Option<Question>, EngineError> {
+async fn open_question(
+    ff: &Runtime,
+    info: &ExecutionInfo,
+    waitpoint: &WaitpointId,
+) -> Result<Option<Question>, EngineError> {
     let open = ff.backend().waitpoints(&info.execution_id).await?;
     let Some(open) = open.into_iter().find(|open| open.waitpoint_id == *waitpoint) else { return Ok(None) };
     let suspension = info.suspension.as_ref();

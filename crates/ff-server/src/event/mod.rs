@@ -19,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 use crate::params::Params;
 use crate::problem::Result;
 use crate::stream::{
-    EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
+    EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
+    sse_event,
 };
 
 pub(crate) use cursor::CursorCipher;
@@ -30,8 +31,8 @@ use cursor::{Cursors, Start};
 /// What the id of an event must be.
 const CURSOR: &str = "a cursor, as the id of an event has it";
 
-/// Tells what happened anywhere since a cursor, waiting for something if asked to; or all there is to come, to whoever
-/// accepts a stream of events.
+/// Tells what happened anywhere since a cursor, waiting for something if asked to; or all events to come, for callers
+/// that accept a stream.
 pub(crate) async fn list(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
@@ -44,14 +45,14 @@ pub(crate) async fn list(
     if let Some(id) = &execution {
         check_id(id, &ff.backend().partitions())?;
     }
-    let (args, wait_ms) = asked(params, execution, accepts_stream(&headers))?;
+    let (args, wait_ms) = read_params(params, execution, accepts_stream(&headers))?;
     if !accepts_stream(&headers) {
         return Ok(page(&ff, args, wait_ms, &cursors).await?.into_response());
     }
     let room = opening.open()?;
-    let after = last_heard(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
+    let after = last_event_id(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
     let asked = EventsArgs { after, limit: limits::PAGE, ..args };
-    // Whoever begins now is told where, so that coming back misses nothing even before something happens.
+    // A new reader gets its cursor at once, so that it can come back without a gap even before the first event.
     let first = read(&ff, asked.clone(), 0, &cursors).await?;
     Ok(pushed(EventStream { ff, asked, cursors, next: Next::Page(first), stopping }, room))
 }
@@ -59,7 +60,7 @@ pub(crate) async fn list(
 /// One page of what happened, with a cursor the caller may see.
 async fn page(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Result<Json<EventsPage>> {
     let page = read(ff, args.clone(), wait_ms, cursors).await?;
-    Ok(Json(shown(ff, page, &args, cursors).await?))
+    Ok(Json(with_caller_cursor(ff, page, &args, cursors).await?))
 }
 
 /// What happened since the cursor a caller handed in.
@@ -73,13 +74,18 @@ async fn read(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -
 }
 
 /// A page as its caller may see it.
-async fn shown(ff: &Runtime, page: EventsPage, args: &EventsArgs, cursors: &Cursors) -> Answer<EventsPage> {
+async fn with_caller_cursor(
+    ff: &Runtime,
+    page: EventsPage,
+    args: &EventsArgs,
+    cursors: &Cursors,
+) -> Answer<EventsPage> {
     let next = cursors.close(&page.next, args.partitions(&ff.backend().partitions())?).await?;
     Ok(EventsPage { next, ..page })
 }
 
 /// What a caller asks for, and how long it waits. A stream has no end and no pages, so nothing is said of them.
-fn asked(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Result<(EventsArgs, u64)> {
+fn read_params(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Result<(EventsArgs, u64)> {
     let after = params.parsed("after").map_err(|refusal| refusal.at("after"))?;
     let namespace = params.namespace()?;
     let (mut limit, mut wait_ms) = (limits::PAGE, 0);
@@ -120,13 +126,13 @@ impl EventSource for EventStream {
             Next::From(_) if self.stopping.is_cancelled() => None,
             Next::From(after) => {
                 let args = EventsArgs { after: Some(after.clone()), ..self.asked.clone() };
-                Some(match self.ff.long_poll().next_events(args, SIGN_OF_LIFE_MS).await {
+                Some(match self.ff.long_poll().next_events(args, KEEP_ALIVE_MS).await {
                     Ok(page) if is_unchanged(&page, &after, &self.cursors) => {
                         self.next = Next::From(after);
-                        SIGN_OF_LIFE.to_owned()
+                        KEEP_ALIVE.to_owned()
                     }
                     Ok(page) => self.tell(page).await,
-                    Err(error) => said("problem", None, &ff_api::Problem::from(error)),
+                    Err(error) => problem_event(error),
                 })
             }
         }
@@ -136,12 +142,12 @@ impl EventSource for EventStream {
 impl EventStream {
     async fn tell(&mut self, page: EventsPage) -> String {
         let next = page.next.clone();
-        match shown(&self.ff, page, &self.asked, &self.cursors).await {
+        match with_caller_cursor(&self.ff, page, &self.asked, &self.cursors).await {
             Ok(page) => {
                 self.next = Next::From(next);
-                said("events", Some(&page.next), &page)
+                sse_event("events", Some(&page.next), &page)
             }
-            Err(error) => said("problem", None, &ff_api::Problem::from(error)),
+            Err(error) => problem_event(error),
         }
     }
 }

@@ -12,12 +12,13 @@ use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::cursor::{Cursors, Start};
-use super::{asked, is_unchanged, page, shown};
+use super::{is_unchanged, page, read_params, with_caller_cursor};
 use crate::params::Params;
 use crate::path::Id;
 use crate::problem::Result;
 use crate::stream::{
-    EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
+    EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
+    sse_event,
 };
 
 /// What the id of an end begins with; the moment follows, for an execution that is replayed ends again.
@@ -29,8 +30,8 @@ enum LastEventId {
     End(i64),
 }
 
-/// Tells what happened to one execution since a cursor, waiting for something if asked to; or how it stands and all there is
-/// to come until its end, to whoever accepts a stream of events.
+/// Tells what happened to one execution since a cursor, waiting for something if asked to; or its state and all events
+/// until its end, for callers that accept a stream.
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
@@ -41,14 +42,14 @@ pub(crate) async fn of_execution(
     params: Params,
 ) -> Result<Response> {
     let is_stream = accepts_stream(&headers);
-    let (args, wait_ms) = asked(params, Some(id), is_stream)?;
+    let (args, wait_ms) = read_params(params, Some(id), is_stream)?;
     let info = ff.backend().describe(&id).await?;
     if !is_stream {
         return Ok(page(&ff, args, wait_ms, &cursors).await?.into_response());
     }
     let room = opening.open()?;
     let expected = "the id of an event of this stream";
-    let after = match last_heard(&headers, heard, expected)?.or(args.after.map(LastEventId::Event)) {
+    let after = match last_event_id(&headers, parse_event_id, expected)?.or(args.after.map(LastEventId::Event)) {
         // Browsers come back to a stream that ended; this tells them not to.
         Some(LastEventId::End(at)) if ended_at(&info) == Some(at) => return Ok(StatusCode::NO_CONTENT.into_response()),
         Some(LastEventId::Event(cursor)) => Some(cursor),
@@ -73,7 +74,7 @@ struct WatchStream {
 }
 
 enum Next {
-    /// How it stands comes first, for whoever knows nothing yet.
+    /// Its state comes first, for a new reader.
     Beginning,
     From {
         cursor: EventCursor,
@@ -93,37 +94,37 @@ impl EventSource for WatchStream {
             Next::From { .. } if self.stopping.is_cancelled() => return None,
             Next::From { cursor, wait_ms } => self.go_on(cursor, wait_ms).await,
         };
-        Some(told.unwrap_or_else(|error| said("problem", None, &ff_api::Problem::from(error))))
+        Some(told.unwrap_or_else(problem_event))
     }
 }
 
 impl WatchStream {
     /// The place comes before the look: what happens in between is told after it, and not missed.
     async fn begin(&mut self) -> Answer<String> {
-        let page = self.ff.backend().events(self.asked(None)).await?;
+        let page = self.ff.backend().events(self.events_args(None)).await?;
         let info = self.ff.backend().describe(&self.id).await?;
         self.next = Next::From { cursor: page.next.clone(), wait_ms: 0 };
-        Ok(said("execution", Some(&self.shown(page).await?.next), &info))
+        Ok(sse_event("execution", Some(&self.with_caller_cursor(page).await?.next), &info))
     }
 
     async fn go_on(&mut self, cursor: EventCursor, wait_ms: u64) -> Answer<String> {
-        let page = self.ff.long_poll().next_events(self.asked(Some(cursor.clone())), wait_ms).await?;
+        let page = self.ff.long_poll().next_events(self.events_args(Some(cursor.clone())), wait_ms).await?;
         let is_quiet = page.events.is_empty() && !page.missed;
         if is_quiet && let Some(info) = self.ended().await? {
             return Ok(end(&info));
         }
         let ends = page.events.iter().any(|told| matches!(told.what, EventKind::Finished { .. }));
-        let wait_ms = if ends { 0 } else { SIGN_OF_LIFE_MS };
+        let wait_ms = if ends { 0 } else { KEEP_ALIVE_MS };
         self.next = Next::From { cursor: page.next.clone(), wait_ms };
         if is_unchanged(&page, &cursor, &self.cursors) {
-            return Ok(SIGN_OF_LIFE.to_owned());
+            return Ok(KEEP_ALIVE.to_owned());
         }
-        let page = self.shown(page).await?;
-        Ok(said("events", Some(&page.next), &page))
+        let page = self.with_caller_cursor(page).await?;
+        Ok(sse_event("events", Some(&page.next), &page))
     }
 
-    async fn shown(&self, page: EventsPage) -> Answer<EventsPage> {
-        shown(&self.ff, page, &self.asked(None), &self.cursors).await
+    async fn with_caller_cursor(&self, page: EventsPage) -> Answer<EventsPage> {
+        with_caller_cursor(&self.ff, page, &self.events_args(None), &self.cursors).await
     }
 
     async fn ended(&self) -> Answer<Option<ExecutionInfo>> {
@@ -131,17 +132,17 @@ impl WatchStream {
         Ok(ended_at(&info).is_some().then_some(info))
     }
 
-    fn asked(&self, after: Option<EventCursor>) -> EventsArgs {
+    fn events_args(&self, after: Option<EventCursor>) -> EventsArgs {
         EventsArgs { after, namespace: None, execution: Some(self.id), limit: limits::PAGE }
     }
 }
 
 fn end(info: &ExecutionInfo) -> String {
     let id = ended_at(info).map(|at| format!("{END}{at}")).unwrap_or_default();
-    said("end", Some(&id), info)
+    sse_event("end", Some(&id), info)
 }
 
-fn heard(text: &str) -> Option<LastEventId> {
+fn parse_event_id(text: &str) -> Option<LastEventId> {
     match text.strip_prefix(END) {
         Some(at) => at.parse().ok().map(LastEventId::End),
         None => text.parse().ok().map(LastEventId::Event),

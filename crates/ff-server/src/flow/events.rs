@@ -14,11 +14,12 @@ use crate::params::Params;
 use crate::path::Flow;
 use crate::problem::Result;
 use crate::stream::{
-    EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said,
+    EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
+    sse_event,
 };
 
-/// Tells what happened in a flow since, waiting for something if asked to; or all there is to come, to whoever accepts a
-/// stream of events.
+/// Tells what happened in a flow since, waiting for something if asked to; or all events to come, for callers that
+/// accept a stream.
 pub(crate) async fn events(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
@@ -38,7 +39,7 @@ pub(crate) async fn events(
         return Ok(Json(ff.long_poll().next_flow_events(args, wait_ms).await?).into_response());
     }
     params.done()?;
-    let last = last_heard(&headers, |text| text.parse::<u64>().ok(), "the number of an event")?;
+    let last = last_event_id(&headers, |text| text.parse::<u64>().ok(), "the number of an event")?;
     let from = last.map_or(from, |last| last.saturating_add(1));
     let first = ff.backend().flow_events(FlowEventsArgs { flow_id, from, limit: limits::PAGE }).await?;
     if last.is_some() && first.ended && first.events.is_empty() {
@@ -73,21 +74,21 @@ impl EventSource for FlowEventStream {
             Next::From(_) if self.stopping.is_cancelled() => return None,
             Next::From(from) => {
                 let args = FlowEventsArgs { flow_id: self.flow_id, from, limit: limits::PAGE };
-                match self.ff.long_poll().next_flow_events(args, SIGN_OF_LIFE_MS).await {
+                match self.ff.long_poll().next_flow_events(args, KEEP_ALIVE_MS).await {
                     Ok(page) => page,
-                    Err(error) => return Some(said("problem", None, &ff_api::Problem::from(error))),
+                    Err(error) => return Some(problem_event(error)),
                 }
             }
         };
         let mut text = String::new();
         if page.missed {
-            text.push_str(&said("missed", None, &serde_json::json!({ "next": page.next })));
+            text.push_str(&sse_event("missed", None, &serde_json::json!({ "next": page.next })));
         }
         for event in &page.events {
-            text.push_str(&said("flow", Some(&event.seq), event));
+            text.push_str(&sse_event("flow", Some(&event.seq), event));
         }
         if text.is_empty() {
-            text.push_str(SIGN_OF_LIFE);
+            text.push_str(KEEP_ALIVE);
         }
         self.next = if page.ended { Next::Over } else { Next::From(page.next) };
         Some(text)

@@ -9,8 +9,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// How many names are told apart. What comes after them is counted together, so that inventing names costs neither memory
-/// here nor series in Prometheus.
+/// How many names are told apart. Further names are counted together, so that inventing names costs neither memory here
+/// nor series in Prometheus.
 const NAMES: usize = 500;
 
 /// Labels with a place for whatever is not told apart.

@@ -90,17 +90,9 @@ impl EncodeLabelSet for WordLabel {
 }
 
 /// A request, by its route and how it was answered.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct RequestLabel {
     pub(super) method: &'static str,
     pub(super) route: String,
     pub(super) status: &'static str,
-}
-
-impl EncodeLabelSet for RequestLabel {
-    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
-        ("method", self.method).encode(encoder.encode_label())?;
-        ("route", self.route.as_str()).encode(encoder.encode_label())?;
-        ("status", self.status).encode(encoder.encode_label())
-    }
 }

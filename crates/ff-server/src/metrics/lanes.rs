@@ -1,4 +1,4 @@
-//! How lanes stand, looked up when somebody wants to know, and not more often than the store can bear.
+//! The depth of lanes, read when a scraper asks, and no more often than the store can bear.
 
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ use super::labels::{LaneLabel, LaneStateLabel};
 /// How many lanes are told of.
 const LANES: usize = 500;
 
-/// How long a look is good for, and how many times as long as it took: whoever fetches in a loop takes at most a tenth of
-/// one reader's time.
+/// How long a look is good for, and how many times as long as it took: a client that fetches in a loop takes at most a
+/// tenth of one reader's time.
 const GOOD_FOR: Duration = Duration::from_secs(5);
 const GOOD_TIMES: u32 = 10;
 

@@ -16,14 +16,14 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{Metrics, told};
+use super::{Metrics, render};
 use crate::callers::{Caller, Callers};
 use crate::connections::Connections;
 use crate::guarded_body::until_written;
 use crate::loopback_guard;
 use crate::params::Params;
 use crate::problem::Problem;
-use crate::server::{converse, hold_back};
+use crate::server::{pause_after_accept_error, serve_connection};
 
 /// How many scrapers are spoken with at once. The one that came first gives way to a new one.
 const SCRAPERS: usize = 16;
@@ -38,7 +38,7 @@ impl MetricsListener {
     pub(crate) async fn bind(listen: SocketAddr, metrics: Metrics, ff: Runtime) -> io::Result<Self> {
         let show = async |State((metrics, ff)): State<(Metrics, Runtime)>, headers: HeaderMap, params: Params| {
             params.done()?;
-            told(&metrics, &ff, &headers).await
+            render(&metrics, &ff, &headers).await
         };
         let router = Router::new()
             .route("/metrics", get(show))
@@ -54,7 +54,7 @@ impl MetricsListener {
         self.listener.local_addr()
     }
 
-    /// Answers scrapers until told to stop. Whoever is being answered then is cut off, and comes again elsewhere.
+    /// Answers scrapers until told to stop. Requests under way are cut off then.
     pub(crate) async fn serve(self, shutdown: CancellationToken) {
         let open = Connections::new(SCRAPERS, SCRAPERS);
         let callers = Arc::<Callers>::default();
@@ -67,17 +67,17 @@ impl MetricsListener {
                     Ok((stream, peer)) => {
                         if let Some(connection) = open.open(peer.ip()) {
                             let caller = Caller::new(peer.ip(), callers.clone()).over(connection);
-                            scrapers.spawn(converse(stream, caller, self.router.clone(), shutdown.clone()));
+                            scrapers.spawn(serve_connection(stream, caller, self.router.clone(), shutdown.clone()));
                         }
                     }
-                    Err(error) => hold_back(&error).await,
+                    Err(error) => pause_after_accept_error(&error).await,
                 },
             }
         }
     }
 }
 
-/// Answers a scraper. What is reached over loopback only is not for pages of other sites that a browser on this machine shows.
+/// Answers a scraper. An address on loopback must not be readable by pages of other sites in a browser on this machine.
 async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
     let busy = request.extensions().get().cloned();
     let checked = if only_here { loopback_guard::check(request.headers(), None) } else { Ok(()) };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
 use ff_core::contracts::{ClaimArgs, GrantedClaims};
-use ff_core::hint::Hints;
+use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
@@ -28,7 +28,7 @@ impl MeasuredStore {
     }
 
     /// Notes how far behind a reader of a feed is.
-    async fn read(&self, feed: &'static str, last: Option<TimestampMs>, missed: bool) {
+    async fn record_feed(&self, feed: &'static str, last: Option<TimestampMs>, missed: bool) {
         if missed {
             self.gathered.missed(feed);
         }
@@ -39,7 +39,7 @@ impl MeasuredStore {
         };
         // A store that does not say what time it is is counted as one that does not answer.
         if let Ok(now) = now {
-            self.gathered.told(feed, last, now);
+            self.gathered.feed_read(feed, last, now);
         }
     }
 }
@@ -101,10 +101,11 @@ impl Perform for MeasuredStore {
             match &reply {
                 QueryReply::Now(now) => self.gathered.clock.set(*now),
                 QueryReply::Events(page) => {
-                    self.read(name, page.events.last().map(|event| event.position.at), page.missed).await;
+                    self.record_feed(name, page.events.last().map(|event| event.position.at), page.missed).await;
                 }
                 QueryReply::Deliveries(page) => {
-                    self.read(name, page.deliveries.last().map(|delivery| delivery.position.at), page.missed).await;
+                    self.record_feed(name, page.deliveries.last().map(|delivery| delivery.position.at), page.missed)
+                        .await;
                 }
                 _ => {}
             }
@@ -120,6 +121,10 @@ impl EngineStore for MeasuredStore {
 
     fn hints(&self) -> Hints {
         self.store.hints()
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        self.store.announce(hints)
     }
 
     fn outages(&self) -> &OutageLog {

@@ -1,5 +1,6 @@
 //! What is counted and timed, each number where it comes from.
 
+use std::hash::Hash;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
@@ -56,37 +57,22 @@ impl MetricSet {
             attempts: enter(registry, "attempts", "Attempts begun, by what they follow", Family::default()),
             completions: enter(registry, "completions", "Executions that workers completed", Counter::default()),
             failures: CappedCounter::registered(registry, "failures", "Attempts that workers reported as failed"),
-            lease_expiries: enter(registry, "lease_expiries", "Leases nobody renewed in time", Counter::default()),
+            lease_expiries: enter(registry, "lease_expiries", "Leases not renewed in time", Counter::default()),
             attempt_timeouts: enter(registry, "attempt_timeouts", "Attempts that ran too long", Counter::default()),
             deadlines: enter(registry, "deadlines_passed", "Executions past their deadline", Counter::default()),
             start: enter(registry, "start_latency_seconds", "From submission to the first start", Histogram::new(LONG)),
-            run: enter(registry, "run_seconds", "From a claim to its end", HistogramFamily::new_with_constructor(long)),
-            store: enter(
-                registry,
-                "store_seconds",
-                "How long the store takes",
-                HistogramFamily::new_with_constructor(quick),
-            ),
+            run: enter(registry, "run_seconds", "From a claim to its end", long_family()),
+            store: enter(registry, "store_seconds", "How long the store takes", quick_family()),
             store_errors: enter(registry, "store_errors", "Calls the store did not answer", Family::default()),
-            feed_lag: enter(
-                registry,
-                "feed_lag_seconds",
-                "Behind what happens",
-                HistogramFamily::new_with_constructor(quick),
-            ),
+            feed_lag: enter(registry, "feed_lag_seconds", "Behind what happens", quick_family()),
             feed_missed: enter(registry, "feed_missed", "Readers told that they missed some", Family::default()),
-            requests: enter(
-                registry,
-                "http_request_seconds",
-                "Until an answer",
-                HistogramFamily::new_with_constructor(quick),
-            ),
+            requests: enter(registry, "http_request_seconds", "Until an answer", quick_family()),
         };
         gathered.begin_at_zero();
         gathered
     }
 
-    /// What has not happened yet is told as well, so that its first time is an increase.
+    /// Counters begin at zero, so that the first event is an increase.
     fn begin_at_zero(&self) {
         for word in ["initial", "retry", "reclaim", "replay"] {
             drop(self.attempts.get_or_create(&origin(word)));
@@ -158,7 +144,7 @@ impl MetricSet {
     }
 
     /// A reader of a feed was told what happened until a moment.
-    pub(super) fn told(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
+    pub(super) fn feed_read(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
         let lag = Duration::from_millis(now.since(last));
         self.feed_lag.get_or_create(&feed(word)).observe(lag.as_secs_f64());
     }
@@ -188,12 +174,12 @@ fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, met
     metric
 }
 
-fn quick() -> Histogram {
-    Histogram::new(QUICK)
+fn quick_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
+    Family::new_with_constructor(|| Histogram::new(QUICK))
 }
 
-fn long() -> Histogram {
-    Histogram::new(LONG)
+fn long_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
+    Family::new_with_constructor(|| Histogram::new(LONG))
 }
 
 fn origin(word: &'static str) -> WordLabel {

@@ -99,10 +99,10 @@ pub(crate) async fn show(
 ) -> Result<Response> {
     params.done()?;
     let nothing = || Refusal::new(Code::NotFound).because("this server counts nothing");
-    told(&metrics.ok_or_else(nothing)?, &ff, &headers).await
+    render(&metrics.ok_or_else(nothing)?, &ff, &headers).await
 }
 
-async fn told(metrics: &Metrics, ff: &Runtime, headers: &HeaderMap) -> Result<Response> {
+async fn render(metrics: &Metrics, ff: &Runtime, headers: &HeaderMap) -> Result<Response> {
     let text = metrics.text(ff).await;
     let text = text.map_err(|error| Problem::defect(&format!("the metrics cannot be written: {error}")))?;
     let asked = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("application/openmetrics-text"));

@@ -21,7 +21,7 @@ pub(crate) async fn observe(State(metrics): State<Metrics>, request: Request, ne
     response
 }
 
-/// A method anybody may make up is told by none of its letters.
+/// Callers can make up methods, so unknown ones share a label.
 fn word_of(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

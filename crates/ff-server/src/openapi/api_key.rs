@@ -13,13 +13,13 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .limit()
         .answers::<KeysPage>(200, "A page of them.")
         .done();
-    api.post("/v1/keys", "Lets somebody in.")
+    api.post("/v1/keys", "Creates an API key.")
         .takes::<CreateKey>(CreateKey::BODY_BYTES)
         .answers::<NewKey>(201, "The key, told this once if the server drew it.")
         .answers::<NewKey>(200, "The same key was created before.")
         .refused(&[409])
         .done();
-    api.post("/v1/keys/{key}/revoke", "Lets somebody in no more.")
+    api.post("/v1/keys/{key}/revoke", "Revokes an API key.")
         .takes::<RevokeKey>(RevokeKey::BODY_BYTES)
         .answers::<RevokedKey>(200, "It is valid no more.")
         .done();

@@ -180,7 +180,7 @@ impl Route<'_> {
         let responses: BTreeMap<_, _> =
             self.responses.iter().map(|(status, says)| (status.to_string(), says)).collect();
         let mut operation =
-            json!({ "summary": self.summary, "responses": responses, "security": security::asked(access) });
+            json!({ "summary": self.summary, "responses": responses, "security": security::requirements(access) });
         operation["operationId"] = json!(routes::operation_id(self.method, self.path));
         if let Some(roles) = security::roles(access) {
             operation["description"] = json!(roles);

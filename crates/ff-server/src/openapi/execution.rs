@@ -18,7 +18,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .refused(&[409])
         .done();
     api.get("/v1/executions", "Lists executions, newest first.")
-        .query::<Namespace>("namespace", "Whose; `default` unless said.")
+        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
         .query::<LaneId>("lane", "Of this lane.")
         .query::<PublicState>("state", "In this state.")
         .query::<Kind>("kind", "Of this kind.")

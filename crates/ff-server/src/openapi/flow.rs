@@ -19,7 +19,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .refused(&[404, 409])
         .done();
     api.get("/v1/flows", "Lists flows, newest first.")
-        .query::<Namespace>("namespace", "Whose; `default` unless said.")
+        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
         .query::<Kind>("kind", "Of this kind.")
         .query::<FlowState>("state", "In this state.")
         .query_of("tag", json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+:.+$" }), "With this label: KEY:VALUE.")

@@ -2,15 +2,16 @@
 
 mod api_key;
 mod builder;
+mod event;
 mod execution;
 mod flow;
-mod lease;
+mod lane;
 mod parameters;
-mod registry;
 mod security;
 mod service;
 mod stream;
 mod suspension;
+mod worker;
 
 use std::sync::LazyLock;
 
@@ -45,11 +46,12 @@ pub fn openapi() -> Value {
     service::describe(&mut api);
     execution::describe(&mut api);
     describe_calls(&mut api);
-    lease::describe(&mut api);
+    worker::describe(&mut api);
     suspension::describe(&mut api);
     stream::describe(&mut api);
     flow::describe(&mut api);
-    registry::describe(&mut api);
+    lane::describe(&mut api);
+    event::describe(&mut api);
     api_key::describe(&mut api);
     let (paths, components) = api.closed();
     json!({

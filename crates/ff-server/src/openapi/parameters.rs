@@ -46,7 +46,7 @@ impl Route<'_> {
         self.query_of(name, json!({ "type": "integer", "minimum": 0, "default": default }), says)
     }
 
-    /// The same as a stream, to whoever accepts one.
+    /// The same as a stream, for callers that accept one.
     pub(super) fn streams(self, says: &str) -> Self {
         self.header_of("Last-Event-ID", json!({ "type": "string" }), "What was heard last; a stream goes on after it.")
             .answers_a(200, "text/event-stream", json!({ "type": "string" }), says)

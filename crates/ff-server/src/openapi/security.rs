@@ -13,7 +13,7 @@ pub(super) fn schemes() -> Value {
 }
 
 /// Whether a route asks for a key.
-pub(super) fn asked(access: Access) -> Value {
+pub(super) fn requirements(access: Access) -> Value {
     match access {
         Access::Open => json!([]),
         Access::Token => json!([{}, { KEY: [] }]),

@@ -36,12 +36,15 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .answers::<ClosedWaitpoint>(200, "It is closed.")
         .refused(&[409])
         .done();
-    api.post("/v1/executions/{id}/signals", "Delivers a signal to whoever shows the waitpoint's token.")
-        .repeatable::<IdempotencyKey>()
-        .takes::<Deliver>(Deliver::BODY_BYTES)
-        .answers::<Delivered>(200, "What it did.")
-        .refused(&[401, 409, 429])
-        .done();
+    api.post(
+        "/v1/executions/{id}/signals",
+        "Delivers a signal to a waitpoint by its token, or by a key that may signal.",
+    )
+    .repeatable::<IdempotencyKey>()
+    .takes::<Deliver>(Deliver::BODY_BYTES)
+    .answers::<Delivered>(200, "What it did.")
+    .refused(&[401, 409, 429])
+    .done();
     api.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")
         .count("skip", 0, "How many to pass over.")
         .limit()

@@ -12,7 +12,9 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::{EventSource, SIGN_OF_LIFE, SIGN_OF_LIFE_MS, StreamOpener, accepts_stream, last_heard, pushed, said};
+use super::{
+    EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_heard, problem_event, pushed, sse_event,
+};
 use crate::params::Params;
 use crate::path::Id;
 use crate::problem::Result;
@@ -84,22 +86,22 @@ impl EventSource for OutputStream {
             Next::From(_) if self.stopping.is_cancelled() => return None,
             Next::From(from) => {
                 let args = ReadStreamArgs { from: Some(from), ..self.asked.clone() };
-                match self.ff.long_poll().next_frames(args, SIGN_OF_LIFE_MS).await {
+                match self.ff.long_poll().next_frames(args, KEEP_ALIVE_MS).await {
                     Ok(page) => (page, String::new()),
-                    Err(error) => return Some(said("problem", None, &ff_api::Problem::from(error))),
+                    Err(error) => return Some(problem_event(error)),
                 }
             }
         };
         for item in page.items {
             let next = item.next(&page.next);
             let item = ff_api::StreamItem::from(item);
-            text.push_str(&said(item.item.as_str(), Some(&next), &item));
+            text.push_str(&sse_event(item.item.as_str(), Some(&next), &item));
         }
         if page.ended {
-            text.push_str(&said("end", Some(&page.next), &serde_json::json!({ "outcome": page.outcome })));
+            text.push_str(&sse_event("end", Some(&page.next), &serde_json::json!({ "outcome": page.outcome })));
         } else {
             self.next = Next::From(page.next);
         }
-        Some(if text.is_empty() { SIGN_OF_LIFE.to_owned() } else { text })
+        Some(if text.is_empty() { KEEP_ALIVE.to_owned() } else { text })
     }
 }

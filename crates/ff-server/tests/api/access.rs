@@ -7,93 +7,90 @@ use ff_server::ROUTES;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::document;
 use crate::keyed::KeyedStore;
 use crate::world::{Reply, World, answer};
 
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
-/// Who may ask for what: `open` to all, a `token` in the body, `any` key, or keys with one of these roles; with `every`, only
-/// keys of every namespace.
-const WHO: &[(&str, &str, &str)] = &[
-    ("get", "/healthz", "open"),
-    ("get", "/readyz", "open"),
-    ("get", "/openapi.json", "open"),
-    ("get", "/errors/{code}", "open"),
-    ("get", "/approvals/{id}/{waitpoint}", "open"),
-    ("post", "/approvals/{id}/{waitpoint}", "open"),
-    ("get", "/metrics", "every operate"),
-    ("get", "/v1/partitions", "any"),
-    ("get", "/v1/doctor", "every operate"),
-    ("get", "/v1/secrets", "every"),
-    ("post", "/v1/secrets/rotate", "every"),
-    ("get", "/v1/deliveries", "every operate"),
-    ("post", "/v1/executions", "submit"),
-    ("get", "/v1/executions", "submit work operate"),
-    ("post", "/v1/executions/batch", "submit"),
-    ("post", "/v1/executions/bulk", "operate"),
-    ("get", "/v1/executions/{id}", "submit work operate"),
-    ("get", "/v1/executions/{id}/events", "submit work operate"),
-    ("get", "/v1/executions/{id}/payload", "submit work operate"),
-    ("get", "/v1/executions/{id}/result", "submit work operate"),
-    ("get", "/v1/executions/{id}/attempts", "submit work operate"),
-    ("post", "/v1/executions/{id}/cancel", "submit operate"),
-    ("post", "/v1/executions/{id}/replay", "operate"),
-    ("post", "/v1/executions/{id}/priority", "operate"),
-    ("post", "/v1/executions/{id}/tags", "submit operate"),
-    ("post", "/v1/executions/{id}/revoke", "operate"),
-    ("post", "/v1/executions/{id}/renew", "work"),
-    ("post", "/v1/executions/{id}/progress", "work"),
-    ("post", "/v1/executions/{id}/frames", "work"),
-    ("get", "/v1/executions/{id}/stream", "submit work operate"),
-    ("post", "/v1/executions/{id}/complete", "work"),
-    ("post", "/v1/executions/{id}/fail", "work"),
-    ("post", "/v1/executions/{id}/delay", "work"),
-    ("post", "/v1/executions/{id}/suspend", "work"),
-    ("post", "/v1/executions/{id}/resume", "operate"),
-    ("post", "/v1/executions/{id}/approve", "operate"),
-    ("post", "/v1/executions/{id}/reject", "operate"),
-    ("post", "/v1/executions/{id}/waitpoints", "work"),
-    ("get", "/v1/executions/{id}/waitpoints", "submit work operate"),
-    ("get", "/v1/executions/{id}/waitpoints/{waitpoint}/token", "operate"),
-    ("post", "/v1/executions/{id}/waitpoints/{waitpoint}/close", "work operate"),
-    ("post", "/v1/executions/{id}/signals", "token"),
-    ("get", "/v1/executions/{id}/signals", "submit work operate"),
-    ("get", "/v1/executions/{id}/signals/{signal}", "submit work operate"),
-    ("post", "/v1/executions/{id}/wait_for_children", "work"),
-    ("post", "/v1/executions/{id}/cascade", "operate"),
-    ("post", "/v1/flows", "submit"),
-    ("get", "/v1/flows", "submit work operate"),
-    ("get", "/v1/flows/{flow}", "submit work operate"),
-    ("get", "/v1/flows/{flow}/members", "submit work operate"),
-    ("get", "/v1/flows/{flow}/edges", "submit work operate"),
-    ("get", "/v1/flows/{flow}/events", "submit work operate"),
-    ("post", "/v1/flows/{flow}/grow", "submit work"),
-    ("post", "/v1/flows/{flow}/close", "submit work"),
-    ("post", "/v1/flows/{flow}/cancel", "submit operate"),
-    ("post", "/v1/flows/{flow}/tags", "submit operate"),
-    ("post", "/v1/flows/{flow}/nodes/{node}/replay", "operate"),
-    ("get", "/v1/lanes", "submit work operate"),
-    ("get", "/v1/lanes/{lane}", "submit work operate"),
-    ("post", "/v1/lanes/{lane}", "operate"),
-    ("get", "/v1/events", "operate"),
-    ("get", "/v1/workers", "operate"),
-    ("post", "/v1/workers/{instance}/register", "work"),
-    ("post", "/v1/workers/{instance}/heartbeat", "work"),
-    ("post", "/v1/workers/{instance}/leave", "work"),
-    ("post", "/v1/workers/{instance}/claim", "work"),
-    ("get", "/v1/workers/{instance}/control", "work"),
-    ("get", "/v1/keys", "every"),
-    ("post", "/v1/keys", "every"),
-    ("post", "/v1/keys/{key}/revoke", "every"),
-];
+/// Who may call a route.
+struct Rule {
+    method: &'static str,
+    path: &'static str,
+    who: Who,
+}
+
+#[derive(Debug, PartialEq)]
+enum Who {
+    Everybody,
+    /// Whoever shows a token in the body, or a key.
+    Token,
+    AnyKey,
+    /// Keys with one of these roles; only those of every namespace, where that is said.
+    Roles(Vec<&'static str>, bool),
+}
+
+/// Who may call what, as the checked-in docs/openapi.json says: a route that is opened to others changes that file.
+fn rules() -> Vec<Rule> {
+    let rule = |(method, path, operation): (&'static str, &'static str, &'static Value)| {
+        let (security, says) = (&operation["security"], operation["description"].as_str());
+        let words = says.unwrap_or_default().split('`').collect::<Vec<_>>();
+        let roles: Vec<_> = words.iter().skip(1).step_by(2).copied().collect();
+        let who = match (security, roles.is_empty()) {
+            (Value::Array(schemes), true) if schemes.is_empty() => Who::Everybody,
+            (Value::Array(schemes), true) if schemes[0] == json!({}) => Who::Token,
+            (_, true) => Who::AnyKey,
+            (_, false) => Who::Roles(roles, words[words.len() - 1] == ", of every namespace."),
+        };
+        Rule { method, path, who }
+    };
+    document::operations().map(rule).collect()
+}
 
 #[test]
-fn every_route_is_in_the_table() {
-    let listed: Vec<_> = WHO.iter().map(|(method, path, _)| (*method, *path)).collect();
+fn every_route_has_its_rule() {
+    let listed: Vec<_> = rules().iter().map(|rule| (rule.method, rule.path)).collect();
     for (method, path, _) in ROUTES.iter() {
-        assert!(listed.contains(&(method, path)), "{method} {path} is not in the table");
+        assert!(listed.contains(&(method, path)), "{method} {path} is not in docs/openapi.json");
     }
     assert_eq!(listed.len(), ROUTES.len());
+}
+
+/// What a role is for, in a few sentences. The exceptions are named.
+#[test]
+fn workers_report_what_they_hold_and_operators_change_the_rest() {
+    let operate = ["operate"];
+    let known = |rule: &Rule, paths: &[&str]| paths.contains(&rule.path);
+    for rule in rules() {
+        let is_post = rule.method == "post";
+        let Who::Roles(roles, every) = &rule.who else {
+            let open = ["/v1/partitions", "/v1/executions/{id}/signals"];
+            assert!(known(&rule, &open) || !rule.path.starts_with("/v1"), "{} is open", rule.path);
+            continue;
+        };
+        let case = format!("{} {} {:?}", rule.method, rule.path, rule.who);
+        let of_keys = rule.path.starts_with("/v1/keys") || rule.path.starts_with("/v1/secrets");
+        assert_eq!(roles[..] == ["admin"], of_keys, "{case}");
+        let of_everybody = of_keys || known(&rule, &["/metrics", "/v1/doctor", "/v1/deliveries"]);
+        assert_eq!(*every, of_everybody, "{case}");
+        let reads_everything =
+            known(&rule, &["/v1/events", "/v1/workers", "/v1/executions/{id}/waitpoints/{waitpoint}/token"]);
+        if !is_post && !of_everybody && !rule.path.contains("{instance}") {
+            let readers = if reads_everything { &operate[..] } else { &["submit", "work", "operate"] };
+            assert_eq!(roles, readers, "{case}");
+        }
+        let Some(verb) = rule.path.strip_prefix("/v1/executions/{id}/").filter(|_| is_post) else { continue };
+        if document::takes_fence(rule.path) {
+            assert_eq!(roles[..], ["work"], "{case}");
+        } else {
+            let besides = match verb {
+                "cancel" | "tags" => Some("submit"),
+                "waitpoints/{waitpoint}/close" => Some("work"),
+                _ => None,
+            };
+            assert_eq!(*roles, besides.into_iter().chain(operate).collect::<Vec<_>>(), "{case}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -106,10 +103,14 @@ async fn every_route_takes_the_roles_it_is_for_and_no_other() {
     keys.push(("operate".to_owned(), true, keyed.key(&[Role::Operate], None).await));
     for (role, every, key) in &keys {
         let world = keyed.asked_with(key).await;
-        for (method, path, who) in WHO {
+        for Rule { method, path, who } in rules() {
             let reply = ask(&world, method, path).await;
-            let named = who.split(' ').any(|word| word == role || word == "open" || word == "token" || word == "any");
-            let may = (named || role == "admin") && (*every || !who.starts_with("every"));
+            let may = match who {
+                Who::Everybody | Who::Token | Who::AnyKey => true,
+                Who::Roles(roles, of_every) => {
+                    (roles.contains(&role.as_str()) || role == "admin") && (*every || !of_every)
+                }
+            };
             let case = format!("{method} {path} with {role}, of every namespace: {every}: {reply:?}");
             assert_ne!(reply.status, 401, "{case}");
             if may {
@@ -146,9 +147,9 @@ async fn nobody_is_heard_without_a_key_that_is_valid() {
         let before = keyed.asked_with(&admin).await.contents().await;
         let mut world = keyed.asked_with("").await;
         world.key = key;
-        for (method, path, who) in WHO {
+        for Rule { method, path, who } in rules() {
             let reply = ask(&world, method, path).await;
-            let is_open = *who == "open" || (*who == "token" && what == "none");
+            let is_open = who == Who::Everybody || (who == Who::Token && what == "none");
             let case = format!("{method} {path} with a key that is {what}: {reply:?}");
             assert_eq!(reply.status == 401, !is_open, "{case}");
             if !is_open {
@@ -165,9 +166,9 @@ async fn what_answers_get_asks_the_same_of_head() {
     let (keyed, _) = KeyedStore::new().await;
     let mut world = keyed.asked_with("").await;
     world.key = None;
-    for (_, path, who) in WHO.iter().filter(|(method, _, who)| *method == "get" && *who != "open") {
+    for Rule { path, who, .. } in rules().iter().filter(|rule| rule.method == "get" && rule.who != Who::Everybody) {
         let status = world.request(Method::HEAD, &filled(path)).send().await.unwrap().status();
-        assert_eq!(status, 401, "{path} {who}");
+        assert_eq!(status, 401, "{path} {who:?}");
     }
     let nowhere = answer(world.request(Method::GET, "/v1/nowhere")).await;
     nowhere.assert_refused(404, "not_found", None);

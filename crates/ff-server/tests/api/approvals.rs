@@ -120,7 +120,7 @@ async fn looking_says_what_is_asked_and_decides_nothing() {
     for text in [
         "<p class=\"said\">All checks are &lt;green&gt;.\nReally.</p>",
         "<dt>Work</dt><dd>deploy</dd>",
-        "<dt>LongPoll for</dt><dd>an approval</dd>",
+        "<dt>Waits for</dt><dd>an approval</dd>",
         "<dt>Since</dt><dd>just now (",
         "<form method=\"post\" action=\"?\"",
         "name=\"decision\" value=\"approve\">Approve</button>",

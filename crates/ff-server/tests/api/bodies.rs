@@ -1,9 +1,11 @@
 //! What every route takes in its body, with values it does not take, and something there to try them on.
 
+use ff_server::ROUTES;
 use serde_json::{Value, json};
 
+use crate::document::Property;
 use crate::world::World;
-use crate::{flow_bodies, operator_bodies};
+use crate::{document, flow_bodies, operator_bodies};
 
 /// What a route takes, and whether the body shown is all right as it is.
 pub(crate) struct Route {
@@ -66,7 +68,7 @@ pub(crate) fn word(name: &'static str) -> Field {
     field(name, json!([5, true, "nonsense", "", [], {}]))
 }
 
-/// Text anybody chooses.
+/// Text a caller chooses.
 pub(crate) fn free_text(name: &'static str) -> Field {
     field(name, json!([5, true, "", "a\u{0}b", [], {}]))
 }
@@ -87,7 +89,7 @@ fn decide() -> Vec<Field> {
     ]
 }
 
-/// Every route that takes a body of JSON.
+/// Every route that takes a body of JSON. Those that are not listed are tried as docs/openapi.json describes them.
 pub(crate) fn routes() -> Vec<Route> {
     let steer = || vec![text("reason"), text("requested_by")];
     let mut replay = steer();
@@ -117,6 +119,11 @@ pub(crate) fn routes() -> Vec<Route> {
             path: "/v1/executions/batch",
             good: json!({"executions": [{"kind": "k"}]}),
             fields: vec![required("executions", json!([5, "x", {}, null]))],
+        },
+        Route {
+            path: "/v1/worker/batch",
+            good: json!({"calls": []}),
+            fields: vec![required("calls", json!([5, "x", {}, null]))],
         },
         Route { path: "/v1/executions/{id}/cancel", good: json!({"reason": "r"}), fields: steer() },
         Route { path: "/v1/executions/{id}/replay", good: json!({"reason": "r"}), fields: replay },
@@ -243,7 +250,20 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
     ];
-    routes.into_iter().chain(flow_bodies::routes()).chain(operator_bodies::routes()).collect()
+    let mut routes: Vec<_> = routes.into_iter().chain(flow_bodies::routes()).chain(operator_bodies::routes()).collect();
+    let described = ROUTES.iter().map(|(_, path, _)| *path).filter(|path| path.starts_with("/v1"));
+    for path in described {
+        if let (Some(body), None) = (document::body(path), routes.iter().find(|route| route.path == path)) {
+            routes.push(documented(path, body));
+        }
+    }
+    routes
+}
+
+/// A route with nothing to add to what docs/openapi.json says of its body.
+fn documented(path: &'static str, body: Vec<Property>) -> Route {
+    let fields = body.into_iter().map(|of| Field { required: of.required, ..field(of.name, of.wrong()) });
+    Route { path, good: document::sample(path), fields: fields.collect() }
 }
 
 /// The path of a route with something that is there, and its body with the fence or the token where it takes one.

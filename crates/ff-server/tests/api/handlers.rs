@@ -17,14 +17,4 @@ pub(crate) async fn remote() -> (FlowFabric, DropGuard) {
     (ff_sdk::connect(&url).await.unwrap(), stop.drop_guard())
 }
 
-/// Every scenario at a server of its own.
-macro_rules! over_http {
-    ($($name:ident)*) => {$(
-        #[tokio::test]
-        async fn $name() {
-            let (ff, _server) = remote().await;
-            scenarios::$name(ff).await;
-        }
-    )*};
-}
-scenarios::all!(over_http);
+scenarios::all!(remote().await);

@@ -4,6 +4,7 @@ use ff_server::ROUTES;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::document;
 use crate::world::{World, answer};
 
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
@@ -25,14 +26,14 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
     let routes = ROUTES.iter().filter(|(_, path, _)| path.contains("{id}") && !path.starts_with("/approvals"));
     for (method, path, _) in routes {
         for (id, status, code, field) in &cases {
-            let path = path.replace("{id}", id).replace("{waitpoint}", UUID).replace("{signal}", UUID);
+            let address = path.replace("{id}", id).replace("{waitpoint}", UUID).replace("{signal}", UUID);
             let reply = if *method == "get" {
-                world.get(&path).await
+                world.get(&address).await
             } else {
-                let mut body = if takes_fence(&path) { fence.clone() } else { json!({}) };
-                let more = said(path.rsplit('/').next().unwrap());
+                let mut body = if document::takes_fence(path) { fence.clone() } else { json!({}) };
+                let more = said(path);
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                world.post(&path, &body).await
+                world.post(&address, &body).await
             };
             if *status == 404 && *method == "post" && path.ends_with("/signals") {
                 reply.assert_refused(403, "invalid_token", None);
@@ -45,22 +46,12 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
 }
 
 /// What a call has to say for its id to be looked at.
-fn said(verb: &str) -> Value {
-    match verb {
-        "fail" => json!({"message": "m"}),
-        "frames" => json!({"frames": [{"text": "a"}]}),
-        "priority" => json!({"priority": 1}),
-        "suspend" => json!({"waitpoints": [{"key": "a"}]}),
-        "waitpoints" => json!({"key": "a"}),
-        "signals" => json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"}),
-        _ => json!({}),
+fn said(path: &str) -> Value {
+    match path.rsplit('/').next() {
+        Some("suspend") => json!({"waitpoints": [{"key": "a"}]}),
+        Some("signals") => json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"}),
+        _ => document::sample(path),
     }
-}
-
-fn takes_fence(path: &str) -> bool {
-    ["renew", "progress", "frames", "complete", "fail", "delay", "suspend", "waitpoints", "wait_for_children"]
-        .iter()
-        .any(|verb| path.ends_with(verb))
 }
 
 #[tokio::test]

@@ -150,6 +150,7 @@ async fn a_body_at_its_limit_is_taken_and_one_past_it_refused() {
     let cases = [
         ("/v1/executions".to_owned(), json!({"kind": "k"}), PAYLOAD_BODY_BYTES),
         ("/v1/executions/batch".to_owned(), json!({"executions": [{"kind": "k"}]}), BATCH_BODY_BYTES),
+        ("/v1/worker/batch".to_owned(), json!({"calls": []}), BATCH_BODY_BYTES),
         ("/v1/workers/w-2/claim".to_owned(), json!({"worker_id": "w"}), limits::CONTROL_BODY_BYTES),
         (held.path("renew"), held.call(json!({})), limits::CONTROL_BODY_BYTES),
         (held.path("progress"), held.call(json!({})), limits::CONTROL_BODY_BYTES),

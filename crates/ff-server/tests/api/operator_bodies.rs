@@ -32,11 +32,6 @@ pub(crate) fn routes() -> Vec<Route> {
     label.push(field("remove", list.clone()));
     vec![
         Route { path: "/v1/executions/bulk", good: json!({"action": "cancel", "dry_run": true}), fields: bulk },
-        Route {
-            path: "/v1/executions/{id}/priority",
-            good: json!({"priority": 3}),
-            fields: vec![required("priority", json!(["5", true, -1, 1.5, [], {}]))],
-        },
         Route { path: "/v1/executions/{id}/tags", good: json!({"tags": {"team": "blue"}}), fields: label },
         Route {
             path: "/v1/lanes/{lane}",

@@ -1,4 +1,4 @@
-//! Stopping: whoever waits is answered, what runs finishes, nobody new is let in.
+//! Stopping: long polls are answered, running requests finish, no connection is taken.
 
 use std::time::{Duration, Instant};
 

@@ -137,8 +137,8 @@ async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
     }
 }
 
-/// What is not there and what is another tenant's take the same questions to the store, so that the time an answer takes does not
-/// tell them apart.
+/// A missing id and another tenant's id take the same store calls, so that the time of the answer does not tell them
+/// apart.
 #[tokio::test]
 async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() {
     let (keyed, _) = KeyedStore::new().await;

@@ -146,7 +146,7 @@ impl World {
     }
 }
 
-/// An execution somebody holds.
+/// An execution under a lease.
 pub(crate) struct LeasedExecution(pub(crate) Value);
 
 impl LeasedExecution {

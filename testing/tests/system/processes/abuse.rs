@@ -41,9 +41,9 @@ enum Attack {
     Silence,
     /// Heads that are large and never end.
     UnfinishedHeads,
-    /// Pages nobody reads.
+    /// Pages that are not read.
     UnreadPages,
-    /// Documents nobody reads, without a key.
+    /// Documents that are not read, without a key.
     UnreadDocuments,
     /// Headers that hold no key, a hundred over each connection.
     WrongKeys,

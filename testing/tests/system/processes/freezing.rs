@@ -20,7 +20,7 @@ use super::{LEASE_TTL, stop};
 /// Longer than anything waits for an answer without doubting the connection.
 const FROZEN: Duration = Duration::from_millis(4_500);
 
-/// How soon after waking everybody must serve.
+/// How soon after waking every server must serve.
 const SOON: Duration = Duration::from_secs(2);
 
 /// What is frozen and woken.

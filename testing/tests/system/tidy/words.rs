@@ -4,7 +4,7 @@ use super::files::{self, File, Finding};
 
 const HOW_IT_IS_MADE: &[&str] = &[concat!("sub", "agent"), concat!("this", " session"), concat!("coding", " agent")];
 
-/// Folders of the machine somebody works on.
+/// Folders of a developer's machine.
 const PLACES: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 #[test]

@@ -46,20 +46,13 @@ impl Cancel {
                 exit => exit,
             });
         }
-        if settings.json {
-            output::json(&cancelled)?;
-        } else {
-            let already = if cancelled.already { " already" } else { "" };
-            let scheduled = match cancelled.scheduled {
-                0 => String::new(),
-                scheduled => format!(", {scheduled} more on their way"),
-            };
-            let policy = cancelled.policy.as_str().replace('_', " ");
-            output::line(format_args!(
-                "{} is{already} cancelled ({policy}): {} members stopped{scheduled}",
-                self.id, cancelled.cancelled
-            ))?;
-        }
-        Ok(Exit::Done)
+        let already = if cancelled.already { " already" } else { "" };
+        let scheduled = match cancelled.scheduled {
+            0 => String::new(),
+            scheduled => format!(", {scheduled} more on their way"),
+        };
+        let (id, stopped, policy) = (self.id, cancelled.cancelled, cancelled.policy.as_str().replace('_', " "));
+        let line = format!("{id} is{already} cancelled ({policy}): {stopped} members stopped{scheduled}");
+        settings.answer(&cancelled, || output::line(line))
     }
 }

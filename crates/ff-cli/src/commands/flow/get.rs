@@ -164,7 +164,7 @@ fn took(member: &MemberInfo, now: TimestampMs) -> String {
     member.started_at.map_or("-".to_owned(), since)
 }
 
-/// What it waits for beside the one it is drawn below, and how they join.
+/// Its other upstreams, and how they join.
 fn waits_for(member: &MemberInfo, others: &[&MemberInfo]) -> String {
     let join = member.group.and_then(|group| joined(&group));
     let others = match others {

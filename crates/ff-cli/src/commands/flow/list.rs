@@ -1,20 +1,19 @@
 //! Which flows there are.
 
 use clap::Args;
-use ff_core::backend::EngineBackend;
+use ff_api::FlowsPage;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{FlowCursor, FlowInfo, FlowsPage, ListFlowsArgs};
+use ff_core::contracts::{FlowCursor, FlowInfo, ListFlowsArgs};
 use ff_core::flow::FlowState;
-use ff_core::limits;
 use ff_core::types::{Kind, TagKey, TagValue, TimestampMs};
 
 use super::get::counted;
 use crate::commands::submit::tag;
-use crate::exit::{Exit, tell};
-use crate::input::{cursor, whole};
+use crate::exit::Exit;
+use crate::paging::{Paging, tell_more};
 use crate::settings::Settings;
+use crate::span;
 use crate::table::Table;
-use crate::{output, span};
 
 /// List flows, newest first
 #[derive(Args)]
@@ -31,55 +30,26 @@ pub(super) struct List {
     #[arg(long, value_name = "KEY=VALUE", value_parser = tag)]
     tag: Option<(TagKey, TagValue)>,
 
-    /// How many at most
-    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
-    limit: usize,
-
-    /// Go on where another listing ended
-    #[arg(long, value_name = "CURSOR", value_parser = cursor::<FlowCursor>)]
-    cursor: Option<FlowCursor>,
-
-    /// All there are, however many
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
+    #[command(flatten)]
+    paging: Paging<FlowCursor>,
 }
 
 impl List {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
-        let all = self.all;
-        let args = ListFlowsArgs {
-            namespace: settings.namespace(),
-            kind: self.kind,
-            state: self.state,
-            tag: self.tag,
-            after: self.cursor,
-            limit: if all { limits::PAGE } else { self.limit },
+        let (namespace, kind, state, tag) = (settings.namespace(), self.kind, self.state, self.tag);
+        let args = ListFlowsArgs { kind, state, tag, ..ListFlowsArgs::new(namespace) };
+        let read = async |after, limit| {
+            let page = flowfabric.backend().list_flows(ListFlowsArgs { after, limit, ..args.clone() }).await?;
+            Ok((page.flows, page.next))
         };
-        let backend = &**flowfabric.backend();
-        let page = if all { every_page(backend, args).await? } else { backend.list_flows(args).await? };
-        if settings.json {
-            output::json(&ff_api::FlowsPage::from(page))?;
-        } else {
+        let (flows, next) = self.paging.read(read).await?;
+        let page = FlowsPage { flows, next_cursor: next.map(|cursor| cursor.to_string()) };
+        settings.answer(&page, || {
             tabulate(&page.flows, SystemClock.now()).print()?;
-            if let Some(next) = page.next {
-                tell(format_args!("more: --cursor {next}, or --all"));
-            }
-        }
-        Ok(Exit::Done)
-    }
-}
-
-/// All pages as one.
-async fn every_page(backend: &dyn EngineBackend, mut args: ListFlowsArgs) -> anyhow::Result<FlowsPage> {
-    let mut flows = Vec::new();
-    loop {
-        let page = backend.list_flows(args.clone()).await?;
-        flows.extend(page.flows);
-        if page.next.is_none() {
-            return Ok(FlowsPage { flows, next: None });
-        }
-        args.after = page.next;
+            tell_more(page.next_cursor.as_ref());
+            Ok(())
+        })
     }
 }
 

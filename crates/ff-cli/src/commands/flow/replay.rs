@@ -1,6 +1,7 @@
 //! Running a member again.
 
 use clap::Args;
+use ff_core::contracts::Replayed;
 use ff_core::types::{FlowId, NodeName};
 
 use crate::exit::Exit;
@@ -35,14 +36,8 @@ impl Replay {
             true => flow.replay_from(node, reason).await?,
             false => flow.replay(node, reason).await?,
         };
-        if settings.json {
-            output::json(&replayed)?;
-        } else {
-            output::line(format_args!(
-                "{} is {} again, replay {}",
-                self.node, replayed.public_state, replayed.replays
-            ))?;
-        }
-        Ok(Exit::Done)
+        let Replayed { public_state, replays } = replayed;
+        settings
+            .answer(&replayed, || output::line(format_args!("{} is {public_state} again, replay {replays}", self.node)))
     }
 }

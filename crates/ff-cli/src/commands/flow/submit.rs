@@ -62,12 +62,7 @@ impl Submit {
         if self.wait {
             return watch::until_ended(settings, &flowfabric, submitted.flow_id, self.timeout).await;
         }
-        if settings.json {
-            output::json(&submitted)?
-        } else {
-            output::line(submitted.flow_id)?
-        }
-        Ok(Exit::Done)
+        settings.answer(&submitted, || output::line(submitted.flow_id))
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Line<'f> {
         /// The lines that lead to it, and its name.
         drawn: String,
         member: &'f MemberInfo,
-        /// What else it waits for, which is drawn elsewhere.
+        /// Its other upstreams, which are drawn elsewhere.
         others: Vec<&'f MemberInfo>,
     },
     /// So many more, by state.
@@ -108,7 +108,7 @@ impl<'f> Tree<'f> {
         })
     }
 
-    /// What a member waits for beside the one it is drawn below.
+    /// The upstreams of a member beside the one it is drawn below.
     fn others(&self, member: &MemberInfo) -> Vec<&'f MemberInfo> {
         let upstreams = self.upstreams.get(&member.execution_id).map_or(&[][..], Vec::as_slice);
         let parent = last(upstreams).map(|parent| parent.execution_id);

@@ -64,7 +64,7 @@ pub(super) async fn until_members_ended(
     follower.follow(patience).await
 }
 
-/// Somebody who looks at a flow until it ends.
+/// Watches a flow until it ends.
 struct Follower<'s> {
     settings: &'s Settings,
     flowfabric: &'s FlowFabric,

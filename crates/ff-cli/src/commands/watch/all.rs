@@ -55,7 +55,7 @@ async fn look_on(
     let mut events = Box::pin(events.into_stream());
     loop {
         tokio::select! {
-            Some(told) = events.next() => shown.told(&told?)?,
+            Some(told) = events.next() => shown.event(&told?)?,
             _ = looks.tick() => shown.lanes(lanes::of_namespace(client, Some(&settings.namespace())).await?)?,
         }
     }
@@ -65,7 +65,7 @@ async fn look_on(
 trait WatchDisplay {
     fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()>;
 
-    fn told(&mut self, told: &EventRecord) -> anyhow::Result<()>;
+    fn event(&mut self, told: &EventRecord) -> anyhow::Result<()>;
 
     /// Nothing more is shown.
     fn end(&mut self);
@@ -114,7 +114,7 @@ impl WatchDisplay for Picture {
     }
 
     /// It is drawn with the next look at the lanes: what happens may be more than can be drawn.
-    fn told(&mut self, told: &EventRecord) -> anyhow::Result<()> {
+    fn event(&mut self, told: &EventRecord) -> anyhow::Result<()> {
         self.latest.push_back(told.clone());
         if self.latest.len() > LATEST {
             self.latest.pop_front();
@@ -150,7 +150,7 @@ impl WatchDisplay for Lines {
         Ok(())
     }
 
-    fn told(&mut self, told: &EventRecord) -> anyhow::Result<()> {
+    fn event(&mut self, told: &EventRecord) -> anyhow::Result<()> {
         if self.json { output::json(&json!({ "event": told })) } else { output::line(events::line(told)) }
     }
 

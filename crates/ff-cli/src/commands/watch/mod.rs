@@ -12,7 +12,7 @@ use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::span;
 
-/// How often is looked at what nobody is told of.
+/// How often states are polled that no event reports.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Watch an execution to its end; without an id, watch all lanes and what happens

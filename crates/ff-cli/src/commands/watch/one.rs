@@ -43,7 +43,7 @@ pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Durat
     Ok(exit::cut_short(cut_short, ("execution_id", &id), &format!("`ff watch '{id}'` watches it again")))
 }
 
-/// Somebody who looks at an execution until it ends.
+/// Watches an execution until it ends.
 struct Watcher<'s> {
     settings: &'s Settings,
     flowfabric: FlowFabric,
@@ -54,8 +54,8 @@ struct Watcher<'s> {
 }
 
 impl Watcher<'_> {
-    /// The end is pushed. What comes before it is looked at twice a second: progress is told to nobody, and one execution is
-    /// not worth having everything that happens to all of them told.
+    /// The end is pushed. The state before it is polled twice a second: progress has no event, and following the feed
+    /// of all executions for one of them costs more.
     async fn until_ended(&mut self) -> anyhow::Result<ExecutionEnd> {
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -33,6 +33,8 @@ pub(crate) struct Step<'v> {
     pub(in crate::flow) budget: usize,
     changes: Vec<Change>,
     places: HashMap<ExecutionId, usize>,
+    /// The executions that something happened to, in the order of the first of it.
+    told: Vec<ExecutionId>,
     pub(in crate::flow) flows: BTreeMap<FlowId, FlowChange>,
     edges: BTreeMap<(FlowId, EdgeId), Edge>,
     /// Edges that were not there before, by their ends.
@@ -110,6 +112,7 @@ impl<'v> Step<'v> {
             budget: limits::FLOW_STEP,
             changes: Vec::new(),
             places: HashMap::new(),
+            told: Vec::new(),
             flows: BTreeMap::new(),
             edges: BTreeMap::new(),
             added: BTreeSet::new(),
@@ -296,6 +299,9 @@ impl<'v> Step<'v> {
 
     fn push(&mut self, change: Change) {
         let id = change.after.id;
+        if !change.events.is_empty() && !self.told.contains(&id) {
+            self.told.push(id);
+        }
         match self.places.get(&id) {
             Some(place) => {
                 let place = &mut self.changes[*place];
@@ -377,6 +383,8 @@ impl<'v> Step<'v> {
         for group in self.groups.into_values() {
             self.flows.entry(group.flow_id).and_modify(|change| change.groups.push(group));
         }
+        let told = &self.told;
+        self.changes.sort_by_key(|change| told.iter().position(|id| *id == change.after.id).unwrap_or(usize::MAX));
         let flows = self.flows.into_values().collect();
         let (resolved, cascaded) = (self.resolved, self.cascaded);
         StepOutcome { changes: self.changes, flows, forgotten: Vec::new(), resolved, cascaded }

@@ -81,7 +81,6 @@ pub struct LanesFill {
     finished: bool,
     /// How many more keys may be looked at.
     looks: usize,
-    looked: Option<LaneId>,
 }
 
 impl LanesFill {
@@ -93,7 +92,7 @@ impl LanesFill {
     pub fn looking_at(args: &ListLanesArgs, looks: usize) -> Self {
         let page = LanesPage { lanes: Vec::new(), next: None };
         let ListLanesArgs { limit, finished, .. } = *args;
-        Self { page, limit, finished, looks: looks.min(limits::LANES_LOOKED), looked: args.after.clone() }
+        Self { page, limit, finished, looks: looks.min(limits::LANES_LOOKED) }
     }
 
     /// Whether no further key is looked at.
@@ -117,7 +116,8 @@ impl LanesFill {
         }
         if !info.depths.is_empty() || is_configured {
             if self.page.lanes.len() == self.limit {
-                self.page.next = self.looked.take();
+                // Not the last that was looked at: which lanes without anything a store knows of is its own affair.
+                self.page.next = self.page.lanes.last().map(|last| last.lane_id.within(&last.namespace));
                 return;
             }
             self.page.lanes.push(info);
@@ -125,8 +125,6 @@ impl LanesFill {
         self.looks = self.looks.saturating_sub(1);
         if self.looks == 0 {
             self.page.next = Some(key);
-        } else {
-            self.looked = Some(key);
         }
     }
 

@@ -18,7 +18,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::task::yield_now;
 
-/// A real store with somebody watching.
+/// A real store that is watched.
 pub(crate) struct WatchedStore {
     beneath: Arc<dyn EngineStore>,
     asked: Mutex<BTreeMap<&'static str, usize>>,
@@ -75,6 +75,11 @@ impl WatchedStore {
     /// From now on hints are lost.
     pub(crate) fn lose_hints(&self) {
         self.deaf.store(true, Ordering::SeqCst);
+    }
+
+    /// Hints come again, and listeners do not know that they missed some.
+    pub(crate) fn find_hints_unnoticed(&self) {
+        self.deaf.store(false, Ordering::SeqCst);
     }
 
     /// Hints come again, and listeners are told that they missed some.
@@ -168,6 +173,13 @@ impl EngineStore for WatchedStore {
                 |mut missed| async move { Some((missed.recv().await.ok()?, missed)) },
             );
         Box::pin(stream::select(heard, missed))
+    }
+
+    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+        Box::pin(async move {
+            self.ask("announce")?;
+            self.beneath.announce(hints).await
+        })
     }
 
     fn outages(&self) -> &OutageLog {

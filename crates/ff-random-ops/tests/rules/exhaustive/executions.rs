@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use ff_core::contracts::{
-    CancelArgs, ChangePriorityArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs,
-    PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, SetTagsArgs, Start, SubmitArgs,
+    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs, PumpArgs, RenewArgs,
+    ReplayArgs, RevokeArgs, Start, SubmitArgs,
 };
 use ff_core::due::Due;
 use ff_core::execution::{Execution, Failure};
@@ -16,7 +16,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{ExecutionId, IdempotencyKey, Kid, Kind, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kid, Kind, TimestampMs};
+use ff_random_ops::Adjustment;
 use ff_random_ops::laws::{Step, answers_again, as_expected, healthy, lawful, promised, tokens_open_nothing_else};
 use uuid::Uuid;
 
@@ -47,7 +48,7 @@ pub(crate) struct ExecutionWorld {
     held: Vec<Held>,
     /// The last two waitpoints that were granted; none are made in a world that does not wait.
     granted: Option<Vec<GrantedWaitpoint>>,
-    /// Whether operators change priorities and labels.
+    /// Whether operators adjust executions.
     operated: bool,
 }
 
@@ -76,7 +77,7 @@ impl ExecutionWorld {
         Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted, operated: false }
     }
 
-    /// The same, where operators change priorities and labels.
+    /// The same, where operators adjust executions.
     pub(crate) fn operated(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
         Self { operated: true, ..Self::new(work) }
     }
@@ -131,7 +132,7 @@ impl ExecutionWorld {
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
         if self.operated {
-            operations.extend(about_operating(execution_id));
+            operations.extend(Adjustment::samples(execution_id));
         }
     }
 }
@@ -187,16 +188,6 @@ impl World for ExecutionWorld {
         healthy(&self.model, 0, self.now)?;
         tokens_open_nothing_else(&self.model, &search.conditions(PARTITIONS, self.now))
     }
-}
-
-/// Another priority, and a label to find it by.
-fn about_operating(execution_id: ExecutionId) -> [Operation; 2] {
-    let priority = Priority::new(7).expect("in range");
-    let label = (TagKey::parse("team").expect("a name"), TagValue::parse("data").expect("a text"));
-    [
-        Operation::ChangePriority(ChangePriorityArgs { execution_id, priority }),
-        Operation::SetTags(SetTagsArgs { execution_id, set: [label].into(), remove: [].into() }),
-    ]
 }
 
 /// An execution with every policy that has a moment, started at once or later.

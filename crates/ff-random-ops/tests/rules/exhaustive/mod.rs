@@ -16,8 +16,8 @@ use ff_core::entropy::{Entropy, SeededEntropy};
 use ff_core::operation::Conditions;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
-use ff_random_ops::Coverage;
 use ff_random_ops::laws::{EXECUTION_MOVES, SUSPENSION_MOVES, without_panic};
+use ff_random_ops::{Adjustment, Coverage};
 
 use self::executions::{ExecutionWorld, bounded_work, keyed_work, waiting_work};
 use self::flows::FlowWorld;
@@ -47,7 +47,7 @@ fn every_state_one_execution_can_come_to_keeps_the_laws() {
     let refusals = ["stale_lease", "lease_expired", "lease_revoked", "execution_not_active", "max_replays_exhausted"];
     let names = EXECUTION_MOVES.iter().chain(&refusals).copied().chain(REPLIES.split(", ")).chain(["forgotten"]);
     bounded.coverage.assert_at_least(names.map(|name| (name, 1)));
-    let operated = ["idempotency_conflict", "execution_not_eligible", "prioritised", "tagged"];
+    let operated = ["idempotency_conflict", "execution_not_eligible"].into_iter().chain(Adjustment::names());
     keyed.coverage.assert_at_least(operated.map(|name| (name, 1)));
 }
 

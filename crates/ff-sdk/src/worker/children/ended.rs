@@ -62,9 +62,9 @@ impl Children {
 
     /// The result of one read as JSON; an error that names it when it has none.
     pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
-        let nobody =
+        let missing =
             || Error::Child { name: name.to_owned(), error: Box::new(Code::ExecutionNotFound.refusal().into()) };
-        self.get(name).ok_or_else(nobody)?.json()
+        self.get(name).ok_or_else(missing)?.json()
     }
 }
 
@@ -102,7 +102,8 @@ pub(super) async fn wait(context: &Context) -> Result<(), WaitError> {
     // One wait at a time, as with suspensions.
     let _turn = context.hold().turn.lock().await;
     let own = context.clone();
-    // Seen through even when nobody waits for the answer any more: a handler must not go on without its lease.
+    // A separate task, so that it finishes even if the handler is dropped: the handler must not go on without its
+    // lease.
     let suspending = tokio::spawn(async move { let_go(&own).await });
     match suspending.await.unwrap_or(Err(WaitError::Suspended))?.state {
         GroupState::Satisfied | GroupState::Impossible => Ok(()),
@@ -113,7 +114,7 @@ pub(super) async fn wait(context: &Context) -> Result<(), WaitError> {
     }
 }
 
-/// Asks to wait, again while nobody answers and the lease may still be ours.
+/// Gives up the lease to wait; repeated while there is no answer and the lease may still be ours.
 async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
     context.output().flush().await?;
     let task = context.task();

@@ -13,7 +13,7 @@ use super::signal::only;
 use super::{Suspend, WaitError, WaitOutcome};
 use crate::{Context, Fault, SignalMessage, Waitpoint};
 
-/// What somebody decided.
+/// The decision.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a rejection is an answer, too"]
 pub enum Decision {
@@ -79,7 +79,7 @@ impl WaitForApproval {
         Self { wait: self.wait.on_timeout(behavior) }
     }
 
-    /// Tells somebody of the waitpoint right before the wait begins, for instance by its
+    /// Passes the waitpoint on right before the wait begins, for instance as its
     /// [`approval_url`](Waitpoint::approval_url); see [`Suspend::announce`].
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where

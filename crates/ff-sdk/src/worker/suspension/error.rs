@@ -21,7 +21,7 @@ pub enum WaitError {
     Suspended,
     /// The execution has waited more often than can be remembered.
     TooManyWaits,
-    /// Telling somebody of the waitpoint went wrong.
+    /// The announcement of the waitpoint failed.
     Announce(Fault),
     /// The engine refused, or could not answer.
     Engine(Error),

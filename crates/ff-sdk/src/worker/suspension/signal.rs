@@ -41,7 +41,7 @@ impl WaitForSignal {
         })
     }
 
-    /// Why it waits, for whoever looks at what waits.
+    /// Why it waits; shown with the execution.
     pub fn reason(self, reason: SuspendReason) -> Self {
         self.with(|wait| wait.reason(reason))
     }
@@ -61,7 +61,7 @@ impl WaitForSignal {
         self.with(|wait| wait.on_timeout(behavior))
     }
 
-    /// Tells somebody of the waitpoint right before the wait begins; see [`Suspend::announce`].
+    /// Passes the waitpoint on right before the wait begins; see [`Suspend::announce`].
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where
         F: FnOnce(Waitpoint) -> Fut + Send + 'static,
@@ -103,13 +103,13 @@ impl IntoFuture for WaitForSignal {
             let wait = self.wait.set(|plan| {
                 plan.condition = Condition::Signal { waitpoint: plan.name.clone(), name: Some(wanted) };
             });
-            heard(wait.await?)
+            signal_of(wait.await?)
         })
     }
 }
 
 /// What a wait for one signal says at its end.
-fn heard(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
+fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
     let last = woken.signals.into_iter().next_back();
     match (woken.by, last) {
         (ResumedBy::Timeout, _) | (_, None) => Err(WaitError::TimedOut),

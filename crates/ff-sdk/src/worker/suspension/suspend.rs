@@ -47,7 +47,7 @@ impl Suspend {
         })
     }
 
-    /// Why it waits, for whoever looks at what waits.
+    /// Why it waits; shown with the execution.
     pub fn reason(self, reason: SuspendReason) -> Self {
         self.set(|plan| plan.reason = reason)
     }
@@ -78,8 +78,8 @@ impl Suspend {
         self.set(|plan| plan.resume_policy.handed = SignalSelection::All)
     }
 
-    /// Tells somebody of the waitpoints right before the wait begins: sends the links, registers the callback. It is not
-    /// called once the wait is over, but may be called again when a worker dies on the way. When it fails, the wait does.
+    /// Passes the waitpoints on right before the wait begins: sends the links, registers the callback. It is not called
+    /// once the wait is over, but may be called again when a worker dies on the way. When it fails, the wait does.
     pub fn announce<F, Fut>(self, tell: F) -> Self
     where
         F: FnOnce(Vec<Waitpoint>) -> Fut + Send + 'static,
@@ -114,7 +114,7 @@ impl IntoFuture for Suspend {
     }
 }
 
-/// Tells somebody of the waitpoints before the execution waits on them.
+/// Passes the waitpoints on before the execution waits on them.
 pub(super) type Announce = Box<dyn FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send>;
 
 /// A wait to come.
@@ -127,7 +127,7 @@ pub(super) struct Plan {
     pub(super) timeout_behavior: TimeoutBehavior,
     pub(super) resume_policy: ResumePolicy,
     pub(super) announce: Option<Announce>,
-    /// What is asked, for whoever looks at the execution.
+    /// The question; shown with the execution.
     pub(super) question: Option<String>,
 }
 

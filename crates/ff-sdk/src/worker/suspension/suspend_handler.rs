@@ -81,15 +81,15 @@ async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<Gra
     Ok(granted)
 }
 
-/// Suspends the execution. It is seen through even when nobody waits for the answer any more: a handler that dropped its wait
-/// half way must not go on without its lease.
+/// Suspends the execution. A separate task, so that it finishes even if the handler is dropped: a handler that dropped
+/// its wait half way must not go on without its lease.
 async fn let_go(context: &Context, args: SuspendArgs) -> Result<Suspended, WaitError> {
     let own = context.clone();
     let suspending = tokio::spawn(async move { suspend(&own, args).await });
     suspending.await.unwrap_or(Err(WaitError::Suspended))
 }
 
-/// Asks for the suspension, again while nobody answers and the lease may still be ours.
+/// Asks for the suspension; repeated while there is no answer and the lease may still be ours.
 async fn suspend(context: &Context, mut args: SuspendArgs) -> Result<Suspended, WaitError> {
     context.output().flush().await?;
     let give_up = Instant::now() + Duration::from_millis(context.task().lease_ttl_ms);

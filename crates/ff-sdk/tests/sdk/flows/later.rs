@@ -1,4 +1,4 @@
-//! What a handler added is known again longer than the key it was added under.
+//! Members that a handler added are recognised longer than the key they were added under.
 
 use std::sync::Arc;
 

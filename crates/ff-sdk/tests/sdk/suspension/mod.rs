@@ -2,13 +2,4 @@
 
 mod scenarios;
 
-/// Every scenario on a store of its own.
-macro_rules! on_a_store {
-    ($($name:ident)*) => {$(
-        #[tokio::test]
-        async fn $name() {
-            scenarios::$name(ff_sdk::connect("memory:").await.unwrap()).await;
-        }
-    )*};
-}
-scenarios::all!(on_a_store);
+scenarios::all!((ff_sdk::connect("memory:").await.unwrap(), ()));

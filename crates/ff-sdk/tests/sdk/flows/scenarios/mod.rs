@@ -15,10 +15,10 @@ pub(crate) use children::*;
 pub(crate) use graphs::*;
 pub(crate) use operator::*;
 
-/// Names every scenario to a macro that makes tests of them.
+/// A test per scenario. `$connect` is its connection, with what has to live as long as the test.
 macro_rules! all {
-    ($make:ident) => {
-        $make! {
+    ($connect:expr) => {
+        scenarios::all! { $connect =>
             a_diamond_runs_in_order_and_passes_its_results
             a_result_takes_the_place_of_the_payload_byte_for_byte
             inputs_too_large_to_come_along_are_read
@@ -45,6 +45,13 @@ macro_rules! all {
             children_set_up_wrongly_say_what_is_wrong
         }
     };
+    ($connect:expr => $($name:ident)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let (ff, _guard) = $connect;
+            scenarios::$name(ff).await;
+        }
+    )*};
 }
 pub(crate) use all;
 

@@ -1,4 +1,4 @@
-//! Answers: from people, from operators, from other services, and what whoever follows them is told.
+//! Answers: from people, from operators, from other services, and what followers of the feed receive.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

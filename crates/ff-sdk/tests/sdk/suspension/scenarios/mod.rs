@@ -15,10 +15,10 @@ use tokio::sync::{mpsc, oneshot};
 pub(crate) use answers::*;
 pub(crate) use waits::*;
 
-/// Names every scenario to a macro that makes tests of them.
+/// A test per scenario. `$connect` is its connection, with what has to live as long as the test.
 macro_rules! all {
-    ($make:ident) => {
-        $make! {
+    ($connect:expr) => {
+        scenarios::all! { $connect =>
             a_wait_returns_the_signal_that_ended_it
             waits_in_a_row_are_told_apart_by_name
             the_same_name_again_is_the_next_wait
@@ -42,6 +42,13 @@ macro_rules! all {
             a_wait_set_up_wrongly_says_what_is_wrong
         }
     };
+    ($connect:expr => $($name:ident)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let (ff, _guard) = $connect;
+            scenarios::$name(ff).await;
+        }
+    )*};
 }
 pub(crate) use all;
 

@@ -241,7 +241,7 @@ pub(crate) async fn a_handler_that_drops_its_wait_is_dropped_all_the_same(ff: Fl
                 return Ok("went on");
             }
             let _dropped = DropNotice(tell);
-            // The question whether to wait is on its way when nobody waits for the answer any more.
+            // The call is under way when the handler is dropped.
             let asked = tokio::time::timeout(Duration::from_millis(1), ctx.wait_for_signal("go").into_future());
             assert!(asked.await.is_err());
             std::future::pending::<Result<&str, Fault>>().await

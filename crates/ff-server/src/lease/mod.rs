@@ -1,5 +1,7 @@
 //! The domain of leases over HTTP: the worker protocol, and an operator's way to take a lease away.
 
+mod batch;
+
 use axum::Json;
 use axum::extract::State;
 use ff_api::{Claim, ClaimOf, Claims};
@@ -13,6 +15,8 @@ use crate::callers::Caller;
 use crate::params::Params;
 use crate::path::Instance;
 use crate::problem::Result;
+
+pub(crate) use batch::batch;
 
 /// Hands out work, waiting for some if asked to. A caller that goes away stops waiting.
 pub(crate) async fn claim(

@@ -1,28 +1,28 @@
-//! Being seen: a worker says that it is there, goes on saying so, and says that it goes.
+//! Registration: a worker registers, sends heartbeats and unregisters; and the list of workers that are registered.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::contracts::{HeartbeatArgs, LeaveArgs, RegisterWorkerArgs};
+use ff_core::contracts::{HeartbeatArgs, LeaveArgs, ListWorkersArgs, RegisterWorkerArgs, WorkersPage};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::options::Setup;
+use crate::{Client, Error};
 
-/// How long a worker that stops waits for somebody to hear that it goes.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a worker that stops tries to unregister.
+const UNREGISTERING: Duration = Duration::from_secs(2);
 
-/// A worker that is seen, until it goes. It binds nobody: work is claimed and held whether anybody hears of the worker
-/// or not, so trouble here is only worth a warning.
-pub(super) struct Attendance {
+/// The registration of a worker. Claims and leases do not depend on it, so an error here is only logged.
+pub(super) struct Registration {
     setup: Arc<Setup>,
     beating: AbortOnDropHandle<()>,
 }
 
-impl Attendance {
-    /// Says that the worker is there, and goes on saying so.
+impl Registration {
+    /// Registers the worker and sends heartbeats.
     pub(super) fn begin(setup: &Arc<Setup>) -> Self {
         let beating = {
             let setup = setup.clone();
@@ -31,25 +31,27 @@ impl Attendance {
         Self { setup: setup.clone(), beating: AbortOnDropHandle::new(beating) }
     }
 
-    /// Says that the worker goes.
+    /// Unregisters the worker.
     pub(super) async fn end(self) {
         let Self { setup, beating } = self;
-        // Nothing of ours may come after the farewell.
+        // No heartbeat may follow, which would register the worker again.
         beating.abort();
         drop(beating.await);
         let args = LeaveArgs {
             namespace: setup.namespace.clone(),
             worker_instance_id: setup.holder.worker_instance_id.clone(),
         };
-        match timeout(FAREWELL, setup.backend.leave(args)).await {
+        match timeout(UNREGISTERING, setup.backend.leave(args)).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "cannot say that this worker goes; it will be missed"),
-            Err(_) => tracing::warn!("nobody hears that this worker goes; it will be missed"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "cannot unregister; the worker is listed until its TTL has passed")
+            }
+            Err(_) => tracing::warn!("no answer to unregistering; the worker is listed until its TTL has passed"),
         }
     }
 }
 
-/// Registers, and then says every third of the time it counts as there that it still is, for ever.
+/// Registers, and then sends a heartbeat every third of the TTL, for ever.
 async fn beat(setup: &Setup) {
     let mut beats = interval(Duration::from_millis(limits::WORKER_TTL_MS / 3));
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -85,6 +87,13 @@ async fn heartbeat(setup: &Setup) -> Result<bool, EngineError> {
         Ok(_) => Ok(true),
         Err(EngineError::Refused(refusal)) if refusal.code == Code::NotFound => register(setup).await,
         Err(error) => Err(error),
+    }
+}
+
+impl Client {
+    /// The worker instances that are registered, by their ids, a page at a time.
+    pub async fn workers(&self, args: ListWorkersArgs) -> Result<WorkersPage, Error> {
+        Ok(self.backend().list_workers(args).await?)
     }
 }
 

@@ -1,0 +1,62 @@
+//! Listings that come in pages.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use clap::Args;
+use ff_core::limits;
+
+use crate::exit::tell;
+use crate::input::{cursor, whole};
+
+/// Which part of a listing is shown.
+#[derive(Args)]
+pub(crate) struct Paging<C: Clone + FromStr + Send + Sync + 'static> {
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
+    limit: usize,
+
+    /// Go on where another listing ended
+    #[arg(long, value_name = "CURSOR", value_parser = cursor::<C>)]
+    cursor: Option<C>,
+
+    /// All there are, however many
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+}
+
+impl<C: Clone + FromStr + Send + Sync + 'static> Paging<C> {
+    /// Reads the rows that are asked for, and where the next page begins. `read` reads one page after a cursor, of at most so many rows.
+    pub(crate) async fn read<T>(
+        self,
+        mut read: impl AsyncFnMut(Option<C>, usize) -> anyhow::Result<(Vec<T>, Option<C>)>,
+    ) -> anyhow::Result<(Vec<T>, Option<C>)> {
+        if !self.all {
+            return read(self.cursor, self.limit).await;
+        }
+        Ok((every_page(self.cursor, async |after| read(after, limits::PAGE).await).await?, None))
+    }
+}
+
+/// Reads all pages of a listing after a cursor as one.
+pub(crate) async fn every_page<T, C>(
+    mut after: Option<C>,
+    mut read: impl AsyncFnMut(Option<C>) -> anyhow::Result<(Vec<T>, Option<C>)>,
+) -> anyhow::Result<Vec<T>> {
+    let mut rows = Vec::new();
+    loop {
+        let (page, next) = read(after).await?;
+        rows.extend(page);
+        if next.is_none() {
+            return Ok(rows);
+        }
+        after = next;
+    }
+}
+
+/// Says how to see the next page, if there is one.
+pub(crate) fn tell_more(next: Option<impl Display>) {
+    if let Some(next) = next {
+        tell(format_args!("more: --cursor {next}, or --all"));
+    }
+}

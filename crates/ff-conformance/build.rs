@@ -1,0 +1,47 @@
+//! Finds the promises: every `pub(crate) async fn name(world: World)` in `src/<domain>/<theme>.rs`. Writes them down twice: as the
+//! table of the suite, and by domain and theme, for the tests that are made of them.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=src");
+    let (mut table, mut themes) = (String::new(), String::new());
+    for folder in sorted(Path::new("src"))?.into_iter().filter(|path| path.is_dir()) {
+        let domain = name(&folder);
+        let mut of_domain = String::new();
+        for file in sorted(&folder)?.into_iter().filter(|path| path.is_file()) {
+            let (theme, text) = (name(&file), fs::read_to_string(&file)?);
+            let mut promises = text.lines().filter_map(promise).peekable();
+            if promises.peek().is_some() {
+                of_domain += &format!("{theme}, ");
+            }
+            for promise in promises {
+                let path = format!("{domain}::{theme}::{promise}");
+                table += &format!("({path:?}, |world| Box::pin(crate::{path}(world))),\n");
+            }
+        }
+        if !of_domain.is_empty() {
+            themes += &format!("{domain} {{ {of_domain}}}\n");
+        }
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    fs::write(out.join("promises.rs"), format!("&[\n{table}]"))?;
+    let every_theme = format!("macro_rules! every_theme {{ ($make:ident) => {{ $make! {{\n{themes}}} }}; }}");
+    fs::write(out.join("themes.rs"), every_theme)
+}
+
+fn promise(line: &str) -> Option<&str> {
+    line.strip_prefix("pub(crate) async fn ")?.strip_suffix("(world: World) {")
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    entries.sort();
+    Ok(entries)
+}
+
+/// The name of a module, without the ending of its file.
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().display().to_string()
+}

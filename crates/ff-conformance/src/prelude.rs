@@ -1,0 +1,33 @@
+//! What the promises are written with: the calls of a store and their values, and the world.
+
+pub(crate) use ff_core::api_key::{KeyHash, Role, SecretKey};
+pub(crate) use ff_core::backend::Answer;
+pub(crate) use ff_core::contracts::*;
+pub(crate) use ff_core::engine_error::{Code, EngineError, Refusal};
+pub(crate) use ff_core::event::{EventCursor, EventKind, SealedPlaces};
+pub(crate) use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Origin, Outcome, Progress, Tags};
+pub(crate) use ff_core::flow::{
+    CancelPolicy, EdgeState, FlowEvent, FlowEventKind, FlowState, GroupState, Join, OnSatisfied, PassMode, member_id,
+};
+pub(crate) use ff_core::lane::{LaneSettings, LaneState};
+pub(crate) use ff_core::lease::{Fence, Holder, LeaseEnding};
+pub(crate) use ff_core::limits;
+pub(crate) use ff_core::payload::Payload;
+pub(crate) use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
+pub(crate) use ff_core::signal::{Delivery, Effect, FeedCursor, Position, Signal, Source};
+pub(crate) use ff_core::state::{
+    AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
+    TerminalOutcome,
+};
+pub(crate) use ff_core::suspension::{
+    BoundWaitpoint, Condition, Distinct, OperatorDecision, ResumePolicy, ResumedBy, SignalSelection, SuspendReason,
+    SuspendedBy, TimeoutBehavior, WaitpointState,
+};
+pub(crate) use ff_core::token::{Mac, PresentedToken, Secret, WaitpointToken};
+pub(crate) use ff_core::types::*;
+pub(crate) use uuid::Uuid;
+
+pub(crate) use crate::refused::{assert_refused, refused_as};
+pub(crate) use crate::world::{
+    Contents, Flow, Graph, LeasedExecution, Submission, Waitpoint, Worker, World, labels, ms,
+};

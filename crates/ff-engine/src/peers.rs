@@ -1,0 +1,143 @@
+//! The engines on a store, and which of them acts for which partition.
+//!
+//! Every engine announces itself once a second by a hint. A partition belongs to the engine that comes first by a hash of both among
+//! those that keep up (rendezvous hashing), so that a partition changes hands only when its owner comes or goes. Nothing depends on
+//! engines agreeing: an engine counts itself always, so the first of all acts whatever it has heard of the others, and two
+//! that act for one partition only ask the store twice.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use ff_core::types::EngineId;
+use tokio::time::Instant;
+
+/// After how long without an announcement an engine counts as gone: two may be late or lost.
+const GONE: Duration = Duration::from_millis(2_500);
+
+/// The engines that keep up, as far as one of them knows.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    own: EngineId,
+    seen: HashMap<EngineId, Instant>,
+}
+
+impl Peers {
+    pub(crate) fn new(own: EngineId) -> Self {
+        Self { own, seen: HashMap::new() }
+    }
+
+    /// Another engine announced itself. Answers whether that changes who owns what.
+    pub(crate) fn heard(&mut self, engine_id: EngineId, keeps_up: bool, now: Instant) -> bool {
+        if engine_id == self.own {
+            return false;
+        }
+        if keeps_up { self.seen.insert(engine_id, now).is_none() } else { self.seen.remove(&engine_id).is_some() }
+    }
+
+    /// Forgets those that are gone. Answers whether there were any.
+    pub(crate) fn drop_gone(&mut self, now: Instant) -> bool {
+        let before = self.seen.len();
+        self.seen.retain(|_, seen| now.duration_since(*seen) < GONE);
+        self.seen.len() < before
+    }
+
+    /// When the next one counts as gone if it is not heard before.
+    pub(crate) fn next_gone(&self) -> Option<Instant> {
+        self.seen.values().min().map(|seen| *seen + GONE)
+    }
+
+    /// The partitions this engine acts for.
+    pub(crate) fn owned(&self, partitions: u16) -> BTreeSet<u16> {
+        (0..partitions).filter(|partition| self.owns(*partition)).collect()
+    }
+
+    fn owns(&self, partition: u16) -> bool {
+        let own = rank(&self.own, partition);
+        self.seen.keys().all(|other| rank(other, partition) < own)
+    }
+}
+
+/// How an engine stands for a partition: a hash that every build computes alike, and the id should two be the same.
+fn rank(engine_id: &EngineId, partition: u16) -> (u64, EngineId) {
+    let (high, low) = engine_id.as_uuid().as_u64_pair();
+    let mut hash = high ^ low.rotate_left(32) ^ u64::from(partition).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    for multiplier in [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
+        hash = (hash ^ (hash >> 30)).wrapping_mul(multiplier);
+    }
+    (hash ^ (hash >> 31), *engine_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn engine(nth: u128) -> EngineId {
+        EngineId::from_uuid(Uuid::from_u128(nth << 80 | 7 << 76 | 2 << 62 | nth))
+    }
+
+    /// Engines that have all heard of each other.
+    fn engines(count: u128, now: Instant) -> Vec<Peers> {
+        let all = || (0..count).map(engine);
+        let mut engines: Vec<_> = all().map(Peers::new).collect();
+        for one in &mut engines {
+            all().for_each(|other| {
+                one.heard(other, true, now);
+            });
+        }
+        engines
+    }
+
+    #[tokio::test]
+    async fn engines_that_know_each_other_share_all_partitions_evenly() {
+        for count in [1, 2, 4, 7] {
+            let engines = engines(count, Instant::now());
+            let owned: Vec<_> = engines.iter().map(|engine| engine.owned(256)).collect();
+            let all: BTreeSet<_> = owned.iter().flatten().copied().collect();
+            let shares: Vec<_> = owned.iter().map(BTreeSet::len).collect();
+            assert_eq!((all.len(), shares.iter().sum::<usize>()), (256, 256), "{shares:?}");
+            let even = 256 / shares.len();
+            assert!(shares.iter().all(|share| (even / 2..=even * 2).contains(share)), "{shares:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_partitions_of_an_engine_that_goes_change_hands() {
+        let now = Instant::now();
+        let mut engines = engines(4, now);
+        let before: Vec<_> = engines.iter().map(|engine| engine.owned(256)).collect();
+        let gone = engine(3);
+        for (nth, one) in engines.iter_mut().take(3).enumerate() {
+            assert!(one.heard(gone, false, now));
+            let after = one.owned(256);
+            assert!(before[nth].is_subset(&after), "none is given away");
+            assert!(after.difference(&before[nth]).all(|gained| before[3].contains(gained)));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_partition_has_an_owner_whatever_engines_have_heard() {
+        let now = Instant::now();
+        let mut engines = engines(3, now);
+        // The first has not heard of the second, the second not of the third.
+        engines[0].heard(engine(1), false, now);
+        engines[1].heard(engine(2), false, now);
+        let owned: BTreeSet<_> = engines.iter().flat_map(|engine| engine.owned(256)).collect();
+        assert_eq!(owned.len(), 256);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_engine_that_falls_silent_counts_as_gone() {
+        let began = Instant::now();
+        let mut peers = Peers::new(engine(0));
+        assert!(peers.heard(engine(1), true, began));
+        assert!(!peers.heard(engine(0), true, began), "its own announcement comes back");
+        assert_eq!(peers.next_gone(), Some(began + GONE));
+        assert!(!peers.drop_gone(began + GONE - Duration::from_millis(1)));
+        assert!(!peers.heard(engine(1), true, began + Duration::from_secs(1)), "nothing new");
+        assert!(!peers.drop_gone(began + GONE));
+        assert!(peers.drop_gone(began + GONE + Duration::from_secs(1)));
+        assert_eq!(peers.owned(256).len(), 256);
+    }
+}

@@ -1,0 +1,126 @@
+//! Operations that change one property of one execution and leave it in its phase. All that a run knows of such an operation is here:
+//! when it is chosen, which operation it is, and what the semantics say of it.
+
+use ff_core::contracts::{ChangePriorityArgs, PriorityChanged, SetTagsArgs};
+use ff_core::engine_error::Code;
+use ff_core::execution::Execution;
+use ff_core::operation::{Operation, Reply};
+use ff_core::types::{ExecutionId, Priority, TagKey, TagValue, TimestampMs};
+
+use crate::chance::Chance;
+
+/// One change of one property, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Adjustment {
+    Label {
+        /// A key and a value.
+        set: (u8, u8),
+        remove: u8,
+    },
+    Prioritise {
+        to: i64,
+    },
+}
+
+/// The operations by their names, each with whether it is also taken of an execution that has ended.
+const OPERATIONS: &[(&str, bool)] = &[("set_tags", true), ("change_priority", false)];
+
+impl Adjustment {
+    pub(crate) fn choose(chance: &mut Chance) -> Self {
+        match chance.below(2) {
+            0 => {
+                let set = (*chance.pick(&[0, 1]), *chance.pick(&[0, 1]));
+                Self::Label { set, remove: *chance.pick(&[0, 1, 7]) }
+            }
+            _ => Self::Prioritise { to: *chance.pick(&[0, 1, 2, 9_000]) },
+        }
+    }
+
+    /// The operation, asked for at this time.
+    pub(crate) fn operation(&self, execution_id: ExecutionId, _now: TimestampMs) -> Operation {
+        match self {
+            Self::Label { set, remove } => Operation::SetTags(SetTagsArgs {
+                execution_id,
+                set: [label(set.0, set.1)].into(),
+                remove: [label(*remove, 0).0].into(),
+            }),
+            Self::Prioritise { to } => {
+                Operation::ChangePriority(ChangePriorityArgs { execution_id, priority: Priority::new(*to).unwrap() })
+            }
+        }
+    }
+
+    /// One operation of each kind, for searches that try everything in every state.
+    pub fn samples(execution_id: ExecutionId) -> Vec<Operation> {
+        let all = [Self::Label { set: (0, 0), remove: 7 }, Self::Prioritise { to: 7 }];
+        all.iter().map(|one| one.operation(execution_id, crate::BEGINNING)).collect()
+    }
+
+    /// The names under which a run counts them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        OPERATIONS.iter().map(|(name, _)| *name)
+    }
+
+    /// How often each must have happened for a run to have shown anything.
+    pub fn each_at_least(times: usize) -> impl Iterator<Item = (&'static str, usize)> {
+        Self::names().map(move |name| (name, times))
+    }
+}
+
+/// The execution that an operation adjusts, if it is one of these.
+pub(crate) fn subject(operation: &Operation) -> Option<ExecutionId> {
+    match operation {
+        Operation::SetTags(args) => Some(args.execution_id),
+        Operation::ChangePriority(args) => Some(args.execution_id),
+        _ => None,
+    }
+}
+
+/// What the semantics say of an adjustment: the record after it, or the refusal. Any other operation leaves the record.
+pub(crate) fn adjusted(operation: &Operation, before: &Execution, _now: TimestampMs) -> Result<Execution, Code> {
+    let mut after = before.clone();
+    if subject(operation).is_some() && !takes_ended(operation) && before.is_finished() {
+        return Err(Code::ExecutionNotEligible);
+    }
+    match operation {
+        Operation::SetTags(args) => {
+            args.remove.iter().for_each(|key| drop(after.tags.remove(key)));
+            after.tags.extend(args.set.clone());
+        }
+        Operation::ChangePriority(args) => after.priority = args.priority,
+        _ => {}
+    }
+    Ok(after)
+}
+
+/// What the same call answers once more; nothing, for the reply to another operation.
+pub(crate) fn answer_again(reply: &Reply) -> Option<Reply> {
+    Some(match reply {
+        Reply::Tagged(_) => reply.clone(),
+        Reply::PriorityChanged(first) => {
+            Reply::PriorityChanged(PriorityChanged { from: first.priority, priority: first.priority })
+        }
+        _ => return None,
+    })
+}
+
+/// Whether an adjustment is also taken of an execution that has ended.
+pub(crate) fn takes_ended(operation: &Operation) -> bool {
+    OPERATIONS.contains(&(operation.name(), true))
+}
+
+/// The moves of adjustments, which end where they begin: those a run must have seen, and those it may see where executions are suspended.
+pub(crate) fn moves() -> (Vec<String>, Vec<String>) {
+    let stays = |(name, place): (&str, &str)| format!("{place} -{}-> {place}", name.replace('_', " "));
+    let places = |takes_ended| if takes_ended { &PLACES[..] } else { &PLACES[..3] };
+    let seen = OPERATIONS.iter().flat_map(|(name, ended)| places(*ended).iter().map(|place| stays((name, place))));
+    (seen.collect(), Adjustment::names().map(|name| stays((name, "suspended"))).collect())
+}
+
+/// Where an execution may be, the live ones first.
+const PLACES: [&str; 7] = ["waiting", "delayed", "running", "succeeded", "failed", "cancelled", "expired"];
+
+/// A label by the numbers of its key and its value.
+pub(crate) fn label(key: u8, value: u8) -> (TagKey, TagValue) {
+    (TagKey::parse(&format!("tag-{key}")).unwrap(), TagValue::parse(&format!("value-{value}")).unwrap())
+}

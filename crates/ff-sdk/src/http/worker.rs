@@ -1,0 +1,26 @@
+//! The domains of workers and leases, over HTTP. Calls of a lease's holder come from the table of calls.
+
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{ClaimArgs, Claims, ListWorkersArgs, WorkersPage};
+
+use super::HttpBackend;
+use super::call::unreadable;
+
+impl Handle<ClaimArgs, Claims> for HttpBackend {
+    async fn handle(&self, mut args: ClaimArgs) -> Answer<Claims> {
+        args.namespace = self.effective_namespace(&args.namespace);
+        let instance = args.holder.worker_instance_id.clone();
+        let claims: ff_api::Claims =
+            self.post(&["workers", instance.as_str(), "claim"], &ff_api::Claim::of(args), 0).await?;
+        claims.into_claims().map_err(unreadable)
+    }
+}
+
+impl Handle<ListWorkersArgs, WorkersPage> for HttpBackend {
+    async fn handle(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
+        let mut query = vec![("limit", args.limit.to_string())];
+        query.extend(args.namespace.map(|namespace| ("namespace", self.effective_namespace(&namespace).to_string())));
+        query.extend(args.after.map(|after| ("after", after.to_string())));
+        self.get(&["workers"], &query, 0).await
+    }
+}

@@ -1,0 +1,89 @@
+//! docs/openapi.json as it is checked in: routes, and the bodies they take.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../../../docs/openapi.json")).unwrap());
+
+/// Every operation, by its method and its path.
+pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {
+    let paths = DOCUMENT["paths"].as_object().unwrap();
+    paths.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().unwrap();
+        methods.iter().map(move |(method, operation)| (method.as_str(), path.as_str(), operation))
+    })
+}
+
+/// A field of a body.
+pub(crate) struct Property {
+    pub(crate) name: &'static str,
+    pub(crate) required: bool,
+    schema: &'static Value,
+}
+
+/// The fields of the JSON body that a route takes; nothing, when it takes none.
+pub(crate) fn body(path: &str) -> Option<Vec<Property>> {
+    let request = &DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+    let schema = resolved(request.get("schema")?);
+    let is_required = |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+    let property = |(name, schema): (&'static String, &'static Value)| Property {
+        name,
+        required: is_required(name),
+        schema: resolved(schema),
+    };
+    Some(schema["properties"].as_object().into_iter().flatten().map(property).collect())
+}
+
+/// Whether a route is for the holder of a lease.
+pub(crate) fn takes_fence(path: &str) -> bool {
+    body(path).is_some_and(|fields| fields.iter().any(|field| field.name == "lease_epoch"))
+}
+
+/// A body with the fields that must be there, each with a value that is taken.
+pub(crate) fn sample(path: &str) -> Value {
+    let required = body(path).into_iter().flatten().filter(|field| field.required);
+    required.map(|field| (field.name.to_owned(), field.sample())).collect::<Map<_, _>>().into()
+}
+
+impl Property {
+    /// The type of its values that are not null.
+    fn of_type(&self) -> Option<&str> {
+        let types = &self.schema["type"];
+        types.as_str().or(types[0].as_str())
+    }
+
+    fn sample(&self) -> Value {
+        match self.of_type() {
+            // The largest that is taken, or a moment centuries from now.
+            Some("integer") => self.schema.get("maximum").cloned().unwrap_or(json!(9_999_999_999_999_u64)),
+            Some("boolean") => json!(true),
+            Some("array") => json!([]),
+            Some("object") => json!({}),
+            _ => json!("a"),
+        }
+    }
+
+    /// Values of other types.
+    pub(crate) fn wrong(&self) -> Value {
+        match self.of_type() {
+            Some("integer") if self.schema["minimum"] == 0 => json!(["5", true, -1, 1.5, [], {}]),
+            Some("integer") => json!(["5", "soon", true, 1.5, [], {}]),
+            Some("boolean") => json!([5, "true", [], {}]),
+            Some("array") => json!([5, true, "a", {}]),
+            Some("object") => json!([5, true, "a", []]),
+            Some("string") => json!([5, true, [], {}]),
+            other => panic!("{}: values of the type {other:?} are not known here", self.name),
+        }
+    }
+}
+
+/// A schema without references and without the null that stands for an absent value.
+fn resolved(schema: &'static Value) -> &'static Value {
+    let schema = schema.get("anyOf").map_or(schema, |either| &either[0]);
+    match schema["$ref"].as_str() {
+        Some(reference) => resolved(DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap()),
+        None => schema,
+    }
+}
