@@ -56,7 +56,7 @@ impl StreamCost {
         self.follow(&subject, &id, &asks, &mut says).await?;
         let mut report = Report::new("stream", without_password(&self.store), subject.settings().await?);
         report.throughput_per_s = Some((plan.frames * self.workers) as f64 / took.as_secs_f64());
-        report.latency_ms = subject.timed.latencies.percentiles();
+        report.latency_ms = subject.meter.latencies.percentiles();
         report.settings.insert("workers", self.workers.into());
         report.settings.insert("frame_bytes", self.frame.into());
         report.settings.insert("count", self.count.into());
@@ -83,9 +83,9 @@ impl StreamCost {
             let put_out = says.recv().await.unwrap_or(came);
             heard += 1;
             if heard == WARM_UP {
-                subject.timed.latencies.forget();
+                subject.meter.latencies.forget();
             } else if heard > WARM_UP {
-                subject.timed.latencies.took("frame_to_reader", came.saturating_duration_since(put_out));
+                subject.meter.latencies.took("frame_to_reader", came.saturating_duration_since(put_out));
             }
             // The handler has ended when the last frame has come.
             asks.send(()).ok();

@@ -13,7 +13,8 @@ use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_heard, problem_event, pushed, sse_event,
+    EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
+    sse_event,
 };
 use crate::params::Params;
 use crate::path::Id;
@@ -44,7 +45,7 @@ pub(crate) async fn read(
         return Ok(Json(ff_api::StreamPage::from(ff.long_poll().next_frames(args, wait_ms).await?)).into_response());
     }
     params.done()?;
-    let last = last_heard(&headers, |text| text.parse::<StreamCursor>().ok(), "the id of an event of this stream")?;
+    let last = last_event_id(&headers, |text| text.parse::<StreamCursor>().ok(), "the id of an event of this stream")?;
     let asked = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: limits::PAGE };
     let first = ff.backend().read_stream(asked.clone()).await?;
     if last.is_some() && first.ended && first.items.is_empty() {
