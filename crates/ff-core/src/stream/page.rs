@@ -2,7 +2,7 @@
 //! have; what is told of it is decided here, once.
 
 use super::contracts::ReadStreamArgs;
-use super::{StoredFrame, StreamCursor, StreamMode, StreamParts, StreamRecord};
+use super::{StoredFrame, StreamCursor, StreamParts, StreamRecord};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{AttemptOutcome, Outcome};
 use crate::limits;
@@ -140,16 +140,13 @@ impl StreamPage {
     /// Brings a reader to what is kept: to the document of a summary it has no version of, or past what was trimmed.
     fn catch_up(&mut self, attempt: AttemptIndex, stream: &StreamRecord, room: &mut Room) {
         let is_behind = self.next.seq < stream.first;
-        match &stream.summary {
-            Some(document) if stream.mode == StreamMode::Summary && (is_behind || self.next.seq == 0) => {
-                if room.take(document.len()) {
-                    self.tell(StreamItem::Summary { attempt, version: stream.next, document: document.clone() });
-                }
+        let document = stream.summary.as_ref().filter(|_| is_behind || self.next.seq == 0);
+        if let Some(document) = document {
+            if room.take(document.len()) {
+                self.tell(StreamItem::Summary { attempt, version: stream.next, document: document.clone() });
             }
-            _ if is_behind && room.take(0) => {
-                self.tell(StreamItem::Trimmed { attempt, from: self.next.seq, to: stream.first });
-            }
-            _ => {}
+        } else if is_behind && room.take(0) {
+            self.tell(StreamItem::Trimmed { attempt, from: self.next.seq, to: stream.first });
         }
     }
 
@@ -191,7 +188,7 @@ impl Room {
 mod tests {
     use super::*;
     use crate::samples::{at, waiting};
-    use crate::stream::Frame;
+    use crate::stream::{Frame, StreamMode};
     use crate::types::{ExecutionId, FrameType};
 
     const A: AttemptIndex = AttemptIndex(0);

@@ -2,7 +2,6 @@
 //! one call as have come together meanwhile.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -173,30 +172,28 @@ impl OutputBuffer {
     }
 
     /// Appends what waits until nothing does.
-    fn send(self: Arc<Self>) -> impl Future<Output = ()> + Send {
-        async move {
-            loop {
-                // Whatever else is put out in this turn goes with it.
-                tokio::task::yield_now().await;
-                let Some(args) = self.take() else { break };
-                let bytes = args.bytes();
-                let appended = self.append(args).await;
-                let mut state = self.state();
-                state.bytes -= bytes;
-                match appended {
-                    Ok(appended) => state.next = Some(appended.next),
-                    Err(error) => {
-                        state.failed = Some(error);
-                        state.is_sending = false;
-                        state.waiting.clear();
-                        break;
-                    }
+    async fn send(self: Arc<Self>) {
+        loop {
+            // Whatever else is put out in this turn goes with it.
+            tokio::task::yield_now().await;
+            let Some(args) = self.take() else { break };
+            let bytes = args.bytes();
+            let appended = self.append(args).await;
+            let mut state = self.state();
+            state.bytes -= bytes;
+            match appended {
+                Ok(appended) => state.next = Some(appended.next),
+                Err(error) => {
+                    state.failed = Some(error);
+                    state.is_sending = false;
+                    state.waiting.clear();
+                    break;
                 }
-                drop(state);
-                self.moved.notify_waiters();
             }
+            drop(state);
             self.moved.notify_waiters();
         }
+        self.moved.notify_waiters();
     }
 
     /// What goes with the next call; nothing when nothing waits, and then nothing is being appended any more.
