@@ -19,6 +19,7 @@ mod route;
 #[cfg(feature = "schema")]
 mod schema;
 mod signal;
+mod stream;
 mod suspension;
 mod trace;
 mod worker;
@@ -44,6 +45,7 @@ pub use problem::Problem;
 pub use redacted::Redacted;
 pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};
+pub use stream::{AppendFrames, ItemKind, NewFrame, StreamItem, StreamPage};
 pub use suspension::{
     Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,
     RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Complete, CreateWaitpoint, Delay, Fail, Heartbeat, Leave, PAYLOAD_BODY_BYTES, Progress, RegisterWorker, Renew,
-    SetTags, TagFlow, WaitForChildren,
+    AppendFrames, Complete, CreateWaitpoint, Delay, Fail, Heartbeat, Leave, PAYLOAD_BODY_BYTES, Progress,
+    RegisterWorker, Renew, SetTags, TagFlow, WaitForChildren,
 };
 
 /// The body of a call that is one operation on one thing. Its path names the thing.
@@ -65,6 +65,9 @@ macro_rules! calls {
             "/v1/executions/{id}/progress" WORK lease::progress:
                 Progress(ProgressArgs, execution_id: ExecutionId) -> Noted, at most CONTROL_BODY_BYTES, refused [409],
                 "Notes how far the holder is." => "It was noted.";
+            "/v1/executions/{id}/frames" WORK stream::append:
+                AppendFrames(AppendFramesArgs, execution_id: ExecutionId) -> FramesAppended, at most PAYLOAD_BODY_BYTES, refused [409],
+                "Adds frames to the stream of the running attempt." => "Their numbers.";
             "/v1/executions/{id}/complete" WORK lease::complete:
                 Complete(CompleteArgs, execution_id: ExecutionId) -> Completed, at most PAYLOAD_BODY_BYTES, refused [409],
                 "Ends an execution with what its holder produced." => "It is completed.";
@@ -128,6 +131,7 @@ macro_rules! routes {
             get  "/v1/executions/{id}/payload"                            READ      execution::payload;
             get  "/v1/executions/{id}/result"                             READ      execution::result;
             get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
+            get  "/v1/executions/{id}/stream"                             READ      stream::read;
             post "/v1/executions/{id}/suspend"                            WORK      suspension::suspend;
             post "/v1/executions/{id}/resume"                             OPERATE   suspension::resume;
             post "/v1/executions/{id}/approve"                            OPERATE   suspension::approve;

@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_flows.sql"),
     include_str!("../migrations/0005_lanes_workers_events.sql"),
     include_str!("../migrations/0006_api_keys.sql"),
+    include_str!("../migrations/0007_streams.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables.

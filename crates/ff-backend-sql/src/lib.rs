@@ -23,6 +23,7 @@ mod schema;
 mod session;
 mod signal;
 mod store;
+mod stream;
 mod suspension;
 mod table;
 mod value;
@@ -37,9 +38,9 @@ pub use flow::{OutboxChanges, PendingEnd};
 pub use queries::{QUERIES, RINGS};
 pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
-    API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY,
-    KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, READY, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, TABLES, TAG, WAITPOINT,
-    WORKER,
+    API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
+    IDEMPOTENCY, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, READY, SIGNAL, SIGNAL_KEY, STREAM, SUSPEND_KEY, TABLES,
+    TAG, WAITPOINT, WORKER,
 };
 pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
 pub use store::{Driver, SqlStore};

@@ -148,6 +148,7 @@ fn weight(operation: &Operation) -> usize {
         Operation::Submit(args) => args.payload.bytes.len(),
         Operation::Complete(args) => args.result.as_ref().map_or(0, |result| result.bytes.len()),
         Operation::Deliver(args) => args.payload.as_ref().map_or(0, |payload| payload.bytes.len()),
+        Operation::AppendFrames(args) => args.bytes(),
         Operation::StageFlow(args) => payloads(&args.nodes),
         Operation::GrowFlow(args) => payloads(&args.nodes),
         _ => 0,

@@ -19,6 +19,8 @@ pub static TABLES: &[&Table] = &[
     &API_KEY,
     &SIGNAL,
     &SIGNAL_KEY,
+    &STREAM,
+    &FRAME,
     &DELIVERY,
     &FLOW,
     &EDGE,
@@ -174,6 +176,29 @@ pub static SIGNAL_KEY: Table = Table {
         Column::text("key"),
         Column::uuid("signal_id"),
         Column::int("until"),
+    ],
+};
+
+/// What attempts put out, from their first frame on.
+pub static STREAM: Table = Table {
+    name: "stream",
+    key: 3,
+    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("attempt"), Column::text("record")],
+};
+
+/// The frames of streams that are kept, by their numbers.
+pub static FRAME: Table = Table {
+    name: "frame",
+    key: 4,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::int("attempt"),
+        Column::int("seq"),
+        Column::int("appended_at"),
+        Column::text("channel"),
+        Column::text("frame_type"),
+        Column::bytes("bytes"),
     ],
 };
 

@@ -33,23 +33,38 @@ pub(crate) struct Calls {
 #[async_trait]
 impl Server for Calls {
     async fn fcall(&self, call: Fcall) -> Result<Value, EngineError> {
-        let key = call.keys.first().cloned().unwrap_or_default();
         let writes = !call.signature.flags.contains(&"no-writes");
+        self.ask(call, writes).await
+    }
+}
+
+/// The same store, asked by callers that do not wait for its disk.
+pub(crate) struct WithoutFsync<'c>(pub(crate) &'c Calls);
+
+#[async_trait]
+impl Server for WithoutFsync<'_> {
+    async fn fcall(&self, call: Fcall) -> Result<Value, EngineError> {
+        self.0.ask(call, false).await
+    }
+}
+
+impl Calls {
+    /// Calls a function, and waits for the disk where the store does, if the answer is to be durable.
+    async fn ask(&self, call: Fcall, durable: bool) -> Result<Value, EngineError> {
+        let key = call.keys.first().cloned().unwrap_or_default();
         let commands = self.commands(&key, &call);
-        let mut answer = self.send(&key, &commands, writes).await;
+        let mut answer = self.send(&key, &commands, durable).await;
         for _ in 0..LOADED_AGAIN {
             if !matches!(&answer, Err(CallFailure::Sent(error)) if lacks_the_library(error)) {
                 break;
             }
             tracing::warn!("the server had lost the functions; loading them again");
             self.load(&key).await?;
-            answer = self.send(&key, &commands, writes).await;
+            answer = self.send(&key, &commands, durable).await;
         }
         answer.map(value).map_err(|failed| told(&failed))
     }
-}
 
-impl Calls {
     /// One plain command about a key.
     pub(crate) async fn plain(&self, key: &str, command: Cmd) -> Result<redis::Value, EngineError> {
         self.link.send(key, &[command]).await.map_err(|failed| told(&failed))
@@ -59,9 +74,9 @@ impl Calls {
         if self.clock.is_some() { LibraryClock::Test } else { LibraryClock::Server }
     }
 
-    async fn send(&self, key: &str, commands: &[Cmd], writes: bool) -> Result<redis::Value, CallFailure> {
+    async fn send(&self, key: &str, commands: &[Cmd], durable: bool) -> Result<redis::Value, CallFailure> {
         match &self.fsync {
-            Some(group) if writes => group.send(commands).await,
+            Some(group) if durable => group.send(commands).await,
             _ => self.link.send(key, commands).await,
         }
     }

@@ -16,6 +16,7 @@ mod report;
 mod retention;
 mod search;
 mod store;
+mod stream;
 mod suspend;
 
 pub use chain::Chain;
@@ -31,6 +32,7 @@ pub use report::Report;
 pub use retention::Retention;
 pub use search::SearchCost;
 pub use store::NotAStore;
+pub use stream::StreamCost;
 pub use suspend::SuspendToResume;
 
 /// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.

@@ -57,6 +57,7 @@ commands! { run(settings, typed):
     Workers(settings),
     Events(settings),
     Watch(settings),
+    Tail(settings),
     Waiting(settings),
     Signal(settings),
     #[command(flatten)]

@@ -43,6 +43,11 @@ pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
     if bytes.is_empty() || bytes.ends_with(b"\n") { Ok(()) } else { write(b"\n") }
 }
 
+/// Writes bytes as they come, and nothing after them. On a terminal, what it would obey is escaped.
+pub(crate) fn raw(bytes: &[u8]) -> anyhow::Result<()> {
+    if is_terminal() { write(harmless(bytes).as_bytes()) } else { write(bytes) }
+}
+
 /// Writes one JSON document: spread out for people, on one line for programs.
 pub(crate) fn json(document: &impl Serialize) -> anyhow::Result<()> {
     if !is_terminal() {

@@ -15,6 +15,7 @@ mod lease;
 mod prelude;
 mod refused;
 mod signal;
+mod stream;
 mod suite;
 mod suspension;
 mod token;

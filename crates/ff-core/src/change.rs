@@ -5,6 +5,7 @@ use crate::execution::{Attempt, Execution};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::signal::{RecordedSignal, SignalKeyEntry};
+use crate::stream::StreamWrite;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
 
@@ -28,6 +29,8 @@ pub struct Change {
     pub signal_key: Option<SignalKeyEntry>,
     /// The idempotency key of a suspension to remember.
     pub suspend_key: Option<SuspendKeyEntry>,
+    /// What becomes of the stream of its attempt.
+    pub stream: Option<Box<StreamWrite>>,
     pub events: Vec<Event>,
 }
 
@@ -65,6 +68,7 @@ impl Change {
             signals: Vec::new(),
             signal_key: None,
             suspend_key: None,
+            stream: None,
             events: Vec::new(),
         }
     }
@@ -84,6 +88,7 @@ impl Change {
         self.signals.extend(later.signals);
         self.signal_key = later.signal_key.or(self.signal_key);
         self.suspend_key = later.suspend_key.or(self.suspend_key);
+        self.stream = later.stream.or(self.stream);
         self.events.extend(later.events);
         self
     }

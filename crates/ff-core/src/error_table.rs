@@ -79,6 +79,12 @@ error_table! {
     InvalidCapabilities "invalid_capabilities" Terminal 400
         "A list of capabilities has one that is malformed, or too many of them.";
 
+    // Streams.
+    StreamNotFound "stream_not_found" Expected 404 "The attempt has put out nothing.";
+    RetentionLimitExceeded "retention_limit_exceeded" Terminal 413 "The frame is larger than a stream takes.";
+    InvalidFrameType "invalid_frame_type" SoftError 400 "There is no such type of frame.";
+    InvalidOffset "invalid_offset" Retryable 409 "The stream has nothing at this position.";
+
     // Requests.
     InvalidInput "invalid_input" Terminal 400 "A field of the request is not what it must be.";
     InvalidArgs "invalid_args" Terminal 400 "An argument of the function is missing or malformed.";
@@ -120,14 +126,10 @@ error_table! {
     CapabilityMismatch "capability_mismatch" Retryable 409 "The worker lacks a capability the execution requires.";
     InvalidBlockingReason "invalid_blocking_reason" Terminal 400 "An execution cannot be blocked for this reason.";
     // Streams.
-    StreamNotFound "stream_not_found" Expected 404 "The attempt has put out nothing.";
     StreamClosed "stream_closed" Terminal 409 "The attempt has ended, and its stream with it.";
     StreamAlreadyClosed "stream_already_closed" Informational 409 "The stream was closed before.";
     StaleOwnerCannotAppend "stale_owner_cannot_append" Terminal 409
         "Only the holder of the running attempt can add to its stream.";
-    RetentionLimitExceeded "retention_limit_exceeded" Terminal 413 "The frame is larger than a stream takes.";
-    InvalidFrameType "invalid_frame_type" SoftError 400 "There is no such type of frame.";
-    InvalidOffset "invalid_offset" Retryable 409 "The stream has nothing at this position.";
     // Budgets.
     BudgetNotFound "budget_not_found" Terminal 404 "There is no budget with this id.";
     BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";

@@ -6,7 +6,7 @@ use futures_core::Stream;
 
 use crate::backend::ReadyLane;
 use crate::change::Change;
-use crate::execution::{Execution, Phase};
+use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
@@ -27,6 +27,8 @@ pub enum Hint {
     SignalDelivered { partition: u16 },
     /// A partition's feed of what happens has grown.
     EventTold { partition: u16 },
+    /// There is more of the output of an execution, or an attempt of one that has output began or ended.
+    StreamMoved { execution_id: ExecutionId },
     /// An execution ended.
     Ended { execution_id: ExecutionId },
     /// Something happened in a flow. Stores may leave out flows nobody follows.
@@ -77,6 +79,10 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     {
         hints.push(Hint::LaneFreed { partition, lane: after.lane_key() });
     }
+    let stage = |of: &Execution| (of.attempts_made, matches!(of.attempt, AttemptSlot::Open(_)), of.is_finished());
+    if before.is_some_and(|before| before.streamed && stage(before) != stage(after)) {
+        hints.push(Hint::StreamMoved { execution_id: after.id });
+    }
     if after.is_finished() && !before.is_some_and(Execution::is_finished) {
         hints.push(Hint::Ended { execution_id: after.id });
     }
@@ -102,6 +108,11 @@ pub fn lane_hints(
 pub fn delivered(change: &Change) -> Option<Hint> {
     let partition = change.after.id.partition();
     (!change.signals.is_empty()).then_some(Hint::SignalDelivered { partition })
+}
+
+/// What the frames of a change are worth telling: readers of the stream wait for them.
+pub fn streamed(change: &Change) -> Option<Hint> {
+    change.stream.as_ref().map(|_| Hint::StreamMoved { execution_id: change.after.id })
 }
 
 /// What a change of a flow is worth telling.
@@ -160,6 +171,19 @@ mod tests {
             lease.until = at(60_000);
         }
         assert_eq!(hints(Some(&running()), &later), []);
+    }
+
+    #[test]
+    fn readers_of_output_are_told_when_its_attempt_ends_and_when_another_begins() {
+        let streamed = |execution: Execution| Execution { streamed: true, ..execution };
+        let lost = streamed(crate::lease::expire(&running(), at(30_000)).after);
+        let is_told = |before: &Execution, after: &Execution| {
+            hints(Some(before), after).contains(&Hint::StreamMoved { execution_id: after.id })
+        };
+        assert!(is_told(&streamed(running()), &lost));
+        assert!(is_told(&lost, &Execution { attempts_made: 2, ..streamed(running()) }));
+        assert!(!is_told(&streamed(running()), &streamed(running())));
+        assert!(!is_told(&running(), &crate::lease::expire(&running(), at(30_000)).after), "there is none");
     }
 
     #[test]

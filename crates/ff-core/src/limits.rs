@@ -159,6 +159,29 @@ pub const CONDITION_SIGNALS: usize = 1_000;
 /// Bytes of signals that come with the claim of what they resumed; the rest is read one by one.
 pub const RESUME_BYTES: usize = 4 * 1024 * 1024;
 
+/// The bytes of one frame of a stream.
+pub const FRAME_BYTES: usize = 64 * 1024;
+/// Frames one call may append, and the bytes of all of them together.
+pub const APPEND_FRAMES: usize = 1_000;
+pub const APPEND_BYTES: usize = 1024 * 1024;
+/// The highest number a frame may be said to get. No stream comes that far.
+pub const FRAME_NUMBER: u64 = 1 << 40;
+/// Frames a stream may be asked to keep at most, when it is not to keep all of them.
+pub const STREAM_FRAMES: u64 = 1_000_000;
+/// Bytes of frames a stream may be asked to keep, at least and at most. A sixteenth of them goes at a time, in one step.
+pub const STREAM_MIN_BYTES: u64 = 2 * FRAME_BYTES as u64;
+pub const STREAM_BYTES: u64 = 16 * 1024 * 1024;
+/// Frames kept of a stream of mode `best_effort`.
+pub const BEST_EFFORT_FRAMES: u64 = 1_000;
+/// The bytes of a stream's summary.
+pub const SUMMARY_BYTES: usize = 256 * 1024;
+/// Patches kept of a stream of mode `summary`; a reader that is further behind is told the document.
+pub const SUMMARY_PATCHES: u64 = 100;
+/// Frames a store reads at once for a page, so that large ones do not fill its memory.
+pub const FRAMES_AT_ONCE: usize = 250;
+/// Attempts whose output one page tells of.
+pub const STREAM_ATTEMPTS: usize = 64;
+
 /// Secrets one partition keeps, the current one and the retired ones.
 pub const RING_KIDS: usize = 64;
 /// The bytes of one secret, at most and at least: fewer could be guessed from a token.

@@ -16,6 +16,7 @@ use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use crate::snapshot::Snapshot;
+use crate::stream::contracts::{ReadStreamArgs, StreamPage};
 use crate::suspension::contracts::WaitpointInfo;
 use crate::token::contracts::PartitionKids;
 use crate::token::{KeyRing, PresentedToken, WaitpointToken};
@@ -39,6 +40,8 @@ macro_rules! queries {
                 /// How it ended; refused as `execution_not_terminal` while it has not.
                 result(id: &ExecutionId) -> ExecutionEnd = Result(ReadResult): ReadResult { execution_id: *id };
                 attempts(id: &ExecutionId) -> Attempts = Attempts(ReadAttempts): ReadAttempts { execution_id: *id };
+                /// The output of an attempt, or of all attempts, from a cursor on. Answers at once, with what there is.
+                read_stream(args: ReadStreamArgs) -> StreamPage = ReadStream(ReadStreamArgs): args;
                 /// How a lane is configured, and how many executions it has in each state.
                 describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLane(DescribeLane):
                     DescribeLane { namespace: namespace.clone(), lane: lane.clone() };
@@ -247,7 +250,7 @@ checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
         Describe, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
     |query, partitions| check_partition(query.partition, partitions) => Sweep, TakeSnapshot;
-    |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) => SignalsArgs;
+    |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) => SignalsArgs, ReadStreamArgs;
     |query, _partitions| query.check() =>
         ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
         FlowEventsArgs, EventsArgs, ListKeysArgs;

@@ -19,11 +19,12 @@ use crate::operation::{Command, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::signal::SignalKeyEntry;
+use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId,
-    WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs,
+    WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use crate::worker::Worker;
@@ -67,7 +68,7 @@ pub(crate) fn held(execution: &Execution) -> Fence {
 /// A few records, all of them at hand.
 #[derive(Default)]
 pub(crate) struct RecordSet {
-    executions: HashMap<ExecutionId, Execution>,
+    pub(crate) executions: HashMap<ExecutionId, Execution>,
     keys: HashMap<(Namespace, IdempotencyKey), KeyEntry>,
 }
 
@@ -115,6 +116,10 @@ impl View for RecordSet {
         _: &WaitpointId,
         _: &IdempotencyKey,
     ) -> Result<Option<&SignalKeyEntry>, Miss> {
+        Ok(None)
+    }
+
+    fn stream(&self, _: &ExecutionId, _: AttemptIndex) -> Result<Option<&StreamRecord>, Miss> {
         Ok(None)
     }
 

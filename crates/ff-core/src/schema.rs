@@ -9,6 +9,7 @@ use crate::event::EventCursor;
 use crate::execution::contracts::Cursor;
 use crate::limits;
 use crate::signal::{FeedCursor, Position};
+use crate::stream::{StreamCursor, StreamMode};
 use crate::token::WaitpointToken;
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, Priority};
@@ -76,6 +77,8 @@ described! {
     FeedCursor: opaque();
     EventCursor: opaque();
     Cursor: opaque();
+    StreamCursor: opaque();
+    StreamMode: json_schema!({ "enum": ["durable", "summary", "best_effort"] });
 }
 
 /// Text that means something only to who wrote it.

@@ -11,9 +11,12 @@ use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::signal::{Delivery, Signal, SignalKeyEntry};
+use crate::stream::{StoredFrame, StreamRecord};
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
-use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, SignalId, WaitpointId, WorkerInstanceId};
+use crate::types::{
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, SignalId, WaitpointId, WorkerInstanceId,
+};
 use crate::worker::Worker;
 
 /// The contents of one partition.
@@ -41,6 +44,8 @@ pub struct Snapshot {
     pub pending_waitpoints: BTreeMap<WaitpointId, Score>,
     /// The feed of delivered signals, oldest first.
     pub deliveries: Vec<Delivery>,
+    /// Streams, each with the frames that are kept.
+    pub streams: BTreeMap<(ExecutionId, AttemptIndex), (StreamRecord, Vec<StoredFrame>)>,
     /// Every flow, those that are staged among them.
     pub flows: BTreeMap<FlowId, Flow>,
     pub edges: BTreeMap<(FlowId, EdgeId), Edge>,

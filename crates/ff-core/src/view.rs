@@ -9,11 +9,12 @@ use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
 use crate::signal::SignalKeyEntry;
+use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs, WaitpointId,
-    WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs,
+    WaitpointId, WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -36,6 +37,9 @@ pub trait View {
         waitpoint: &WaitpointId,
         key: &IdempotencyKey,
     ) -> Result<Option<&SignalKeyEntry>, Miss>;
+
+    /// The stream of an attempt; none before its first frame.
+    fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss>;
 
     /// The secrets of a partition; none when it was never given one.
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss>;
@@ -134,6 +138,7 @@ pub enum Miss {
     Waitpoint(ExecutionId, WaitpointId),
     SuspendKey(ExecutionId, IdempotencyKey),
     SignalKey(ExecutionId, WaitpointId, IdempotencyKey),
+    Stream(ExecutionId, AttemptIndex),
     Ring(u16),
     Flow(FlowId),
     Edge(FlowId, EdgeId),

@@ -281,6 +281,7 @@ impl Pump {
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
             | Hint::EventTold { .. }
+            | Hint::StreamMoved { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

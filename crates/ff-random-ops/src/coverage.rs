@@ -207,6 +207,7 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::ClaimDecision(_) | Reply::Claimed(_) => "taken",
         Reply::Renewed(_) => "renewed",
         Reply::Noted(_) => "noted",
+        Reply::FramesAppended(_) => "appended",
         Reply::Completed(_) => "completed",
         Reply::Failed(Failed::Failed) => "failed for good",
         Reply::Failed(Failed::RetryScheduled { .. }) => "failed with a retry",

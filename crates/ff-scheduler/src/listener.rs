@@ -83,6 +83,7 @@ impl Listener {
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
             | Hint::EventTold { .. }
+            | Hint::StreamMoved { .. }
             | Hint::EngineSeen { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }

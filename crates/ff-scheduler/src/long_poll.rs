@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineStore, LongPoll};
 use ff_core::contracts::{
     Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd, FlowEnd,
-    FlowEventsArgs, FlowEventsPage, NextArgs,
+    FlowEventsArgs, FlowEventsPage, NextArgs, ReadStreamArgs, StreamPage,
 };
 use ff_core::types::{ExecutionId, FlowId};
 use ff_engine::Notifier;
@@ -50,6 +50,10 @@ impl LongPoll for LongPolls {
 
     async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
         self.notifier.ended(id, wait_ms).await
+    }
+
+    async fn next_frames(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
+        self.notifier.next_frames(args, wait_ms).await
     }
 
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {

@@ -12,7 +12,7 @@ use header::Header;
 
 /// The domains that have functions, and the folder of published functions that no store calls.
 const DOMAINS: &[&str] =
-    &["event", "execution", "flow", "lane", "lease", "published", "signal", "suspension", "engine", "worker"];
+    &["event", "execution", "flow", "lane", "lease", "published", "signal", "stream", "suspension", "engine", "worker"];
 
 fn main() {
     let source = Path::new("lua");

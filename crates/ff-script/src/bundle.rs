@@ -106,6 +106,9 @@ fn constants(clock: LibraryClock) -> String {
     constant("resume_bytes", limits::RESUME_BYTES.to_string());
     constant("signals", limits::SIGNALS.to_string());
     constant("buffered_signals", limits::BUFFERED_SIGNALS.to_string());
+    constant("frame_bytes", limits::FRAME_BYTES.to_string());
+    constant("best_effort_frames", limits::BEST_EFFORT_FRAMES.to_string());
+    constant("summary_patches", limits::SUMMARY_PATCHES.to_string());
     constant("feed", limits::FEED.to_string());
     constant("ring_kids", limits::RING_KIDS.to_string());
     constant("secret_bytes", limits::SECRET_BYTES.to_string());

@@ -53,6 +53,7 @@ fn hint(line: &str) -> Option<Hint> {
             Some(Hint::LeaseLost { worker_instance_id: word()?.parse().ok()?, lost })
         }
         "ended" => Some(Hint::Ended { execution_id: word()?.parse().ok()? }),
+        "stream" => Some(Hint::StreamMoved { execution_id: word()?.parse().ok()? }),
         "moved" => Some(Hint::FlowMoved { flow_id: word()?.parse().ok()? }),
         "flow_ended" => Some(Hint::FlowEnded { flow_id: word()?.parse().ok()? }),
         "freed" => Some(Hint::LaneFreed { partition: word()?.parse().ok()?, lane: lane_of_index(word()?)? }),

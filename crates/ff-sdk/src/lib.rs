@@ -34,6 +34,7 @@ mod job;
 mod lane;
 mod signal;
 pub mod store_url;
+mod stream;
 mod worker;
 
 pub use callback::{Callback, CallbackError, CallbackRejection, CallbackSecret};
@@ -51,10 +52,11 @@ pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use lane::LaneHandle;
 pub use signal::{Signal, SignalMessage};
+pub use stream::OutputReader;
 
 pub use worker::{
-    AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, HandlerFuture, IntoReply, Reply,
-    Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
+    AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, HandlerFuture, IntoReply, Output,
+    Reply, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
 };
 
 /// The pages' programs must compile.
@@ -64,5 +66,6 @@ pub use worker::{
 #[doc = include_str!("../../../docs/sdk.md")]
 #[doc = include_str!("../../../docs/suspensions.md")]
 #[doc = include_str!("../../../docs/flows.md")]
+#[doc = include_str!("../../../docs/streams.md")]
 #[doc = include_str!("../../../docs/operating.md")]
 struct Pages;

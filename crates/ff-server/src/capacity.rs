@@ -17,6 +17,7 @@ const WAITING: &[&str] = &[
     "/v1/events",
     "/v1/executions/{id}/events",
     "/v1/executions/{id}/result",
+    "/v1/executions/{id}/stream",
     "/v1/flows/{flow}",
     "/v1/flows/{flow}/cancel",
     "/v1/flows/{flow}/events",

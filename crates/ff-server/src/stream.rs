@@ -1,5 +1,7 @@
 //! Streams of events, as browsers read them: a bounded number at once, each with a sign of life while nothing happens.
 
+mod output;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use crate::capacity::Slot;
 use crate::keyring::AcceptedKey;
 use crate::pool::Permit;
 use crate::problem::Result;
+
+pub(crate) use output::read;
 
 /// How long nothing is said before a sign of life: less than what proxies take for silence. The key is judged again with each, so
 /// with the time a key is kept in mind this is how long a stream outlives its key.
@@ -93,10 +97,11 @@ pub(crate) fn problem_event(error: impl Into<ff_api::Problem>) -> String {
     sse_event("problem", None, &error.into())
 }
 
-/// One event of a stream. JSON has no line breaks, so one line holds it.
+/// One event of a stream. JSON that is passed on as it came may have line breaks, and each of its lines is said to be data.
 pub(crate) fn sse_event(name: &str, id: Option<&dyn std::fmt::Display>, data: &impl Serialize) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let data = serde_json::to_string(data).unwrap_or_else(|error| format!("\"cannot be written: {error}\""));
+    let data = if data.contains(['\n', '\r']) { data.replace('\r', " ").replace('\n', "\ndata: ") } else { data };
     format!("{id}event: {name}\ndata: {data}\n\n")
 }
 

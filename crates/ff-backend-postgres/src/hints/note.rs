@@ -80,6 +80,9 @@ impl<'h> UrgentHints<'h> {
             Hint::Ended { execution_id } => {
                 format!("e {} {}", execution_id.partition(), short(execution_id.uuid()))
             }
+            Hint::StreamMoved { execution_id } => {
+                format!("w {} {}", execution_id.partition(), short(execution_id.uuid()))
+            }
             Hint::FlowMoved { flow_id } => format!("f {}", short(*flow_id.as_uuid())),
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
@@ -116,6 +119,7 @@ fn hint(line: &str) -> Option<Hint> {
         "p" => Hint::LaneFreed { partition: next()?.parse().ok()?, lane: lane(next()?)? },
         "t" => Hint::EventTold { partition: next()?.parse().ok()? },
         "e" => Hint::Ended { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
+        "w" => Hint::StreamMoved { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
         "f" => Hint::FlowMoved { flow_id: FlowId::from_uuid(long(next()?)?) },
         "o" => Hint::FlowEnded { flow_id: FlowId::from_uuid(long(next()?)?) },
         "l" => Hint::LeaseLost {

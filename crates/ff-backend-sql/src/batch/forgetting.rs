@@ -7,7 +7,8 @@ use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;
 use crate::execution::NARROW_TABLES;
 use crate::schema::{
-    ATTEMPT, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
+    ATTEMPT, FLOW_EVENT, FLOW_KEY, FRAME, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, STREAM, SUSPEND_KEY,
+    WAITPOINT,
 };
 use crate::session::{Key, Session, key_of};
 use crate::table::Table;
@@ -29,6 +30,10 @@ pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Res
         let left = state.going().filter_map(|(_, stored)| stored).flat_map(narrow.rows);
         delete_all(session, narrow.table, left.collect()).await?;
     }
+    let streamed = state.going().filter(|(_, stored)| stored.is_some_and(|execution| execution.streamed));
+    let streamed: Vec<Key> = streamed.map(|(id, _)| key_of(id)).collect();
+    delete_all(session, &STREAM, streamed.clone()).await?;
+    delete_all(session, &FRAME, streamed).await?;
     delete_all(session, &IDEMPOTENCY, state.side_writes.freed.iter().map(key_of_entry).collect()).await?;
     Ok(true)
 }

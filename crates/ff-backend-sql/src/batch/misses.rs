@@ -13,8 +13,9 @@ use uuid::Uuid;
 use super::eligible::load_waiting;
 use super::flows::FlowMisses;
 use super::registry::RegistryMisses;
+use super::streams::load_streams;
 use super::suspensions::SuspensionMisses;
-use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
+use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix, StreamName};
 use crate::error::SqlError;
 use crate::queries::DUE;
 use crate::record;
@@ -33,6 +34,7 @@ pub(super) struct Misses {
     due: BTreeMap<u16, usize>,
     due_flows: BTreeMap<u16, usize>,
     suspensions: SuspensionMisses,
+    streams: BTreeSet<StreamName>,
     flows: FlowMisses,
     registry: RegistryMisses,
 }
@@ -61,6 +63,9 @@ impl Misses {
             }
             Miss::SignalKey(id, waitpoint, key) => {
                 self.suspensions.signal_keys.insert((id, waitpoint, key));
+            }
+            Miss::Stream(id, attempt) => {
+                self.streams.insert((id, attempt));
             }
             Miss::Ring(partition) => {
                 self.suspensions.rings.insert(partition);
@@ -123,6 +128,7 @@ impl Misses {
         load_due(reader, state, due.into_iter().collect(), at.now).await?;
         self.registry.load(reader, state).await?;
         self.suspensions.load(reader, &mut state.suspensions).await?;
+        load_streams(reader, &mut state.streams, self.streams).await?;
         self.flows.load(reader, state, &at.partitions).await
     }
 }

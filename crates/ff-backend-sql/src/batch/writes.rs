@@ -9,6 +9,7 @@ use ff_core::types::ExecutionId;
 use ff_core::view::View;
 
 use super::forgetting::{forget, forget_flows};
+use super::streams::write_streams;
 use crate::api_key::api_key_of;
 use crate::batch_state::{BatchState, Flows, SuspensionRecords};
 use crate::error::SqlError;
@@ -46,6 +47,7 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
     trim(session, &side_writes.leases).await?;
     written |= put_all(session, &IDEMPOTENCY, side_writes.keys.values().map(key_entry).collect()).await?;
     written |= write_waits(session, &state.suspensions).await?;
+    written |= write_streams(session, &state.streams).await?;
     written |= write_flows(session, &state.flows).await?;
     written |= write_operating(session, state).await?;
     let outbox_changes = outbox_changes(state.rewritten());
@@ -139,7 +141,11 @@ async fn write_waits(session: &mut dyn Session, suspensions: &SuspensionRecords)
     Ok(written)
 }
 
-async fn put_all(session: &mut dyn Session, table: &'static Table, rows: Vec<Put>) -> Result<bool, SqlError> {
+pub(super) async fn put_all(
+    session: &mut dyn Session,
+    table: &'static Table,
+    rows: Vec<Put>,
+) -> Result<bool, SqlError> {
     if rows.is_empty() {
         return Ok(false);
     }

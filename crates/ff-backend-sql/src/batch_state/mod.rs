@@ -9,6 +9,7 @@ mod loaded_execution;
 mod partition_cache;
 mod record_set;
 mod side_writes;
+mod streams;
 mod suspensions;
 mod view;
 mod writer_cache;
@@ -21,7 +22,7 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::FlowChange;
-use ff_core::hint::{Hint, delivered, flow_hints, hints};
+use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WorkerInstanceId};
@@ -35,6 +36,7 @@ pub(crate) use index_prefix::IndexPrefix;
 use loaded_execution::{LoadedExecution, PendingWrite};
 pub(crate) use record_set::{RecordSet, StoredRecord};
 pub(crate) use side_writes::SideWrites;
+pub(crate) use streams::{StreamName, StreamRecords};
 pub(crate) use suspensions::{NewSignal, SuspensionRecords};
 pub use writer_cache::WriterCache;
 
@@ -55,6 +57,7 @@ pub(crate) struct BatchState {
     pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
     pub(crate) side_writes: SideWrites,
     pub(crate) suspensions: SuspensionRecords,
+    pub(crate) streams: StreamRecords,
     pub(crate) flows: Flows,
     pub(crate) cache: WriterCache,
     pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
@@ -144,6 +147,10 @@ impl BatchState {
                 let why = self.suspensions.signal_keys.unreadable(&(*id, *waitpoint, key.clone()))?;
                 Some(format!("a signal to {id} under a key: {why}"))
             }
+            Miss::Stream(id, attempt) => {
+                let why = self.streams.records.unreadable(&(*id, *attempt))?;
+                Some(format!("stream {attempt} of {id}: {why}"))
+            }
             Miss::Ring(partition) => {
                 let why = self.suspensions.rings.unreadable(partition)?;
                 Some(format!("partition {partition}: {why}"))
@@ -201,14 +208,17 @@ impl BatchState {
         if before == Some(&change.after)
             && SideWrites::is_untouched_by(&change)
             && SuspensionRecords::is_untouched_by(&change)
+            && change.stream.is_none()
         {
             return;
         }
         let (told, is_new) = (hints(before, &change.after), before.is_none());
         self.hints.extend(told);
         self.hints.extend(delivered(&change));
+        self.hints.extend(streamed(&change));
         self.cache.see(&change.after);
         self.suspensions.take(&mut change);
+        self.streams.take(&mut change);
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
@@ -240,6 +250,7 @@ impl BatchState {
         }
         self.side_writes.forget(&id);
         self.suspensions.forget(&id);
+        self.streams.forget(&id);
         self.going.insert(id);
         self.decide(id, PendingWrite::Forgotten);
     }

@@ -7,10 +7,12 @@ use ff_core::execution::{Execution, Phase};
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::signal::SignalKeyEntry;
+use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId,
+    WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use ff_core::worker::Worker;
@@ -47,6 +49,10 @@ impl View for BatchState {
     ) -> Result<Option<&SignalKeyEntry>, Miss> {
         let known = self.suspensions.signal_keys.find(&(*execution, *waitpoint, key.clone()));
         known.ok_or_else(|| Miss::SignalKey(*execution, *waitpoint, key.clone()))
+    }
+
+    fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss> {
+        self.streams.records.find(&(*execution, attempt)).ok_or(Miss::Stream(*execution, attempt))
     }
 
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {

@@ -2,6 +2,7 @@
 
 mod flows;
 mod snapshot;
+mod streams;
 mod suspensions;
 
 use async_trait::async_trait;

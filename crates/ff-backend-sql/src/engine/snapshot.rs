@@ -17,6 +17,7 @@ use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, Tag
 use ff_core::worker::Worker;
 
 use super::flows::add_flows;
+use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_told;
@@ -58,6 +59,7 @@ impl Question for TakeSnapshot {
         snapshot.leases = present(&ids, leases_of(reader, &ids).await?);
         snapshot.keys = keys_on(reader, self.partition).await?;
         add_waits(reader, &mut snapshot, self.partition, &ids).await?;
+        add_streams(reader, &mut snapshot, self.partition).await?;
         add_flows(reader, &mut snapshot, self.partition, &ids).await?;
         add_operating(reader, &mut snapshot, self.partition).await?;
         Ok(snapshot)

@@ -1,6 +1,7 @@
 //! Everything a partition holds, read piece by piece while it goes on.
 
 mod flow;
+mod streams;
 mod suspension;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +53,7 @@ impl ValkeyBackend {
         let read =
             ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, ExtraReads::ALL).await) });
         let mut read = stream::iter(read).buffered(AT_ONCE);
-        let mut waited = Vec::new();
+        let (mut waited, mut streamed) = (Vec::new(), Vec::new());
         while let Some((id, kept)) = read.next().await {
             let kept = match kept.map_err(EngineError::from) {
                 Err(error) if error.code() == Code::ExecutionNotFound => continue,
@@ -71,11 +72,15 @@ impl ValkeyBackend {
             snapshot.leases.extend(Some((id, kept.leases)).filter(|(_, leases)| !leases.is_empty()));
             snapshot.strays.extend(kept.strays.into_iter().map(|what| (id, what)));
             waited.extend(kept.waited.then_some(id));
+            streamed.extend(kept.execution.streamed.then_some(id));
             snapshot.executions.insert(id, kept.execution);
         }
         let mut waits = stream::iter(waited).map(|id| self.waits_of(id)).buffered(AT_ONCE);
         while let Some(waits) = waits.next().await {
             waits?.enter(snapshot);
+        }
+        for id in streamed {
+            self.add_streams(snapshot, id).await?;
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, SearchCost, SuspendToResume,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, SearchCost, StreamCost,
+    SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -73,6 +74,23 @@ enum Scenario {
 
         /// Executions that suspend while others do
         #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
+        count: usize,
+    },
+    /// Put out frames, as many as go and one at a time to a reader that follows
+    Stream {
+        #[command(flatten)]
+        store: Store,
+
+        /// Executions that put out frames at once
+        #[arg(long, value_name = "N", default_value_t = 4, value_parser = positive)]
+        workers: usize,
+
+        /// Bytes of each frame
+        #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = frame)]
+        frame: usize,
+
+        /// Frames of all of them
+        #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = positive)]
         count: usize,
     },
     /// A chain of executions, one flow at a time and then all at once
@@ -198,6 +216,9 @@ impl Bench {
             Scenario::Suspend { store, workers, count } => {
                 SuspendToResume { store: store.store, workers, count }.measure().await?
             }
+            Scenario::Stream { store, workers, frame, count } => {
+                StreamCost { store: store.store, workers, frame, count }.measure().await?
+            }
             Scenario::Chain { store, workers, nodes, flows } => {
                 Chain { store: store.store, workers, nodes, flows }.measure().await?
             }
@@ -236,6 +257,10 @@ const MOST: usize = 1_000_000_000;
 
 fn positive(text: &str) -> Result<usize, String> {
     within(text, 1, MOST)
+}
+
+fn frame(text: &str) -> Result<usize, String> {
+    within(text, 1, limits::FRAME_BYTES)
 }
 
 fn any_number(text: &str) -> Result<usize, String> {

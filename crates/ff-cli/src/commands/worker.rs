@@ -35,6 +35,10 @@ pub(crate) struct Worker {
     #[arg(long, value_name = "TYPE")]
     content_type: Option<ContentType>,
 
+    /// Put out each line it writes while it runs; the last one is the result, unless it writes one to the file $FF_RESULT
+    #[arg(long)]
+    stream: bool,
+
     /// A lane it takes work from; given again, lanes in the order preferred
     #[arg(long = "lane", value_name = "LANE", default_value = "default")]
     lanes: Vec<LaneId>,
@@ -65,7 +69,7 @@ impl Worker {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
         let flowfabric = settings.connect().await?;
-        let program = Arc::new(Program::new(self.exec, self.content_type));
+        let program = Arc::new(Program::new(self.exec, self.content_type, self.stream));
         let running = Arc::new(AtomicUsize::new(0));
         let mut worker = flowfabric
             .worker(self.name.as_str())

@@ -1,6 +1,7 @@
 //! Any program as a handler: the payload on its standard input, the result from its standard output, and its exit code
 //! decides.
 
+mod lines;
 mod tail;
 mod verdict;
 
@@ -29,11 +30,13 @@ pub(crate) struct Program {
     command: String,
     /// What its output is; JSON when it reads as JSON, otherwise plain bytes, unless given.
     content_type: Option<ContentType>,
+    /// Whether what it writes is put out while it runs.
+    streams: bool,
 }
 
 impl Program {
-    pub(crate) fn new(command: String, content_type: Option<ContentType>) -> Self {
-        Self { command, content_type }
+    pub(crate) fn new(command: String, content_type: Option<ContentType>, streams: bool) -> Self {
+        Self { command, content_type, streams }
     }
 
     /// Runs the command to its end, or stops it when the work is no longer wanted.
@@ -43,17 +46,21 @@ impl Program {
     pub(crate) async fn run(&self, work: &Context) -> Result<Reply, Fault> {
         let inputs = lay_out(work).await?;
         let folder = inputs.as_ref().map(|folder| folder.path());
-        let mut child =
-            self.spawn(work, folder).map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
+        let result = self.streams.then(TempDir::new).transpose();
+        let result = result.map_err(|error| broken("cannot make a folder for its result", &error))?;
+        let result = result.as_ref().map(|folder| folder.path().join("result"));
+        let mut child = self
+            .spawn(work, folder, result.as_deref())
+            .map_err(|error| Fault::retryable("spawn", format!("cannot run sh: {error}")))?;
         let group = Group::led_by(&child);
         let payload = work.payload().bytes.clone();
-        let mut running = Box::pin(see_through(&mut child, payload));
+        let mut running = Box::pin(see_through(&mut child, payload, self.streams.then_some(work)));
         tokio::select! {
             ended = &mut running => {
                 let ProgramExit { status, output, complaint } = ended?;
                 group.disband();
                 verdict::judge(status, &complaint)?;
-                Ok(self.reply(output))
+                Ok(self.reply(written(result.as_deref()).await?.unwrap_or(output)))
             }
             () = work.cancelled() => {
                 group.terminate();
@@ -65,7 +72,7 @@ impl Program {
         }
     }
 
-    fn spawn(&self, work: &Context, inputs: Option<&Path>) -> std::io::Result<Child> {
+    fn spawn(&self, work: &Context, inputs: Option<&Path>, result: Option<&Path>) -> std::io::Result<Child> {
         let task = work.task();
         let mut command = Command::new("sh");
         if let Some(flow) = work.flow() {
@@ -73,6 +80,9 @@ impl Program {
         }
         if let Some(inputs) = inputs {
             command.env("FF_INPUTS", inputs);
+        }
+        if let Some(result) = result {
+            command.env("FF_RESULT", result);
         }
         for secret in verdict::withheld(std::env::vars_os()) {
             command.env_remove(secret);
@@ -118,11 +128,18 @@ struct ProgramExit {
 }
 
 /// Feeds the program, reads what it writes, and waits for its end: all at once, since it may do them in any order.
-async fn see_through(child: &mut Child, payload: Bytes) -> Result<ProgramExit, Fault> {
+///
+/// What it writes is put out while it writes, when there is work to put it out for, and otherwise kept.
+async fn see_through(child: &mut Child, payload: Bytes, work: Option<&Context>) -> Result<ProgramExit, Fault> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let ended = async { child.wait().await.map_err(|error| broken("cannot wait for it", &error)) };
-    let ((), output, complaint, status) =
-        tokio::try_join!(feed(stdin, payload), collect(stdout), tail::follow(stderr), ended)?;
+    let output = async {
+        match work {
+            Some(work) => lines::put_out(work, stdout).await,
+            None => collect(stdout).await,
+        }
+    };
+    let ((), output, complaint, status) = tokio::try_join!(feed(stdin, payload), output, tail::follow(stderr), ended)?;
     Ok(ProgramExit { status, output, complaint })
 }
 
@@ -152,6 +169,16 @@ async fn collect(stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Faul
         ));
     }
     Ok(output)
+}
+
+/// The result a program wrote into the file it was told of; nothing when it wrote none.
+async fn written(result: Option<&Path>) -> Result<Option<Vec<u8>>, Fault> {
+    let Some(result) = result else { return Ok(None) };
+    match tokio::fs::File::open(result).await {
+        Ok(file) => collect(Some(file)).await.map(Some),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(broken("cannot read its result", &error)),
+    }
 }
 
 fn broken(what: &str, error: &std::io::Error) -> Fault {

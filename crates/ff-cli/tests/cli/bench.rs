@@ -103,6 +103,19 @@ fn a_suspension_is_measured_on_a_file_and_on_a_server() {
 }
 
 #[test]
+fn output_is_measured_on_a_file_and_on_a_server() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    for store in ["sqlite:bench.db", &server.url()] {
+        let report = bench(folder.path(), &["stream", "--store", store, "--count", "5000"]);
+        assert_eq!(report["scenario"], "stream");
+        assert!(report["throughput_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{report}");
+        percentiles(&report, &["append_frames", "frame_to_reader"]);
+        let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
+        assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+    }
+}
+
+#[test]
 fn an_idle_engine_asks_a_server_next_to_nothing() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
     let report = bench(folder.path(), &["idle", "--store", &server.url(), "--for", "2s"]);

@@ -180,3 +180,53 @@ fn what_a_worker_cannot_be_is_said_at_once() {
     world.run(&[&exec[..], &["--lane", "a b"]].concat()).refused(2, "--lane");
     world.run(&[&exec[..], &["--server", "http://127.0.0.1:1"]].concat()).refused(1, "http://127.0.0.1:1");
 }
+
+#[test]
+fn a_program_puts_out_its_lines_while_it_runs() {
+    let world = World::start();
+    let exec = r#"echo one; echo two; read -r wait < go; echo '{"three":3}'"#;
+    let fifo = world.folder.path().join("go");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let _worker = world.spawn(&["worker", "--kind", "talk", "--exec", exec, "--stream"]);
+    let id = world.ok(&["submit", "talk"]);
+    let mut tail = world.command(&["tail", &id]);
+    let mut tail = tail.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut heard = std::io::BufReader::new(tail.stdout.take().unwrap());
+    let mut line = || {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut heard, &mut line).unwrap();
+        line
+    };
+    assert_eq!([line(), line()], ["one\n", "two\n"], "before it has ended");
+    std::fs::write(&fifo, "\n").unwrap();
+    assert_eq!([line(), line()], ["{\"three\":3}\n", ""]);
+    assert!(tail.wait().unwrap().success());
+    assert_eq!(world.json(&["result", &id])["result"], json!({ "three": 3 }));
+}
+
+#[test]
+fn a_program_that_streams_may_write_its_result_to_a_file() {
+    let world = World::start();
+    let exec = r#"echo working; echo '{"done":true}' > "$FF_RESULT"; echo finished"#;
+    let _worker = world.spawn(&["worker", "--kind", "talk", "--exec", exec, "--stream"]);
+    let id = world.ok(&["submit", "talk"]);
+    assert_eq!(world.json(&["result", &id, "--wait"])["result"], json!({ "done": true }));
+    assert_eq!(world.ok(&["tail", &id]), "working\nfinished");
+}
+
+#[test]
+fn output_of_an_attempt_that_died_is_marked() {
+    let world = World::start();
+    let exec = r#"echo "attempt $FF_ATTEMPT"; test "$FF_ATTEMPT" = 1"#;
+    let _worker = world.spawn(&["worker", "--kind", "talk", "--exec", exec, "--stream"]);
+    let id = world.ok(&["submit", "talk", "--policy", AT_ONCE]);
+    world.ok(&["result", &id, "--wait"]);
+    let ran = world.run(&["tail", &id]);
+    assert_eq!((ran.code, ran.text()), (Some(0), "attempt 0\nattempt 1\n"));
+    assert!(ran.stderr.contains("attempt 0 was superseded by attempt 1"), "{}", ran.stderr);
+    assert_eq!(world.ok(&["tail", &id, "--attempt", "1"]), "attempt 1");
+    let items = world.run(&["tail", &id, "--json"]);
+    let items: Vec<serde_json::Value> = items.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = items.iter().map(|item| item["item"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["frame", "closed", "superseded", "frame", "closed"]);
+}

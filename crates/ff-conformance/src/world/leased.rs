@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, Input, Noted, ProgressArgs, ReceivedSignal,
-    RenewArgs, Renewed, Start, Task,
+    AppendFramesArgs, Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, FramesAppended, Input,
+    Noted, ProgressArgs, ReceivedSignal, RenewArgs, Renewed, Start, Task,
 };
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
 use ff_core::payload::Payload;
+use ff_core::stream::Frame;
 use ff_core::types::{ExecutionId, Kind};
 
 use super::World;
@@ -105,6 +106,24 @@ impl LeasedExecution {
         let args =
             ProgressArgs { execution_id: self.id(), fence: self.fence(), percent, message: message.map(str::to_owned) };
         self.world.backend.progress(args).await
+    }
+
+    /// Puts out frames.
+    pub async fn append(&self, frames: Vec<Frame>) -> Answer<FramesAppended> {
+        self.world.backend.append_frames(self.frames(frames)).await
+    }
+
+    /// A call that appends frames, everything else left out.
+    pub(crate) fn frames(&self, frames: Vec<Frame>) -> AppendFramesArgs {
+        AppendFramesArgs {
+            execution_id: self.id(),
+            fence: self.fence(),
+            from: None,
+            mode: None,
+            max_frames: None,
+            max_bytes: None,
+            frames,
+        }
     }
 
     async fn renew_with(&self, lease_ttl_ms: Option<u64>) -> Answer<Renewed> {

@@ -8,6 +8,7 @@ use crate::execution::contracts::ExecutionEnd;
 use crate::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage};
+use crate::stream::contracts::{ReadStreamArgs, StreamPage};
 use crate::types::{ExecutionId, FlowId};
 
 /// What callers may wait for. Nothing here polls: an answer is pushed, or the wait runs out.
@@ -21,6 +22,10 @@ pub trait LongPoll: Send + Sync {
 
     /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>>;
+
+    /// The output of an execution from a cursor on, waiting for more up to `wait_ms`. Empty when there was nothing in time, and
+    /// at once when there is nothing more to come.
+    async fn next_frames(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage>;
 
     /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was
     /// nothing in time.

@@ -2,6 +2,7 @@
 
 mod flows;
 mod lanes;
+mod streams;
 mod suspensions;
 mod workers;
 
@@ -66,6 +67,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
     }
     findings.extend(orphans(snapshot));
     findings.extend(suspensions::examine(snapshot));
+    findings.extend(streams::examine(snapshot));
     findings.extend(flows::examine(snapshot, partition));
     findings.extend(lanes::examine(snapshot, partition));
     findings.extend(workers::examine(snapshot, partition, now));

@@ -75,6 +75,9 @@ pub struct Execution {
     /// Signals received in its life.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub signals_taken: u32,
+    /// Whether any attempt has put out a frame.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub streamed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_suspension: Option<Box<PastSuspension>>,
     /// Its place in a flow, when it is in one.

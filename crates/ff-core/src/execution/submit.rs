@@ -233,6 +233,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         failure: None,
         pending_waitpoints: Vec::new(),
         signals_taken: 0,
+        streamed: false,
         last_suspension: None,
         membership: None,
     }

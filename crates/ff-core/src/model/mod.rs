@@ -4,6 +4,7 @@
 mod events;
 mod flows;
 mod lanes;
+mod streams;
 mod suspension;
 mod view;
 
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::events::Events;
 use self::flows::Flows;
+use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use crate::api_key::ApiKey;
 use crate::change::{Change, KeyEntry, Write};
@@ -20,7 +22,7 @@ use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints};
+use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, streamed};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
@@ -30,6 +32,8 @@ use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
 use crate::signal::{FeedPart, Position, Signal};
 use crate::snapshot::Snapshot;
+use crate::stream::StreamParts;
+use crate::stream::contracts::ReadStreamArgs;
 use crate::suspension::Waitpoint;
 use crate::token::KeyRing;
 use crate::types::{
@@ -51,6 +55,7 @@ pub struct Model {
     indexes: BTreeMap<(u16, Index), BTreeSet<(Score, ExecutionId)>>,
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
     waiting: SuspensionRecords,
+    streams: Streams,
     flows: Flows,
     /// As each partition knows them.
     lanes: BTreeMap<(u16, LaneId), Lane>,
@@ -71,6 +76,7 @@ impl Model {
         for change in &decision.changes {
             told.extend(hints(self.executions.get(&change.after.id), &change.after));
             told.extend(delivered(change));
+            told.extend(streamed(change));
             told.extend(self.events.tells(change).then(|| Hint::EventTold { partition: change.after.id.partition() }));
         }
         for change in &decision.flows {
@@ -123,6 +129,9 @@ impl Model {
     pub fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
         self.waiting.apply(self.executions.get(&id), &mut change);
+        if let Some(write) = change.stream.take() {
+            self.streams.apply(id, *write);
+        }
         if let Some(before) = self.executions.remove(&id) {
             self.leave_indexes(&before);
         }
@@ -164,6 +173,9 @@ impl Model {
         self.payloads.remove(id);
         self.results.remove(id);
         self.waiting.forget(&execution);
+        if execution.streamed {
+            self.streams.forget(id);
+        }
         if let Some(key) = execution.idempotency_key {
             let key = (execution.namespace, key);
             if self.keys.get(&key).is_some_and(|entry| entry.execution_id == *id) {
@@ -239,6 +251,11 @@ impl Model {
 
     pub fn signal_payload(&self, id: &ExecutionId, signal: &SignalId) -> Option<&Payload> {
         self.waiting.payloads.get(&(*id, *signal))
+    }
+
+    /// What a reader of an execution's output is told from.
+    pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
+        self.streams.parts(execution, self.attempts(&execution.id), args)
     }
 
     /// The next of a partition's feed of delivered signals.
@@ -336,6 +353,7 @@ impl Model {
         snapshot.workers = workers.map(|(id, worker)| (id.clone(), worker.clone())).collect();
         self.events.snapshot(partition, &mut snapshot);
         self.waiting.snapshot(partition, &mut snapshot);
+        self.streams.snapshot(partition, &mut snapshot);
         self.flows.snapshot(partition, &mut snapshot);
         for ((namespace, key), entry) in &self.keys {
             if entry.execution_id.partition() == partition {

@@ -13,11 +13,12 @@ use crate::index::{Index, Score, aged_score};
 use crate::lane::Lane;
 use crate::limits;
 use crate::signal::SignalKeyEntry;
+use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, Priority, TimestampMs, WaitpointId,
-    WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, Priority, TimestampMs,
+    WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::worker::Worker;
@@ -46,6 +47,10 @@ impl View for Model {
         key: &IdempotencyKey,
     ) -> Result<Option<&SignalKeyEntry>, Miss> {
         Ok(self.waiting.signal_keys.get(&(*execution, *waitpoint, key.clone())))
+    }
+
+    fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss> {
+        Ok(self.streams.records.get(&(*execution, attempt)))
     }
 
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {

@@ -32,6 +32,8 @@ macro_rules! operations {
                 claim: Claim(ClaimArgs) -> Claimed(Claims) from ClaimDecision(ClaimDecision);
                 renew: Renew(RenewArgs) -> Renewed(Renewed);
                 progress: Progress(ProgressArgs) -> Noted(Noted);
+                /// Adds frames to the stream of the running attempt. Safe to repeat when it says which number the first gets.
+                append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
                 complete: Complete(CompleteArgs) -> Completed(Completed);
                 fail: Fail(FailArgs) -> Failed(Failed);
                 delay: Delay(DelayArgs) -> Delayed(Delayed);

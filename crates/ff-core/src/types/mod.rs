@@ -13,7 +13,9 @@ pub use api_key::{KeyId, KeyName};
 pub use checked_text::BadText;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
-pub use names::{InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId};
+pub use names::{
+    Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId,
+};
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
 pub use uuids::{

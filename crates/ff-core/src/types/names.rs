@@ -17,6 +17,10 @@ checked_text! { refused_in_a_name:
     NodeName, at most limits::NAME_BYTES;
     /// What a worker knows the result of an upstream by.
     InputName, at most limits::NAME_BYTES;
+    /// What the bytes of a frame are.
+    FrameType, at most limits::NAME_BYTES;
+    /// One of the outputs of an attempt.
+    Channel, at most limits::NAME_BYTES;
     /// The key of a label.
     TagKey, at most limits::NAME_BYTES;
     /// A worker program, however many copies of it run.
@@ -73,6 +77,43 @@ impl LaneId {
             Some((namespace, lane)) => (Namespace(namespace.into()), Self(lane.into())),
             None => (Namespace::default_name(), self.clone()),
         }
+    }
+}
+
+impl FrameType {
+    /// UTF-8.
+    pub const TEXT: &str = "text";
+    pub const JSON: &str = "json";
+    /// Bytes of which nothing is known.
+    pub const BYTES: &str = "bytes";
+    /// A JSON merge patch (RFC 7396) of a stream's summary.
+    pub const PATCH: &str = "patch";
+
+    pub fn text() -> Self {
+        Self(Self::TEXT.into())
+    }
+
+    pub fn json() -> Self {
+        Self(Self::JSON.into())
+    }
+
+    pub fn bytes() -> Self {
+        Self(Self::BYTES.into())
+    }
+
+    pub fn patch() -> Self {
+        Self(Self::PATCH.into())
+    }
+}
+
+impl Channel {
+    /// The output of frames that name none.
+    pub fn default_name() -> Self {
+        Self("out".into())
+    }
+
+    pub fn is_default(&self) -> bool {
+        self.as_str() == "out"
     }
 }
 

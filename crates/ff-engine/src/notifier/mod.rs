@@ -15,6 +15,7 @@ use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
 use ff_core::hint::{Hint, Hints};
 use ff_core::lease::contracts::{Control, ControlArgs, check_wait};
 use ff_core::signal::contracts::{DeliveriesArgs, DeliveriesPage};
+use ff_core::stream::contracts::{ReadStreamArgs, StreamPage};
 use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use futures_util::StreamExt;
 use lost::LostLeases;
@@ -74,6 +75,24 @@ impl Notifier {
     /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     pub async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
         self.until_some(&self.notices.ends, id, wait_ms, || self.store.end_of(id)).await
+    }
+
+    /// The output of an execution from a cursor on; waits up to `wait_ms` for more, and not when there is nothing more to come.
+    pub async fn next_frames(&self, mut args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
+        let poll = self.poll(&self.notices.streams, &args.execution_id, wait_ms)?;
+        loop {
+            let changed = poll.entry.changed();
+            if args.start().seq == 0 && wait_ms > 0 {
+                // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
+                // by this question that one does.
+                self.store.end_of(&args.execution_id).await?;
+            }
+            let page = self.store.read_stream(args.clone()).await?;
+            if page.ended || !page.items.is_empty() || !self.wait(changed, poll.deadline).await {
+                return Ok(page);
+            }
+            args.from = Some(page.next);
+        }
     }
 
     /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
@@ -194,6 +213,7 @@ struct Notices {
     lost: Mutex<LostLeases>,
     workers: WaitSet<WorkerInstanceId>,
     ends: WaitSet<ExecutionId>,
+    streams: WaitSet<ExecutionId>,
     /// One key for all partitions, because readers read the feeds of all of them.
     deliveries: WaitSet<()>,
     /// The same for events.
@@ -213,7 +233,11 @@ impl Notices {
                 self.lost().add(worker_instance_id.clone(), lost);
                 self.workers.wake(&worker_instance_id);
             }
-            Hint::Ended { execution_id } => self.ends.wake(&execution_id),
+            Hint::StreamMoved { execution_id } => self.streams.wake(&execution_id),
+            Hint::Ended { execution_id } => {
+                self.ends.wake(&execution_id);
+                self.streams.wake(&execution_id);
+            }
             Hint::SignalDelivered { .. } => self.deliveries.wake_all(),
             Hint::EventTold { .. } => self.events.wake_all(),
             Hint::FlowMoved { flow_id } => self.flow_events.wake(&flow_id),
@@ -222,6 +246,7 @@ impl Notices {
                 self.lost().missed();
                 self.workers.wake_all();
                 self.ends.wake_all();
+                self.streams.wake_all();
                 self.deliveries.wake_all();
                 self.events.wake_all();
                 self.flow_ends.wake_all();

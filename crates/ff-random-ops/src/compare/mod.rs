@@ -4,6 +4,7 @@ pub(crate) mod calls;
 mod flow;
 mod operator;
 mod reads;
+mod stream;
 mod suspension;
 
 use std::fmt;

@@ -12,7 +12,7 @@ use ff_core::types::{LaneId, Namespace, TimestampMs};
 
 use crate::chance::Chance;
 use crate::reference::Reference;
-use crate::transition::{Policies, Submission, Transition, Whose};
+use crate::transition::{FrameBatch, Policies, Submission, Transition, Whose};
 
 /// What a run is about, each in a hundred transitions. The rest is about executions and leases.
 #[derive(Clone, Copy, Debug)]
@@ -97,10 +97,15 @@ impl Generator {
                 let (job, fence) = self.held(reference);
                 Transition::Renew { job, fence, ttl_ms: self.maybe(3, &[1_000, 5_000, 60_000, 60_000, 3_600_001]) }
             }
-            33..37 => {
+            33..35 => {
                 let (job, fence) = self.held(reference);
                 let (percent, message) = (Some(self.usually(&[0, 50, 100], &[101])), self.message());
                 Transition::Progress { job, fence, percent, message }
+            }
+            35..37 => {
+                let (job, fence) = self.held(reference);
+                let batch = self.frame_batch();
+                Transition::Append { job, fence, batch }
             }
             37..45 => {
                 let (job, fence) = self.held(reference);
@@ -131,6 +136,15 @@ impl Generator {
             85 if self.chance.one_in(20) => Transition::Advance { ms: limits::RETENTION_MS },
             _ => self.advance(),
         }
+    }
+
+    /// Frames of one kind mostly, as a stream takes them, and now and then something else.
+    fn frame_batch(&mut self) -> FrameBatch {
+        let mode = self.maybe(2, &[0, 0, 1, 1, 2]);
+        let (fitting, other) = if mode == Some(1) { (&[3, 4][..], &[0, 5]) } else { (&[0, 1, 2][..], &[3, 6]) };
+        let count = 1 + self.chance.below(4);
+        let frames = (0..count).map(|_| self.usually(fitting, other)).collect();
+        FrameBatch { from: self.maybe(2, &[0, 0, 0, -1, -2, 1]), mode, max_frames: self.maybe(6, &[2, 3]), frames }
     }
 
     /// The clock moves a little, or to just before, to or just after a moment at which something is due.

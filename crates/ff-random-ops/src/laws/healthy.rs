@@ -11,6 +11,7 @@ use ff_core::types::{AttemptIndex, TimestampMs};
 use ff_core::view::{DueQuery, EligibleQuery, View};
 
 use super::Verdict;
+use super::stream::keeps_its_bounds;
 
 /// Whether a partition is as it must be. The doctor sees to what a store keeps (I1 to I4, I7, I8, I17, I18); the rest
 /// is what the model answers when asked.
@@ -26,6 +27,11 @@ pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
         }
         let archived = snapshot.attempts.get(id).map_or(&[][..], Vec::as_slice);
         lives_within_policy(execution, archived)?;
+    }
+    for ((id, attempt), (stream, _)) in &snapshot.streams {
+        if !keeps_its_bounds(stream) {
+            return Err(format!("I15: stream {attempt} of {id} keeps {}..{}", stream.first, stream.next));
+        }
     }
     no_lease_twice(&snapshot)
 }

@@ -1,6 +1,6 @@
 //! Hints: how a waiting part learns of work, of moments, of ends, of lost leases, and of what happens in a flow.
 
-use ff_core::execution::Phase;
+use ff_core::execution::{AttemptSlot, Execution, Phase};
 use ff_core::hint::Hint;
 use ff_core::model::Model;
 use ff_core::partition::PartitionConfig;
@@ -23,6 +23,11 @@ pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: 
         }
         if began(|phase| matches!(phase, Phase::Finished { .. })) && !told(&ended) {
             return Err(format!("I9: no hint says that {} ended", execution.id));
+        }
+        let streamed = Hint::StreamMoved { execution_id: execution.id };
+        let is_open = |of: &Execution| matches!(of.attempt, AttemptSlot::Open(_));
+        if was.is_some_and(|was| was.streamed && is_open(was) != is_open(execution)) && !hints.contains(&streamed) {
+            return Err(format!("I9: no hint says that an attempt at {} began or ended", execution.id));
         }
         let last = execution.last_lease.as_ref().filter(|last| last.ended.is_loss());
         let lost =

@@ -11,10 +11,12 @@ use ff_core::lane::Lane;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
 use ff_core::signal::SignalKeyEntry;
+use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId,
+    WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use ff_core::worker::Worker;
@@ -92,6 +94,7 @@ answered_when_loaded! {
     suspend_key(of: &ExecutionId, key: &IdempotencyKey) -> Option<&SuspendKeyEntry>, Miss::SuspendKey(*of, key.clone());
     signal_key(of: &ExecutionId, to: &WaitpointId, key: &IdempotencyKey) -> Option<&SignalKeyEntry>,
         Miss::SignalKey(*of, *to, key.clone());
+    stream(of: &ExecutionId, attempt: AttemptIndex) -> Option<&StreamRecord>, Miss::Stream(*of, attempt);
     ring(partition: u16) -> Option<&KeyRing>, Miss::Ring(partition);
     flow(id: &FlowId) -> Option<&Flow>, Miss::Flow(*id);
     edge(flow: &FlowId, edge: &EdgeId) -> Option<&Edge>, Miss::Edge(*flow, *edge);

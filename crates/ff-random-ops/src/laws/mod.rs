@@ -9,6 +9,7 @@ mod ledger;
 mod moves;
 mod promised;
 mod repeated;
+mod stream;
 mod suspension;
 mod tokens;
 
@@ -181,6 +182,7 @@ pub(crate) fn holder_of(operation: &Operation) -> Option<(ExecutionId, Fence)> {
     Some(match operation {
         Operation::Renew(args) => (args.execution_id, args.fence),
         Operation::Progress(args) => (args.execution_id, args.fence),
+        Operation::AppendFrames(args) => (args.execution_id, args.fence),
         Operation::Complete(args) => (args.execution_id, args.fence),
         Operation::Fail(args) => (args.execution_id, args.fence),
         Operation::Delay(args) => (args.execution_id, args.fence),

@@ -84,6 +84,7 @@ const SUSPENSION_MOVES_BESIDE: &[&str] = &[
 /// What may happen as well, when a span is zero or a pump comes late.
 const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -progress-> running",
+    "running -append frames-> running",
     "running -fail-> waiting",
     "running -timed out-> waiting",
     "running -timed out, deadline-> expired",

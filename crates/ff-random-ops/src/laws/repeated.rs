@@ -17,7 +17,10 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
-        Reply::Completed(_)
+        // Frames without a number go to the end each time.
+        Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
+        Reply::FramesAppended(_)
+        | Reply::Completed(_)
         | Reply::Failed(_)
         | Reply::Delayed(_)
         | Reply::Suspended(_)
@@ -56,6 +59,11 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+/// Whether frames were appended at a place, so that they are known again.
+fn has_a_place(operation: &Operation) -> bool {
+    matches!(operation, Operation::AppendFrames(args) if args.from.is_some())
 }
 
 /// Whether an operation adjusts a member of a flow, and would be refused after the member's end.

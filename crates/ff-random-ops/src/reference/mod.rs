@@ -25,7 +25,8 @@ use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{AttemptId, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace, TimestampMs};
+use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace, TimestampMs};
+use ff_core::view::View;
 use uuid::Uuid;
 
 pub(crate) use flow::{FLOW_LABEL, flow_id, graph_of};
@@ -284,6 +285,13 @@ impl Reference {
                     percent: *percent,
                     message: message.map(vocabulary::text),
                 })
+            }
+            Transition::Append { job, fence, batch } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                let made = self.model.find(&execution_id).map_or(0, |execution| execution.attempts_made);
+                let attempt = AttemptIndex(made.saturating_sub(1));
+                let next = self.model.stream(&execution_id, attempt).ok().flatten().map_or(0, |stream| stream.next);
+                Operation::AppendFrames(batch.args(execution_id, fence, next))
             }
             Transition::Complete { job, fence, result } => {
                 let (execution_id, fence) = self.held(*job, *fence);

@@ -2,6 +2,7 @@
 
 mod flow;
 mod operator;
+mod stream;
 mod suspension;
 
 use ff_core::contracts::Start;
@@ -10,6 +11,7 @@ use ff_core::suspension::OperatorDecision;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
 pub use operator::Order;
+pub use stream::FrameBatch;
 pub use suspension::{On, Sending, Shown, Tree, Which, Wish};
 
 /// An operation by its name, or something that happens to both sides. Jobs, names and workers are numbers; a fence is
@@ -37,6 +39,11 @@ pub enum Transition {
         fence: Whose,
         percent: Option<u8>,
         message: Option<usize>,
+    },
+    Append {
+        job: u32,
+        fence: Whose,
+        batch: FrameBatch,
     },
     Complete {
         job: u32,

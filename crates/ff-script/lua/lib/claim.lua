@@ -98,7 +98,7 @@ end
 --- Fields of an execution that had a lease before, or whose next attempt is not the first.
 local BEFORE = {
   'current_attempt_index', 'started_at', 'has_waited', 'pending_waitpoints', 'replay_reason', 'replay_requested_by',
-  'progress_at', 'progress_message', 'progress_percent',
+  'progress_at', 'progress_message', 'progress_percent', 'streamed',
 }
 
 local function read_before(key)
@@ -175,7 +175,7 @@ local NOTHING = {}
 
 --- Adds to the fields of a lease what few leases have, and says how many items there are then. `ending` has what the end of the
 --- lease needs to know besides, in words, some of them with a number; the end of one that is `linked` changes other records, those
---- of a flow or of waitpoints made ahead.
+--- of a flow, of waitpoints made ahead or of a stream.
 local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
   local fields, n, ending = holder.fields, holder.count, holder.ending
   local function put(name, value)
@@ -259,7 +259,7 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
   local held, n = holder.fields, holder.count
   held[2], held[4] = lease_id, lease.attempt_text(epoch, attempt_id)
   if holder.ending ~= '' or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until then
-    local linked = flow or before.pending_waitpoints
+    local linked = flow or before.pending_waitpoints or before.streamed
     n = add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
   end
   call('HSET', keys.of(id, 'lease:current'), unpack(held, 1, n))
@@ -269,6 +269,9 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
   )
   if before ~= NOTHING then
     drop(key, before, resumed)
+  end
+  if before.streamed then
+    hint.streamed(id)
   end
   if event_feed.is_followed() then
     local event = resumed and 'resumed' or 'started'

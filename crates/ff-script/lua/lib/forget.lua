@@ -72,6 +72,10 @@ local function keys_of(e)
       gone[#gone + 1] = keys.attempt(id, nth) .. what
     end
   end
+  for nth = 0, e.core.streamed and e.core.current_attempt_index or -1 do
+    gone[#gone + 1] = keys.stream(id, nth)
+    gone[#gone + 1] = keys.stream_meta(id, nth)
+  end
   if e.core.has_waited then
     for _, what in ipairs(OF_WAITS) do
       gone[#gone + 1] = keys.of(id, what)

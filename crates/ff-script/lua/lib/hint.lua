@@ -72,6 +72,11 @@ function hint.ended(id)
   tell(id, 'ended', id)
 end
 
+--- There is more of an execution's output, or an attempt of it began or ended.
+function hint.streamed(id)
+  say('stream ' .. id)
+end
+
 --- A flow ended, which is worth a message if somebody waits for it.
 function hint.flow_ended(flow_id)
   tell(flow_id, 'flow_ended', flow_id)

@@ -26,6 +26,19 @@ function keys.attempt(id, nth)
   return 'ff:attempt:' .. here.tag .. ':' .. id .. ':' .. nth
 end
 
+--- What an attempt puts out, what is known of it, and the document of a summary.
+function keys.stream(id, nth)
+  return 'ff:stream:' .. here.tag .. ':' .. id .. ':' .. nth
+end
+
+function keys.stream_meta(id, nth)
+  return keys.stream(id, nth) .. ':meta'
+end
+
+function keys.stream_summary(id, nth)
+  return keys.attempt(id, nth) .. ':summary'
+end
+
 function keys.idempotency(namespace, key)
   return 'ff:idem:' .. here.tag .. ':' .. namespace .. ':' .. key
 end

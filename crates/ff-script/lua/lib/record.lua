@@ -254,6 +254,9 @@ function record.write(e)
   if e.event then
     write_history(e.id, e.event)
   end
+  if e.core.streamed then
+    stream.moved(e, place(e.core) ~= e.place)
+  end
   move(e)
 end
 

@@ -135,6 +135,7 @@ fn execution(
         last_lease: lease::last(core, attempt)?,
         progress: progress(core)?,
         failure: failure(core)?,
+        streamed: core.bytes("streamed").is_some(),
         last_suspension: suspension::past(&waits.last)?,
         pending_waitpoints: suspension::pending(core)?,
         signals_taken: waits.signals,

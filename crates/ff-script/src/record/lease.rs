@@ -93,7 +93,7 @@ pub(crate) fn ending(word: &str, until: Option<i64>) -> Result<LeaseEnding, Scri
 pub(super) fn attempt(index: AttemptIndex, fields: &Hash) -> Result<Attempt, ScriptError> {
     let mut attempt = under_way(index, fields)?;
     if let Some(at) = fields.maybe("ended_at")?.map(TimestampMs) {
-        let outcome = outcome(fields.read::<String>("outcome")?.as_str())?;
+        let outcome = attempt_outcome(fields.read::<String>("outcome")?.as_str())?;
         attempt.end = Some(AttemptEnd { at, outcome, failure: failure(fields)? });
         // A try of one lease ran from its start to its end, which need not be said.
         attempt.ran_ms = fields.maybe("ran_ms")?.unwrap_or_else(|| at.since(attempt.started_at));
@@ -156,7 +156,7 @@ pub(super) fn failure(fields: &Hash) -> Result<Option<Failure>, ScriptError> {
     Ok(Some(Failure { category, message, permanent: fields.bytes("failure_permanent").is_some() }))
 }
 
-fn outcome(word: &str) -> Result<AttemptOutcome, ScriptError> {
+pub(crate) fn attempt_outcome(word: &str) -> Result<AttemptOutcome, ScriptError> {
     Ok(match word {
         "success" => AttemptOutcome::Success,
         "failure" => AttemptOutcome::Failure,

@@ -17,7 +17,7 @@ pub use execution::StoredExecution;
 pub(crate) use execution::read_policy;
 pub(crate) use hash::Hash;
 pub(crate) use lane::{lane, worker};
-pub(crate) use lease::{ending, origin};
+pub(crate) use lease::{attempt_outcome, ending, origin};
 pub(crate) use ring::{ring, ring_fields};
 pub(crate) use signal::{delivery, received};
 pub(crate) use suspension::{resumption, waitpoint};

@@ -81,6 +81,9 @@ const NAMED: &[&str] = &[
     "ff_reconcile_sibling_cancel_group",
     "ff_set_flow_tags",
     "ff_move_to_waiting_children",
+    "ff_append_frame",
+    "ff_read_attempt_stream",
+    "ff_read_summary",
     "ff_version",
 ];
 

@@ -17,5 +17,6 @@ mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod situation;
+mod stream;
 mod suspension;
 mod wire;

@@ -28,7 +28,7 @@ use ff_script::{Fcall, LibraryClock, ScriptError};
 use crate::files::functions;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, malformed, operator, suspension};
+use crate::{flow, malformed, operator, stream, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -138,6 +138,7 @@ fn tried() -> BTreeSet<(&'static str, &'static str)> {
     tried.extend(suspension::tried());
     tried.extend(flow::tried());
     tried.extend(operator::tried());
+    tried.extend(stream::tried());
     tried
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, LongPoll};
 use ff_core::contracts::{
     Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd, FlowEnd,
-    FlowEventsArgs, FlowEventsPage, NextArgs, check_wait,
+    FlowEventsArgs, FlowEventsPage, NextArgs, ReadStreamArgs, StreamPage, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::types::{ExecutionId, FlowId};
@@ -37,6 +37,11 @@ impl LongPoll for HttpBackend {
             Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotTerminal => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    async fn next_frames(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
+        check_wait(wait_ms)?;
+        self.frames_within(args, wait_ms).await
     }
 
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {

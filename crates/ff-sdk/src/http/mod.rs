@@ -13,6 +13,7 @@ mod long_poll;
 mod options;
 mod orchestration;
 mod signal;
+mod stream;
 mod suspension;
 mod tls;
 mod worker;

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::children::AddChildren;
 use super::held_executions::HeldExecution;
+use super::output::{Output, OutputBuffer};
 use super::suspension::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
 use super::{Fault, children};
 use crate::{End, Error, Growth};
@@ -36,6 +37,7 @@ pub(super) struct Work {
     pub(super) hold: HeldExecution,
     pub(super) outages: Arc<OutageLog>,
     pub(super) journal: Journal,
+    pub(super) output: Arc<OutputBuffer>,
 }
 
 impl Context {
@@ -112,6 +114,13 @@ impl Context {
         Ok(())
     }
 
+    /// What this attempt puts out under a name, for readers that follow it while it runs. All names are channels of one stream, in
+    /// one order. An attempt that waits and goes on runs its handler from the start, which then puts out again what stands
+    /// before the wait.
+    pub fn stream(&self, channel: &str) -> Output {
+        Output::new(self.inner.output.clone(), channel)
+    }
+
     /// Waits for one signal of this name, at a waitpoint of the same name.
     ///
     /// The wait ends this run of the handler. Once the signal is there, the handler is called again from its start, and this
@@ -171,6 +180,10 @@ impl Context {
 
     pub(super) fn hold(&self) -> &HeldExecution {
         &self.inner.hold
+    }
+
+    pub(super) fn output(&self) -> &OutputBuffer {
+        &self.inner.output
     }
 
     pub(super) fn journal(&self) -> &Journal {

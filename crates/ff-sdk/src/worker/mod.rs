@@ -7,6 +7,7 @@ mod context;
 mod handler;
 mod held_executions;
 mod options;
+mod output;
 mod registration;
 mod report;
 mod running;
@@ -17,6 +18,7 @@ pub use children::{AddChildren, Child, Children};
 pub use context::Context;
 pub use handler::{Fault, Handler, HandlerFuture, IntoReply, Reply};
 pub use options::Worker;
+pub use output::Output;
 pub use suspension::{
     CreateWaitpoint, Decision, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome,
 };

@@ -16,6 +16,7 @@ use tracing::{Instrument, Span};
 use super::context::{Context, Work};
 use super::held_executions::{HeldExecution, HeldExecutions, listen};
 use super::options::Setup;
+use super::output::OutputBuffer;
 use super::registration::Registration;
 use super::slots::{Slot, Slots};
 use super::suspension::Journal;
@@ -105,6 +106,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
     tracing::debug!("at work");
     let hold = HeldExecution::new(task.fence);
     held.insert(task.execution_id, hold.clone());
+    let output = OutputBuffer::new(setup.backend.clone(), &task, hold.clone());
     let context = Context::new(Work {
         task: task.clone(),
         payload,
@@ -114,8 +116,10 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         hold: hold.clone(),
         outages: setup.outages.clone(),
         journal: Journal::of(task.resumption.as_ref(), signals),
+        output: output.clone(),
     });
-    let mut handling = AbortOnDropHandle::new(tokio::spawn(async move { handler(context).await }.in_current_span()));
+    let handling = async move { output.finish(handler(context).await).await };
+    let mut handling = AbortOnDropHandle::new(tokio::spawn(handling.in_current_span()));
     let end = keep_lease(&setup, &task, &hold, &mut handling).await;
     drop(slot);
     if let Some(end) = end {

@@ -5,5 +5,6 @@
 mod connecting;
 mod flows;
 mod operator;
+mod streams;
 mod suspension;
 mod worker;

@@ -9,6 +9,7 @@ mod lane;
 mod parameters;
 mod security;
 mod service;
+mod stream;
 mod suspension;
 mod worker;
 
@@ -47,6 +48,7 @@ pub fn openapi() -> Value {
     describe_calls(&mut api);
     worker::describe(&mut api);
     suspension::describe(&mut api);
+    stream::describe(&mut api);
     flow::describe(&mut api);
     lane::describe(&mut api);
     event::describe(&mut api);

@@ -139,6 +139,17 @@ pub(crate) fn routes() -> Vec<Route> {
             fields: with_fence(vec![count("percent"), text("message")]),
         },
         Route {
+            path: "/v1/executions/{id}/frames",
+            good: json!({"frames": [{"text": "a"}]}),
+            fields: with_fence(vec![
+                required("frames", json!([5, "a", {}, []])),
+                count("from"),
+                word("mode"),
+                count("max_frames"),
+                count("max_bytes"),
+            ]),
+        },
+        Route {
             path: "/v1/executions/{id}/complete",
             good: json!({"result": null}),
             fields: with_fence(vec![

@@ -151,6 +151,7 @@ async fn a_late_holder_is_refused_and_changes_nothing() {
     for (verb, said) in [
         ("renew", json!({})),
         ("progress", json!({})),
+        ("frames", json!({"frames": [{"text": "a"}]})),
         ("complete", json!({})),
         ("fail", json!({"message": "m"})),
         ("delay", json!({})),

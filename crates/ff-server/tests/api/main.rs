@@ -26,6 +26,7 @@ mod long_polls;
 mod metrics;
 mod openapi;
 mod operator_bodies;
+mod output;
 mod payloads;
 mod quiet;
 mod remote;

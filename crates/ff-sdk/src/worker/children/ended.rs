@@ -116,6 +116,7 @@ pub(super) async fn wait(context: &Context) -> Result<(), WaitError> {
 
 /// Gives up the lease to wait; repeated while there is no answer and the lease may still be ours.
 async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
+    context.output().flush().await?;
     let task = context.task();
     let args = WaitForChildrenArgs { execution_id: task.execution_id, fence: task.fence };
     let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);

@@ -1,0 +1,371 @@
+//! Streams on the wire: frames that are appended, and what readers are told.
+
+use ff_core::contracts::{self, AppendFramesArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::{AttemptOutcome, Outcome};
+use ff_core::lease::Fence;
+use ff_core::stream::{Frame, StoredFrame, StreamCursor, StreamMode};
+use ff_core::types::{AttemptId, AttemptIndex, Channel, ExecutionId, FrameType, LeaseEpoch, LeaseId, TimestampMs};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::Base64;
+use crate::content::present;
+use crate::lease::holder::{held, holder_calls};
+
+/// Something an attempt puts out: exactly one of `text`, `json` and `base64`.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewFrame {
+    /// Which of the attempt's outputs it belongs to; `out` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Channel>,
+    /// `text`, `json`, `bytes`, `patch`, or a name of your own. When absent: `text` beside `text`, `json` beside `json`,
+    /// `bytes` beside `base64`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub frame_type: Option<FrameType>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub json: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base64: Option<Base64>,
+}
+
+impl NewFrame {
+    /// A frame as it travels, its bytes exactly.
+    pub fn of(frame: &Frame) -> Self {
+        let content = FrameContent::of(frame);
+        let channel = (!frame.channel.is_default()).then(|| frame.channel.clone());
+        let frame_type = Some(frame.frame_type.clone());
+        Self { channel, frame_type, text: content.text, json: content.json, base64: content.base64 }
+    }
+
+    /// The frame; `field` is where it stands in its request.
+    pub fn into_frame(self, field: &str) -> Result<Frame, Refusal> {
+        let (bytes, implied) = match (self.text, self.json, self.base64) {
+            (Some(text), None, None) => (text.into(), FrameType::text()),
+            (None, Some(json), None) => (String::from(Box::<str>::from(json)).into(), FrameType::json()),
+            (None, None, Some(base64)) => (base64.0, FrameType::bytes()),
+            _ => return Err(Refusal::invalid(field, "must have exactly one of text, json and base64")),
+        };
+        let channel = self.channel.unwrap_or_else(Channel::default_name);
+        Ok(Frame { channel, frame_type: self.frame_type.unwrap_or(implied), bytes })
+    }
+}
+
+/// The bytes of a frame, in the one of three fields that keeps them exactly and is easiest to read.
+#[derive(Default)]
+struct FrameContent {
+    text: Option<String>,
+    json: Option<Box<RawValue>>,
+    base64: Option<Base64>,
+}
+
+impl FrameContent {
+    fn of(frame: &Frame) -> Self {
+        let text = std::str::from_utf8(&frame.bytes).ok();
+        match (frame.frame_type.as_str(), text) {
+            (FrameType::TEXT, Some(text)) if is_short_as_json(text) => {
+                Self { text: Some(text.to_owned()), ..Self::default() }
+            }
+            // Space around a value would be lost, and a line break would end an event of a stream.
+            (FrameType::JSON | FrameType::PATCH, Some(text)) if text.trim() == text && !text.contains(['\n', '\r']) => {
+                match RawValue::from_string(text.to_owned()) {
+                    Ok(json) => Self { json: Some(json), ..Self::default() },
+                    Err(_) => Self::exactly(frame),
+                }
+            }
+            _ => Self::exactly(frame),
+        }
+    }
+
+    fn exactly(frame: &Frame) -> Self {
+        Self { base64: Some(Base64(frame.bytes.clone())), ..Self::default() }
+    }
+}
+
+/// Whether a text is no longer as a JSON string than it would be as base64: control characters take six bytes each.
+fn is_short_as_json(text: &str) -> bool {
+    let escaped: usize = text.bytes().filter(|byte| *byte < b' ').count() * 5
+        + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    escaped <= text.len() / 3 + 8
+}
+
+holder_calls! {
+    /// The holder adds frames to the stream of its attempt: all of them or none.
+    AppendFrames {
+        /// The number the first of these frames gets. With it the call is safe to repeat; without it they go to the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<u64>,
+        /// What is kept of the stream, `durable` when the first call does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<StreamMode>,
+        /// How many frames of a durable stream are kept; all when the first call does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_frames: Option<u64>,
+        /// How many bytes of frames of a durable stream are kept, likewise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_bytes: Option<u64>,
+        frames: Vec<NewFrame>,
+    }
+}
+
+impl AppendFrames {
+    /// The call as it travels.
+    pub fn of(args: AppendFramesArgs) -> Self {
+        let frames = args.frames.iter().map(NewFrame::of).collect();
+        held!(
+            AppendFrames, args.fence,
+            from: args.from,
+            mode: args.mode,
+            max_frames: args.max_frames,
+            max_bytes: args.max_bytes,
+            frames: frames
+        )
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<AppendFramesArgs, Refusal> {
+        let fence = self.fence()?;
+        let frame = |(nth, frame): (usize, NewFrame)| frame.into_frame(&format!("frames[{nth}]"));
+        let frames = self.frames.into_iter().enumerate().map(frame).collect::<Result<_, _>>()?;
+        let (from, mode, max_frames, max_bytes) = (self.from, self.mode, self.max_frames, self.max_bytes);
+        Ok(AppendFramesArgs { execution_id, fence, from, mode, max_frames, max_bytes, frames })
+    }
+}
+
+/// What a reader of a stream is told.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StreamPage {
+    pub items: Vec<StreamItem>,
+    /// Where to go on.
+    pub next: StreamCursor,
+    /// Nothing more comes.
+    pub ended: bool,
+    /// How the execution ended, once everything of it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+/// Which of the things a reader can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ItemKind {
+    /// A frame: `seq`, `at`, `channel`, `type`, and one of `text`, `json` and `base64`.
+    Frame,
+    /// The document of a stream of mode `summary`: `version` and `document`.
+    Summary,
+    /// Frames that were not kept: from number `from` up to `to`.
+    Trimmed,
+    /// The attempt has ended: `frames` is how many there were, `at` when, `outcome` how.
+    Closed,
+    /// The attempt was followed by another, `by`: what it put out no longer counts.
+    Superseded,
+}
+
+impl ItemKind {
+    /// What it is called in a stream of events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::Summary => "summary",
+            Self::Trimmed => "trimmed",
+            Self::Closed => "closed",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
+macro_rules! stream_item {
+    ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
+        /// One thing a reader is told: which one it is, the attempt it is about, and the fields that go with it.
+        #[derive(Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct StreamItem {
+            pub item: ItemKind,
+            pub attempt: AttemptIndex,
+            $(#[serde(default, skip_serializing_if = "Option::is_none")] $(#[$attribute])* pub $field: Option<$type>,)*
+        }
+
+        impl StreamItem {
+            fn new(item: ItemKind, attempt: AttemptIndex) -> Self {
+                Self { item, attempt, $($field: None,)* }
+            }
+        }
+    };
+}
+
+stream_item! {
+    seq: u64,
+    at: TimestampMs,
+    channel: Channel,
+    #[serde(rename = "type")]
+    frame_type: FrameType,
+    text: String,
+    #[serde(deserialize_with = "present")]
+    json: Box<RawValue>,
+    base64: Base64,
+    version: u64,
+    document: Box<RawValue>,
+    from: u64,
+    to: u64,
+    frames: u64,
+    outcome: AttemptOutcome,
+    by: AttemptIndex,
+}
+
+impl From<contracts::StreamItem> for StreamItem {
+    fn from(item: contracts::StreamItem) -> Self {
+        match item {
+            contracts::StreamItem::Frame { attempt, stored: StoredFrame { seq, at, frame } } => {
+                let content = FrameContent::of(&frame);
+                Self {
+                    seq: Some(seq),
+                    at: Some(at),
+                    channel: Some(frame.channel),
+                    frame_type: Some(frame.frame_type),
+                    text: content.text,
+                    json: content.json,
+                    base64: content.base64,
+                    ..Self::new(ItemKind::Frame, attempt)
+                }
+            }
+            contracts::StreamItem::Summary { attempt, version, document } => Self {
+                version: Some(version),
+                document: RawValue::from_string(document).ok(),
+                ..Self::new(ItemKind::Summary, attempt)
+            },
+            contracts::StreamItem::Trimmed { attempt, from, to } => {
+                Self { from: Some(from), to: Some(to), ..Self::new(ItemKind::Trimmed, attempt) }
+            }
+            contracts::StreamItem::Closed { attempt, frames, at, outcome } => Self {
+                frames: Some(frames),
+                at: Some(at),
+                outcome: Some(outcome),
+                ..Self::new(ItemKind::Closed, attempt)
+            },
+            contracts::StreamItem::Superseded { attempt, by } => {
+                Self { by: Some(by), ..Self::new(ItemKind::Superseded, attempt) }
+            }
+        }
+    }
+}
+
+impl StreamItem {
+    fn into_item(self) -> Result<contracts::StreamItem, Refusal> {
+        fn said<T>(field: &str, value: Option<T>) -> Result<T, Refusal> {
+            value.ok_or_else(|| Refusal::invalid(field, "is required"))
+        }
+        let attempt = self.attempt;
+        Ok(match self.item {
+            ItemKind::Frame => {
+                let (seq, at) = (said("seq", self.seq)?, said("at", self.at)?);
+                let (text, json, base64) = (self.text, self.json, self.base64);
+                let frame = NewFrame { channel: self.channel, frame_type: self.frame_type, text, json, base64 };
+                let frame = frame.into_frame("items")?;
+                contracts::StreamItem::Frame { attempt, stored: StoredFrame { seq, at, frame } }
+            }
+            ItemKind::Summary => {
+                let document = String::from(Box::<str>::from(said("document", self.document)?));
+                contracts::StreamItem::Summary { attempt, version: said("version", self.version)?, document }
+            }
+            ItemKind::Trimmed => {
+                contracts::StreamItem::Trimmed { attempt, from: said("from", self.from)?, to: said("to", self.to)? }
+            }
+            ItemKind::Closed => contracts::StreamItem::Closed {
+                attempt,
+                frames: said("frames", self.frames)?,
+                at: said("at", self.at)?,
+                outcome: said("outcome", self.outcome)?,
+            },
+            ItemKind::Superseded => contracts::StreamItem::Superseded { attempt, by: said("by", self.by)? },
+        })
+    }
+}
+
+impl From<contracts::StreamPage> for StreamPage {
+    fn from(page: contracts::StreamPage) -> Self {
+        let items = page.items.into_iter().map(Into::into).collect();
+        Self { items, next: page.next, ended: page.ended, outcome: page.outcome }
+    }
+}
+
+impl StreamPage {
+    /// The page, unless something is missing in it.
+    pub fn into_page(self) -> Result<contracts::StreamPage, Refusal> {
+        let items = self.items.into_iter().map(StreamItem::into_item).collect::<Result<_, _>>()?;
+        Ok(contracts::StreamPage { items, next: self.next, ended: self.ended, outcome: self.outcome })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(frame_type: &str, bytes: &[u8]) -> Frame {
+        Frame::new(FrameType::parse(frame_type).unwrap(), bytes.to_vec())
+    }
+
+    #[test]
+    fn every_frame_comes_back_byte_for_byte() {
+        let every_byte: Vec<u8> = (0..=255).collect();
+        for (frame_type, bytes) in [
+            ("text", "ä \"quoted\"\n\u{1}".as_bytes()),
+            ("text", &[1; 100]),
+            ("json", br#"{"a": 1.10}"#),
+            ("json", b" [1]\n"),
+            ("json", b"[1,\n2]"),
+            ("patch", br#"{"a":null}"#),
+            ("bytes", &every_byte),
+            ("x.own", &every_byte),
+            ("bytes", b""),
+        ] {
+            let frame = Frame { channel: Channel::parse("err").unwrap(), ..frame(frame_type, bytes) };
+            let text = serde_json::to_string(&NewFrame::of(&frame)).unwrap();
+            let back: NewFrame = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.into_frame("frames[0]").unwrap(), frame, "{text}");
+            let stored = StoredFrame { seq: 7, at: TimestampMs(9), frame };
+            let item = contracts::StreamItem::Frame { attempt: AttemptIndex(1), stored };
+            let text = serde_json::to_string(&StreamItem::from(item.clone())).unwrap();
+            assert!(!text.contains('\n'), "{text}");
+            let back: StreamItem = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.into_item().unwrap(), item, "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_readers_are_told_comes_back() {
+        let attempt = AttemptIndex(1);
+        for item in [
+            contracts::StreamItem::Summary { attempt, version: 3, document: r#"{"a":1.10}"#.into() },
+            contracts::StreamItem::Trimmed { attempt, from: 0, to: 9 },
+            contracts::StreamItem::Closed {
+                attempt,
+                frames: 9,
+                at: TimestampMs(1),
+                outcome: AttemptOutcome::LeaseExpired,
+            },
+            contracts::StreamItem::Superseded { attempt, by: AttemptIndex(2) },
+        ] {
+            let text = serde_json::to_string(&StreamItem::from(item.clone())).unwrap();
+            let back: StreamItem = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.into_item().unwrap(), item, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_frame_says_its_bytes_once() {
+        for text in [r"{}", r#"{"text":"a","json":1}"#, r#"{"json":1,"base64":"AA=="}"#] {
+            let frame: NewFrame = serde_json::from_str(text).unwrap();
+            assert_eq!(frame.into_frame("frames[3]").unwrap_err().field.as_deref(), Some("frames[3]"));
+        }
+        let frame: NewFrame = serde_json::from_str(r#"{"type":"patch","json":{"a":null}}"#).unwrap();
+        assert_eq!(frame.into_frame("").unwrap(), self::frame("patch", br#"{"a":null}"#));
+        let frame: NewFrame = serde_json::from_str(r#"{"json":null}"#).unwrap();
+        assert_eq!(frame.into_frame("").unwrap(), self::frame("json", b"null"));
+    }
+}

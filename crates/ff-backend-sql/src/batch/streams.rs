@@ -1,0 +1,40 @@
+//! What a batch has missed of streams, and writing what it has decided about them.
+
+use std::collections::BTreeSet;
+
+use super::suspensions::load;
+use super::writes::{delete_all, put_all};
+use crate::batch_state::{StreamName, StreamRecords};
+use crate::error::SqlError;
+use crate::record;
+use crate::schema::{FRAME, STREAM};
+use crate::session::{Read, Session};
+use crate::stream::{frame_of, key_of_frame, key_of_stream, stream_of};
+
+/// Loads the streams a batch has missed.
+pub(super) async fn load_streams(
+    reader: &mut dyn Read,
+    streams: &mut StreamRecords,
+    names: BTreeSet<StreamName>,
+) -> Result<(), SqlError> {
+    let key = |(id, attempt): &StreamName| key_of_stream(id, *attempt);
+    let read = |_: &StreamName, row: &_| record::read(crate::value::Row::text(row, 0)?);
+    load(reader, &mut streams.records, names, (&STREAM, &["record"][..]), key, read).await
+}
+
+/// Writes streams and their frames, and deletes the frames that are kept no longer.
+pub(super) async fn write_streams(session: &mut dyn Session, streams: &StreamRecords) -> Result<bool, SqlError> {
+    let trimmed = streams
+        .trimmed
+        .iter()
+        .flat_map(|((id, attempt), gone)| gone.clone().map(|seq| key_of_frame(id, *attempt, seq)));
+    let mut written = delete_all(session, &FRAME, trimmed.collect()).await?;
+    let frames = streams
+        .frames
+        .iter()
+        .flat_map(|((id, attempt), frames)| frames.iter().map(|frame| frame_of(id, *attempt, frame)));
+    written |= put_all(session, &FRAME, frames.collect()).await?;
+    let records = streams.records.written().map(|((id, attempt), stream)| stream_of(id, *attempt, stream));
+    written |= put_all(session, &STREAM, records.collect::<Result<_, _>>()?).await?;
+    Ok(written)
+}

@@ -1,0 +1,42 @@
+//! What a batch knows and writes of streams.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ff_core::change::Change;
+use ff_core::stream::{StoredFrame, StreamRecord};
+use ff_core::types::{AttemptIndex, ExecutionId};
+
+use super::RecordSet;
+
+/// An attempt that has a stream.
+pub(crate) type StreamName = (ExecutionId, AttemptIndex);
+
+/// Streams, the frames to be added to them, and those to be deleted.
+#[derive(Default)]
+pub(crate) struct StreamRecords {
+    pub(crate) records: RecordSet<StreamName, StreamRecord>,
+    pub(crate) frames: BTreeMap<StreamName, Vec<StoredFrame>>,
+    pub(crate) trimmed: BTreeMap<StreamName, Range<u64>>,
+}
+
+impl StreamRecords {
+    /// Takes what a change says of a stream.
+    pub(crate) fn take(&mut self, change: &mut Change) {
+        let Some(write) = change.stream.take() else { return };
+        let name = (change.after.id, write.attempt);
+        let frames = self.frames.entry(name).or_default();
+        frames.retain(|frame| frame.seq >= write.after.first);
+        frames.extend(write.frames);
+        let gone = self.trimmed.entry(name).or_insert_with(|| write.trimmed.clone());
+        gone.end = gone.end.max(write.trimmed.end);
+        self.records.write(name, write.after);
+    }
+
+    /// Gives up whatever is known and was to be written of an execution.
+    pub(crate) fn forget(&mut self, id: &ExecutionId) {
+        self.records.forget(|(of, _)| of == id);
+        self.frames.retain(|(of, _), _| of != id);
+        self.trimmed.retain(|(of, _), _| of != id);
+    }
+}

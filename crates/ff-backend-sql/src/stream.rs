@@ -1,0 +1,111 @@
+//! The domain of streams: streams and their frames as rows, and what is read of them.
+
+use async_trait::async_trait;
+use ff_core::backend::Answer;
+use ff_core::contracts::{ReadStreamArgs, StreamPage};
+use ff_core::execution::{Attempt, AttemptSlot, Execution};
+use ff_core::limits;
+use ff_core::stream::{Frame, StoredFrame, StreamParts, StreamRecord};
+use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType};
+
+use crate::error::{SqlError, unreadable};
+use crate::execution::found;
+use crate::queries::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM};
+use crate::session::{Key, Put, Question, Read, key_of};
+use crate::value::{Row, Value};
+use crate::{ReadContext, record};
+
+/// The key of a stream's row.
+pub(crate) fn key_of_stream(id: &ExecutionId, attempt: AttemptIndex) -> Key {
+    let mut key = key_of(id);
+    key.push(Value::Int(attempt.0.into()));
+    key
+}
+
+/// The key of a frame's row.
+pub(crate) fn key_of_frame(id: &ExecutionId, attempt: AttemptIndex, seq: u64) -> Key {
+    let mut key = key_of_stream(id, attempt);
+    key.push(Value::number(seq));
+    key
+}
+
+/// The row of a stream.
+pub(crate) fn stream_of(id: &ExecutionId, attempt: AttemptIndex, stream: &StreamRecord) -> Result<Put, SqlError> {
+    let mut values = key_of_stream(id, attempt);
+    values.push(record::written(stream)?);
+    Ok(Put::whole(values))
+}
+
+/// The row of a frame.
+pub(crate) fn frame_of(id: &ExecutionId, attempt: AttemptIndex, stored: &StoredFrame) -> Put {
+    let mut values = key_of_frame(id, attempt, stored.seq);
+    values.push(stored.at.into());
+    values.push(stored.frame.channel.as_str().into());
+    values.push(stored.frame.frame_type.as_str().into());
+    values.push(Value::Bytes(stored.frame.bytes.clone()));
+    Put::whole(values)
+}
+
+/// A frame from a row of [`FRAMES_FROM`] or [`FRAMES_OF`], with its attempt.
+pub(crate) fn read_frame(row: &Row) -> Result<(AttemptIndex, StoredFrame), SqlError> {
+    let frame = Frame {
+        channel: Channel::parse(row.text(3)?).map_err(unreadable("a channel"))?,
+        frame_type: FrameType::parse(row.text(4)?).map_err(unreadable("a type of frame"))?,
+        bytes: row.bytes(5)?,
+    };
+    Ok((AttemptIndex(row.count(0)?), StoredFrame { seq: row.count(1)?, at: row.moment(2)?, frame }))
+}
+
+#[async_trait]
+impl Question for ReadStreamArgs {
+    type Answer = StreamPage;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<StreamPage> {
+        let execution = found(reader, &self.execution_id).await?;
+        let parts = parts(reader, &execution, &self).await?;
+        Ok(StreamPage::of(&self, parts)?)
+    }
+}
+
+async fn parts(reader: &mut dyn Read, execution: &Execution, args: &ReadStreamArgs) -> Result<StreamParts, SqlError> {
+    let start = args.start();
+    let mut from = key_of_stream(&execution.id, start.attempt);
+    from.push(Value::number(args.attempts()));
+    let is_current = match &execution.attempt {
+        AttemptSlot::Open(attempt) => attempt.index <= start.attempt,
+        AttemptSlot::Next(_) => false,
+    };
+    let mut archived = Vec::<Attempt>::new();
+    // The attempt that is under way has not been archived, and most readers are at it.
+    if !is_current {
+        for row in reader.query(ATTEMPTS_FROM, &[from.clone()]).await?.iter().flatten() {
+            archived.push(record::read(row.text(0)?)?);
+        }
+    }
+    let mut parts = StreamParts::of(execution, archived);
+    if !execution.streamed {
+        return Ok(parts);
+    }
+    for row in reader.query(STREAMS_FROM, &[from]).await?.iter().flatten() {
+        parts.streams.insert(AttemptIndex(row.count(0)?), record::read(row.text(1)?)?);
+    }
+    let (mut left, mut bytes) = (args.limit, 0);
+    let sql = if args.attempt.is_some() { FRAMES_OF } else { FRAMES_FROM };
+    let mut next = key_of_frame(&execution.id, start.attempt, start.seq);
+    while left > 0 && bytes < limits::PAGE_BYTES {
+        let wanted = left.min(limits::FRAMES_AT_ONCE);
+        next.push(Value::number(wanted));
+        let rows: Vec<_> = reader.query(sql, &[next.clone()]).await?.into_iter().flatten().collect();
+        for row in &rows {
+            let (attempt, stored) = read_frame(row)?;
+            bytes += stored.frame.bytes.len();
+            next = key_of_frame(&execution.id, attempt, stored.seq + 1);
+            parts.frames.entry(attempt).or_default().push(stored);
+        }
+        if rows.len() < wanted {
+            break;
+        }
+        left -= wanted;
+    }
+    Ok(parts)
+}

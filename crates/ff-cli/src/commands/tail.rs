@@ -1,0 +1,97 @@
+//! Following what an execution puts out.
+
+use clap::Args;
+use ff_core::contracts::StreamItem;
+use ff_core::types::{AttemptIndex, FrameType};
+use ff_sdk::OutputReader;
+use serde_json::json;
+
+use crate::exit::{self, Exit, tell};
+use crate::id::IdArg;
+use crate::output;
+use crate::served_store::Signals;
+use crate::settings::Settings;
+
+/// Show what an execution puts out, as it does, until its end
+#[derive(Args)]
+pub(crate) struct Tail {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+
+    /// Only this attempt, counted from 0
+    #[arg(long, value_name = "N")]
+    attempt: Option<u32>,
+}
+
+impl Tail {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let mut signals = Signals::listen()?;
+        let client = settings.connect().await?.client();
+        let id = self.id.find(&client).await?;
+        let mut reader = match self.attempt {
+            Some(attempt) => client.output_of(&id, AttemptIndex(attempt), None),
+            None => client.output(&id, None),
+        };
+        tokio::select! {
+            ended = show(settings, &mut reader) => ended?,
+            () = signals.next() => {
+                let again = format!("`ff tail '{id}'` follows it again");
+                return Ok(exit::cut_short(Exit::Interrupted, ("execution_id", &id), &again));
+            }
+        }
+        Ok(reader.outcome().map_or(Exit::Done, Exit::from))
+    }
+}
+
+/// Shows everything until the end.
+async fn show(settings: &Settings, reader: &mut OutputReader) -> anyhow::Result<()> {
+    let mut is_at_line_start = true;
+    while let Some(item) = reader.next().await? {
+        if settings.json {
+            output::json(&ff_api::StreamItem::from(item))?;
+            continue;
+        }
+        match item {
+            StreamItem::Frame { stored, .. } if stored.frame.frame_type.as_str() == FrameType::JSON => {
+                begin_line(&mut is_at_line_start)?;
+                output::line(str::from_utf8(&stored.frame.bytes)?.trim_end())?;
+            }
+            StreamItem::Frame { stored, .. } => {
+                output::raw(&stored.frame.bytes)?;
+                is_at_line_start = stored.frame.bytes.last().map_or(is_at_line_start, |last| *last == b'\n');
+            }
+            StreamItem::Summary { document, .. } => {
+                begin_line(&mut is_at_line_start)?;
+                output::line(document)?;
+            }
+            other => {
+                begin_line(&mut is_at_line_start)?;
+                if let Some(mark) = mark(&other) {
+                    tell(mark);
+                }
+            }
+        }
+    }
+    begin_line(&mut is_at_line_start)
+}
+
+/// Ends the line that has begun, if one has.
+fn begin_line(is_at_line_start: &mut bool) -> anyhow::Result<()> {
+    if std::mem::replace(is_at_line_start, true) { Ok(()) } else { output::line("") }
+}
+
+/// What is said between the frames, on standard error.
+fn mark(item: &StreamItem) -> Option<String> {
+    match item {
+        StreamItem::Trimmed { from, to, .. } => Some(format!("frames {from} to {} were not kept", to - 1)),
+        StreamItem::Superseded { attempt, by } => {
+            Some(format!("attempt {attempt} was superseded by attempt {by}; what stands above no longer counts"))
+        }
+        StreamItem::Closed { attempt, outcome, .. } => {
+            let outcome = json!(outcome);
+            (outcome != json!("success"))
+                .then(|| format!("attempt {attempt} ended: {}", outcome.as_str().unwrap_or("")))
+        }
+        StreamItem::Frame { .. } | StreamItem::Summary { .. } => None,
+    }
+}

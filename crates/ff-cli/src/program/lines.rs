@@ -1,0 +1,111 @@
+//! What a program writes, put out line by line while it writes.
+
+use std::mem::take;
+
+use ff_core::limits;
+use ff_core::types::FrameType;
+use ff_sdk::{Context, Fault};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Puts out the lines of a program's standard output, each with the line break that ends it, and gives the last of them
+/// without one. A line larger than a frame goes into several.
+pub(super) async fn put_out(work: &Context, stdout: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, Fault> {
+    let Some(mut stdout) = stdout else { return Ok(Vec::new()) };
+    let mut lines = Lines::default();
+    let mut chunk = vec![0; limits::FRAME_BYTES];
+    loop {
+        let read = stdout.read(&mut chunk).await.map_err(|error| super::broken("cannot read from it", &error))?;
+        for frame in if read == 0 { lines.rest() } else { lines.push(&chunk[..read]) } {
+            let frame_type = if str::from_utf8(&frame).is_ok() { FrameType::text() } else { FrameType::bytes() };
+            let put_out = work.stream("out").frame(frame_type, frame).await;
+            put_out.map_err(|error| Fault::retryable("output", error.to_string()))?;
+        }
+        if read == 0 {
+            return lines.result();
+        }
+    }
+}
+
+/// Lines that come in pieces.
+#[derive(Default)]
+struct Lines {
+    /// What has come of the line that is not put out yet.
+    begun: Vec<u8>,
+    /// What has come of the last line.
+    last: Vec<u8>,
+    /// Whether a line break came last.
+    is_over: bool,
+}
+
+impl Lines {
+    /// The frames that are complete with these bytes.
+    fn push(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut frames = Vec::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if take(&mut self.is_over) {
+                self.last.clear();
+            }
+            if self.last.len() <= limits::PAYLOAD_BYTES {
+                self.last.extend_from_slice(piece);
+            }
+            self.begun.extend_from_slice(piece);
+            self.is_over = piece.ends_with(b"\n");
+            while self.begun.len() > limits::FRAME_BYTES {
+                let rest = self.begun.split_off(limits::FRAME_BYTES);
+                frames.push(std::mem::replace(&mut self.begun, rest));
+            }
+            if self.is_over {
+                frames.push(take(&mut self.begun));
+            }
+        }
+        frames
+    }
+
+    /// What is left at the end.
+    fn rest(&mut self) -> Vec<Vec<u8>> {
+        Some(take(&mut self.begun)).filter(|rest| !rest.is_empty()).into_iter().collect()
+    }
+
+    /// The last line, as a result.
+    fn result(mut self) -> Result<Vec<u8>, Fault> {
+        if self.last.ends_with(b"\n") {
+            self.last.pop();
+        }
+        let most = limits::PAYLOAD_BYTES;
+        if self.last.len() > most {
+            let wrong = format!("the last line is larger than the {most} bytes of a result");
+            return Err(Fault::permanent("invalid_result", wrong));
+        }
+        Ok(self.last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put_out(chunks: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<u8>) {
+        let mut lines = Lines::default();
+        let mut frames: Vec<_> = chunks.iter().flat_map(|chunk| lines.push(chunk)).collect();
+        frames.extend(lines.rest());
+        (frames, lines.result().unwrap())
+    }
+
+    #[test]
+    fn each_line_is_a_frame_and_the_last_is_the_result() {
+        for chunks in [&[&b"a\nbc\nd"[..]][..], &[b"a", b"\nb", b"c\n", b"d"]] {
+            assert_eq!(put_out(chunks), (vec![b"a\n".to_vec(), b"bc\n".to_vec(), b"d".to_vec()], b"d".to_vec()));
+        }
+        assert_eq!(put_out(&[b"a\nb\n"]).1, b"b");
+        assert_eq!(put_out(&[b"a\n\n"]).1, b"");
+        assert_eq!(put_out(&[]), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_line_larger_than_a_frame_goes_into_several() {
+        let long = vec![b'x'; 2 * limits::FRAME_BYTES + 3];
+        let (frames, last) = put_out(&[&long, b"\n"]);
+        assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [limits::FRAME_BYTES, limits::FRAME_BYTES, 4]);
+        assert_eq!(last, long);
+    }
+}

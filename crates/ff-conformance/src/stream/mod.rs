@@ -1,0 +1,65 @@
+//! What is promised about the output of attempts.
+
+pub(crate) mod appending;
+pub(crate) mod following;
+pub(crate) mod keeping;
+pub(crate) mod modes;
+pub(crate) mod reading;
+
+use ff_core::contracts::{ReadStreamArgs, StreamItem, StreamPage};
+use ff_core::stream::{Frame, StreamCursor};
+use ff_core::types::{AttemptIndex, ExecutionId, FrameType};
+
+use crate::World;
+
+/// Frames of text.
+fn text(words: &[&str]) -> Vec<Frame> {
+    words.iter().map(|word| Frame::text(*word)).collect()
+}
+
+/// A merge patch.
+fn patch(json: &str) -> Frame {
+    Frame::new(FrameType::patch(), json.to_owned())
+}
+
+/// A reader of everything an execution puts out.
+fn all(id: ExecutionId, limit: usize) -> ReadStreamArgs {
+    ReadStreamArgs { execution_id: id, attempt: None, from: None, limit }
+}
+
+/// A reader of one attempt.
+fn one(id: ExecutionId, attempt: u32, limit: usize) -> ReadStreamArgs {
+    ReadStreamArgs { attempt: Some(AttemptIndex(attempt)), ..all(id, limit) }
+}
+
+/// One page of what there is from a place on.
+async fn page(world: &World, args: &ReadStreamArgs, from: Option<StreamCursor>) -> StreamPage {
+    world.backend.read_stream(ReadStreamArgs { from, ..args.clone() }).await.unwrap()
+}
+
+/// Everything there is, page by page, and the last page.
+async fn everything(world: &World, args: &ReadStreamArgs) -> (Vec<StreamItem>, StreamPage) {
+    let (mut told, mut from) = (Vec::new(), args.from);
+    loop {
+        let page = page(world, args, from).await;
+        from = Some(page.next);
+        told.extend(page.items.clone());
+        if page.items.is_empty() {
+            return (told, page);
+        }
+    }
+}
+
+/// What was told, in short.
+fn words(told: &[StreamItem]) -> Vec<String> {
+    let word = |item: &StreamItem| match item {
+        StreamItem::Frame { stored, .. } => {
+            format!("{} {}", stored.seq, str::from_utf8(&stored.frame.bytes).unwrap_or("bytes"))
+        }
+        StreamItem::Summary { version, document, .. } => format!("summary {version} {document}"),
+        StreamItem::Trimmed { from, to, .. } => format!("trimmed {from}..{to}"),
+        StreamItem::Closed { attempt, outcome, .. } => format!("closed {attempt} {outcome:?}"),
+        StreamItem::Superseded { attempt, by } => format!("superseded {attempt} by {by}"),
+    };
+    told.iter().map(word).collect()
+}

@@ -1,0 +1,75 @@
+//! The question of a reader, and what a store brings for its answer.
+
+use std::collections::BTreeMap;
+
+use super::{StoredFrame, StreamCursor, StreamRecord};
+use crate::engine_error::{Code, Refusal, check_page};
+use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Execution, Outcome, Phase};
+use crate::limits;
+use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
+
+/// A reader of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ReadStreamArgs {
+    pub execution_id: ExecutionId,
+    /// The output of this attempt alone; of all attempts, one after the other, when absent.
+    pub attempt: Option<AttemptIndex>,
+    /// Where the last page ended; from the beginning when absent.
+    pub from: Option<StreamCursor>,
+    pub limit: usize,
+}
+
+impl ReadStreamArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit, limits::PAGE)?;
+        let Some(from) = &self.from else { return Ok(()) };
+        if !from.is_of(&self.execution_id) {
+            return Err(Code::InvalidCursor.refusal().at("from").because("is a cursor of another execution"));
+        }
+        match self.attempt {
+            Some(attempt) if attempt != from.attempt => {
+                let detail = format!("is a cursor of attempt {}, not of attempt {attempt}", from.attempt);
+                Err(Code::InvalidCursor.refusal().at("from").because(detail))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where it begins.
+    pub fn start(&self) -> StreamCursor {
+        let first = || StreamCursor::new(&self.execution_id, self.attempt.unwrap_or_default(), 0);
+        self.from.unwrap_or_else(first)
+    }
+
+    /// How many attempts a store brings at most, from where it begins.
+    pub fn attempts(&self) -> usize {
+        if self.attempt.is_some() { 1 } else { limits::STREAM_ATTEMPTS }
+    }
+}
+
+/// What a store has of an execution's output, from where a reader begins, as of one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StreamParts {
+    /// How many attempts there were.
+    pub attempts_made: u32,
+    /// How the execution ended, if it has.
+    pub outcome: Option<Outcome>,
+    /// How attempts ended, of those that were brought.
+    pub ends: BTreeMap<AttemptIndex, (TimestampMs, AttemptOutcome)>,
+    pub streams: BTreeMap<AttemptIndex, StreamRecord>,
+    /// The next frames, in order and without gaps; perhaps not all of them.
+    pub frames: BTreeMap<AttemptIndex, Vec<StoredFrame>>,
+}
+
+impl StreamParts {
+    /// What an execution and the attempts it archived say; streams and frames are added.
+    pub fn of(execution: &Execution, archived: impl IntoIterator<Item = Attempt>) -> Self {
+        let outcome = match &execution.phase {
+            Phase::Finished { outcome, .. } => Some(*outcome),
+            _ => None,
+        };
+        let end = |attempt: Attempt| attempt.end.map(|AttemptEnd { at, outcome, .. }| (attempt.index, (at, outcome)));
+        let ends = archived.into_iter().filter_map(end).collect();
+        Self { attempts_made: execution.attempts_made, outcome, ends, ..Self::default() }
+    }
+}

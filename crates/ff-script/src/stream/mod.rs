@@ -1,0 +1,188 @@
+//! The functions of streams.
+
+use bytes::Bytes;
+use ff_core::contracts::{AppendFramesArgs, FramesAppended, ReadStreamArgs};
+use ff_core::execution::{AttemptOutcome, Outcome};
+use ff_core::limits;
+use ff_core::stream::{Frame, FrameGroup, StoredFrame, StreamMode, StreamParts, StreamRecord, summarise};
+use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType, TimestampMs};
+
+use crate::execution::{core_key, counted_from};
+use crate::record::{Hash, attempt_outcome};
+use crate::server::{ask, ask_fields};
+use crate::signature::{AppendFrame, ReadAttemptStream, ReadSummary};
+use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
+
+/// How often patches are merged into a summary that others change meanwhile.
+const MERGES: usize = 8;
+
+/// Adds frames to the stream of the running attempt.
+///
+/// Patches are merged here: Lua would change numbers. The function takes the document only for the version it was made of.
+pub async fn ff_append_frame(server: &dyn Server, args: AppendFramesArgs) -> Result<FramesAppended, ScriptError> {
+    let is_summary = args.frames.iter().any(|frame| frame.frame_type.as_str() == FrameType::PATCH);
+    if !is_summary {
+        return append(server, &args, None).await;
+    }
+    for _ in 1..MERGES {
+        match merge_and_append(server, &args).await {
+            Err(ScriptError::InvalidOffset(refusal)) if refusal.field.as_deref() == Some("version") => {}
+            done => return done,
+        }
+    }
+    merge_and_append(server, &args).await
+}
+
+/// Merges patches into the summary as it stands, and appends them if it still stands so.
+async fn merge_and_append(server: &dyn Server, args: &AppendFramesArgs) -> Result<FramesAppended, ScriptError> {
+    let summary = ff_read_summary(server, &args.execution_id, None).await?;
+    let first = args.from.unwrap_or(summary.version);
+    let known = usize::try_from(summary.version.saturating_sub(first)).unwrap_or(usize::MAX);
+    // What is wrong with the rest of the call is refused by the function, with nothing written.
+    let new = args.frames.get(known..).unwrap_or_default();
+    let is_one = |mode: &Option<StreamMode>| mode.or(args.mode) == Some(StreamMode::Summary);
+    if new.is_empty() || !is_one(&summary.mode) {
+        return append(server, args, Some((summary.version, Bytes::new()))).await;
+    }
+    match summarise(summary.document.as_deref(), new) {
+        Ok(document) => append(server, args, Some((summary.version, document.into()))).await,
+        // Whatever else is wrong with the call is said first; without a version the function writes nothing.
+        Err(refusal) => match append(server, args, None).await {
+            Err(ScriptError::InvalidOffset(other)) if other.field.as_deref() == Some("version") => Err(refusal.into()),
+            done => done,
+        },
+    }
+}
+
+async fn append(
+    server: &dyn Server,
+    args: &AppendFramesArgs,
+    summary: Option<(u64, Bytes)>,
+) -> Result<FramesAppended, ScriptError> {
+    let (version, document) = summary.map_or((None, Bytes::new()), |(version, document)| (Some(version), document));
+    let triple = |frame: &Frame| {
+        let text = |text: &str| Bytes::copy_from_slice(text.as_bytes());
+        [text(frame.channel.as_str()), text(frame.frame_type.as_str()), frame.bytes.clone()]
+    };
+    let append = AppendFrame {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+        from: args.from,
+        mode: args.mode.map(|mode| mode.to_string()),
+        max_frames: args.max_frames,
+        max_bytes: args.max_bytes,
+        version,
+        document,
+        frames: args.frames.iter().map(triple).collect(),
+    };
+    ask(server, append.call()).await
+}
+
+impl FromFcallResult for FramesAppended {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, _) = result.into_fields();
+        Ok(Self { attempt_index: AttemptIndex(fields.read()?), first: fields.read()?, next: fields.read()? })
+    }
+}
+
+/// The summary of an attempt's stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamSummary {
+    /// How many frames there were.
+    pub version: u64,
+    /// Nothing when there is no stream.
+    pub mode: Option<StreamMode>,
+    pub document: Option<String>,
+}
+
+/// The summary of an attempt, or of the last one.
+pub async fn ff_read_summary(
+    server: &dyn Server,
+    id: &ExecutionId,
+    attempt: Option<AttemptIndex>,
+) -> Result<StreamSummary, ScriptError> {
+    let read = ReadSummary { core: core_key(id), attempt: attempt.map(|attempt| attempt.0.into()) };
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    Ok(StreamSummary { version: fields.read()?, mode: fields.maybe_read()?, document: fields.maybe_free()? })
+}
+
+/// What the attempts at an execution put out, from where a reader begins.
+pub async fn ff_read_attempt_stream(server: &dyn Server, args: &ReadStreamArgs) -> Result<StreamParts, ScriptError> {
+    let start = args.start();
+    let read = ReadAttemptStream {
+        core: core_key(&args.execution_id),
+        attempt: start.attempt.0.into(),
+        from: counted_from(start.seq),
+        attempts: args.attempts() as u64,
+        limit: args.limit as u64,
+        room: limits::PAGE_BYTES as u64,
+    };
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let attempts_made = fields.read()?;
+    let outcome = fields.maybe_text()?.map(|word| outcome(&word)).transpose()?;
+    let mut parts = StreamParts { attempts_made, outcome, ..StreamParts::default() };
+    for told in fields.list()? {
+        add_attempt(&mut parts, fields.part(told)?)?;
+    }
+    Ok(parts)
+}
+
+fn add_attempt(parts: &mut StreamParts, mut told: Fields) -> Result<(), ScriptError> {
+    let attempt = AttemptIndex(told.read()?);
+    let end: (Option<i64>, Option<String>) = (told.maybe_read()?, told.maybe_text()?);
+    if let (Some(at), Some(word)) = end {
+        let outcome: AttemptOutcome = attempt_outcome(&word)?;
+        parts.ends.insert(attempt, (TimestampMs(at), outcome));
+    }
+    let (meta, summary) = (Hash::parse(told.list()?)?, told.maybe_free()?);
+    if !meta.is_empty() {
+        parts.streams.insert(attempt, stream(&meta, summary)?);
+        let frames = told.list()?.into_iter().map(|entry| frame(told.part(entry)?));
+        parts.frames.insert(attempt, frames.collect::<Result<_, _>>()?);
+    }
+    Ok(())
+}
+
+fn stream(meta: &Hash, summary: Option<String>) -> Result<StreamRecord, ScriptError> {
+    let mode = meta.read::<StreamMode>("mode")?;
+    let (max_frames, max_bytes) = (meta.maybe("max_frames")?, meta.maybe("max_bytes")?);
+    let numbers = meta.text("groups")?.unwrap_or_default().split(' ').filter(|number| !number.is_empty());
+    let numbers: Result<Vec<u64>, _> = numbers.map(str::parse).collect();
+    let numbers = numbers.map_err(|_| ScriptError::parse("the groups of a stream cannot be read"))?;
+    let groups = numbers.chunks_exact(2).map(|group| FrameGroup { first: group[0], bytes: group[1] });
+    Ok(StreamRecord {
+        first: meta.read("first")?,
+        next: meta.read("frame_count")?,
+        bytes: meta.read("bytes")?,
+        appended_at: TimestampMs(meta.read("appended_at")?),
+        groups: groups.collect(),
+        summary: summary.filter(|_| mode == StreamMode::Summary),
+        ..StreamRecord::new(mode, max_frames, max_bytes, TimestampMs(meta.read("opened_at")?))
+    })
+}
+
+fn frame(mut entry: Fields) -> Result<StoredFrame, ScriptError> {
+    let id = entry.text()?;
+    let seq = id.split('-').next().and_then(|number| number.parse::<u64>().ok()?.checked_sub(1));
+    let seq = seq.ok_or_else(|| ScriptError::parse(format!("the frame {id} has no number")))?;
+    let fields = Hash::parse(entry.list()?)?;
+    let frame = Frame {
+        channel: fields.maybe("channel")?.unwrap_or_else(Channel::default_name),
+        frame_type: fields.read("frame_type")?,
+        bytes: fields.bytes("payload").cloned().ok_or_else(|| ScriptError::parse("a frame has no bytes"))?,
+    };
+    Ok(StoredFrame { seq, at: TimestampMs(fields.read("ts")?), frame })
+}
+
+fn outcome(word: &str) -> Result<Outcome, ScriptError> {
+    match word {
+        "success" => Ok(Outcome::Success),
+        "failed" => Ok(Outcome::Failed),
+        "cancelled" => Ok(Outcome::Cancelled),
+        "expired" => Ok(Outcome::Expired),
+        "skipped" => Ok(Outcome::Skipped),
+        other => Err(ScriptError::parse(format!("no execution ends as {other}"))),
+    }
+}

@@ -1,0 +1,87 @@
+//! What a holder is refused that puts out frames, and a reader: it is said, and nothing is written.
+
+use ff_core::contracts::{AppendFramesArgs, ReadStreamArgs};
+use ff_core::engine_error::Code;
+use ff_core::limits;
+use ff_core::stream::{Frame, StreamMode};
+use ff_core::types::FrameType;
+use ff_script::stream::{ff_append_frame, ff_read_attempt_stream, ff_read_summary};
+use ff_script::{LibraryClock, ScriptError};
+
+use crate::situation::{Situation, Subject};
+use crate::wire::Wire;
+
+const CASES: &[(&str, Code)] = &[
+    ("ff_append_frame", Code::ExecutionNotFound),
+    ("ff_append_frame", Code::ExecutionNotActive),
+    ("ff_append_frame", Code::StaleLease),
+    ("ff_append_frame", Code::LeaseExpired),
+    ("ff_append_frame", Code::LeaseRevoked),
+    ("ff_append_frame", Code::InvalidInput),
+    ("ff_append_frame", Code::InvalidFrameType),
+    ("ff_append_frame", Code::InvalidOffset),
+    ("ff_append_frame", Code::RetentionLimitExceeded),
+    ("ff_read_attempt_stream", Code::ExecutionNotFound),
+    ("ff_read_summary", Code::ExecutionNotFound),
+];
+
+pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CASES.iter().map(|(function, code)| (*function, code.as_str()))
+}
+
+#[tokio::test]
+async fn what_cannot_be_put_out_or_read_is_refused_and_left_alone() {
+    for (function, code) in CASES {
+        let wire = Wire::start(LibraryClock::Test).await;
+        let situation = match code {
+            Code::ExecutionNotFound => Situation::Absent,
+            Code::ExecutionNotActive => Situation::Completed,
+            Code::StaleLease => Situation::HeldByAnother,
+            Code::LeaseExpired => Situation::RanOut,
+            Code::LeaseRevoked => Situation::Revoked,
+            _ => Situation::Held,
+        };
+        let subject = situation.arrange(&wire).await;
+        if *code == Code::InvalidInput {
+            ff_append_frame(&wire, frames(&subject, Frame::text("a"))).await.unwrap();
+        }
+        let before = wire.contents().await;
+        let Err(error) = ask(&wire, &subject, function, *code).await else { panic!("{function} was not refused") };
+        assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{function}: {error}");
+        assert_eq!(wire.contents().await, before, "{function} wrote something");
+    }
+}
+
+fn frames(subject: &Subject, frame: Frame) -> AppendFramesArgs {
+    AppendFramesArgs {
+        execution_id: subject.id,
+        fence: subject.fence,
+        from: None,
+        mode: None,
+        max_frames: None,
+        max_bytes: None,
+        frames: vec![frame],
+    }
+}
+
+async fn ask(wire: &Wire, subject: &Subject, function: &str, code: Code) -> Result<(), ScriptError> {
+    let bytes = |count| Frame::new(FrameType::bytes(), vec![7; count]);
+    match function {
+        "ff_read_summary" => ff_read_summary(wire, &subject.id, None).await.map(drop),
+        "ff_read_attempt_stream" => {
+            let args = ReadStreamArgs { execution_id: subject.id, attempt: None, from: None, limit: 1 };
+            ff_read_attempt_stream(wire, &args).await.map(drop)
+        }
+        _ => {
+            let mut args = frames(subject, bytes(1));
+            match code {
+                Code::InvalidInput => args.mode = Some(StreamMode::BestEffort),
+                Code::InvalidFrameType => args.frames = vec![Frame::new(FrameType::patch(), "{}")],
+                Code::InvalidOffset => args.from = Some(1),
+                Code::RetentionLimitExceeded => args.frames = vec![bytes(limits::FRAME_BYTES + 1)],
+                _ => {}
+            }
+            ff_append_frame(wire, args).await.map(drop)
+        }
+    }
+}

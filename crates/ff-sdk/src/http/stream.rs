@@ -1,0 +1,26 @@
+//! The domain of streams, over HTTP.
+
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{ReadStreamArgs, StreamPage};
+
+use super::HttpBackend;
+use super::call::unreadable;
+
+impl Handle<ReadStreamArgs, StreamPage> for HttpBackend {
+    async fn handle(&self, args: ReadStreamArgs) -> Answer<StreamPage> {
+        self.frames_within(args, 0).await
+    }
+}
+
+impl HttpBackend {
+    /// The output of an execution, waiting for more up to `wait_ms`.
+    pub(super) async fn frames_within(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
+        args.check()?;
+        let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];
+        query.extend(args.attempt.map(|attempt| ("attempt", attempt.to_string())));
+        query.extend(args.from.map(|from| ("from", from.to_string())));
+        let path = ["executions", &args.execution_id.to_string(), "stream"];
+        let page: ff_api::StreamPage = self.get(&path, &query, wait_ms).await?;
+        page.into_page().map_err(|refusal| unreadable(&refusal))
+    }
+}

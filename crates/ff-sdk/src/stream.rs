@@ -1,0 +1,69 @@
+//! Following what an execution puts out.
+
+use std::collections::VecDeque;
+
+use ff_core::contracts::{ReadStreamArgs, StreamItem};
+use ff_core::execution::Outcome;
+use ff_core::limits;
+use ff_core::stream::StreamCursor;
+use ff_core::types::{AttemptIndex, ExecutionId};
+
+use crate::{Client, Error};
+
+impl Client {
+    /// Follows what an execution puts out, through all its attempts, from its beginning or from a cursor on.
+    pub fn output(&self, id: &ExecutionId, from: Option<StreamCursor>) -> OutputReader {
+        OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt: None, from, limit: limits::PAGE })
+    }
+
+    /// Follows what one attempt at an execution puts out.
+    pub fn output_of(&self, id: &ExecutionId, attempt: AttemptIndex, from: Option<StreamCursor>) -> OutputReader {
+        let attempt = Some(attempt);
+        OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt, from, limit: limits::PAGE })
+    }
+}
+
+/// What an execution puts out, item by item.
+pub struct OutputReader {
+    client: Client,
+    asked: ReadStreamArgs,
+    /// Where what has been handed out ends.
+    read: StreamCursor,
+    told: VecDeque<StreamItem>,
+    ended: bool,
+    outcome: Option<Outcome>,
+}
+
+impl OutputReader {
+    fn new(client: &Client, asked: ReadStreamArgs) -> Self {
+        let read = asked.start();
+        Self { client: client.clone(), asked, read, told: VecDeque::new(), ended: false, outcome: None }
+    }
+
+    /// The next item, however long it takes; none when everything was told and nothing more comes. After an error it may be
+    /// asked again, and goes on where it was.
+    pub async fn next(&mut self) -> Result<Option<StreamItem>, Error> {
+        loop {
+            if let Some(item) = self.told.pop_front() {
+                self.read = item.next(&self.read);
+                return Ok(Some(item));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let args = ReadStreamArgs { from: Some(self.read), ..self.asked.clone() };
+            let page = self.client.long_poll().next_frames(args, limits::LONG_POLL_MS).await?;
+            (self.told, self.ended, self.outcome) = (page.items.into(), page.ended, page.outcome);
+        }
+    }
+
+    /// Where to go on, now or after a restart: after the last item that was handed out.
+    pub fn cursor(&self) -> StreamCursor {
+        self.read
+    }
+
+    /// How the execution ended, once everything was told.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome.filter(|_| self.told.is_empty())
+    }
+}
