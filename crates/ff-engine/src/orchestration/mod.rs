@@ -5,6 +5,8 @@ mod bulk;
 mod coordinator;
 mod lane;
 
+use std::collections::BTreeMap;
+
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
     BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, RotatePartitionArgs, RotateSecretArgs,
@@ -28,8 +30,24 @@ pub trait Orchestration: EngineStore {
             if args.len() > limits::BULK {
                 return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
             }
-            // They are first polled in the order they were given, and every store does the submissions of one partition in that order.
-            Ok(stream::iter(args).map(|one| self.submit(one)).buffered(AT_ONCE).collect().await)
+            let partitions = self.partitions();
+            let mut by_partition: BTreeMap<u16, Vec<(usize, SubmitArgs)>> = BTreeMap::new();
+            for (nth, one) in args.into_iter().enumerate() {
+                by_partition.entry(one.execution_id(&partitions).partition()).or_default().push((nth, one));
+            }
+            // Those of one partition come into the feed of events in the order they were given.
+            let in_order = |some: Vec<(usize, SubmitArgs)>| async move {
+                let mut answers = Vec::with_capacity(some.len());
+                for (nth, one) in some {
+                    answers.push((nth, self.submit(one).await));
+                }
+                answers
+            };
+            let answers: Vec<_> =
+                stream::iter(by_partition.into_values()).map(in_order).buffer_unordered(AT_ONCE).collect().await;
+            let mut answers: Vec<_> = answers.into_iter().flatten().collect();
+            answers.sort_unstable_by_key(|(nth, _)| *nth);
+            Ok(answers.into_iter().map(|(_, answer)| answer).collect())
         }
     }
 
