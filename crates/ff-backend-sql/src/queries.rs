@@ -1,6 +1,8 @@
 //! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
 //! brings along found by key; only what the doctor asks goes through all keys.
 
+use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
+
 /// An edge as rows bring it.
 macro_rules! edge {
     () => {
@@ -257,28 +259,6 @@ pub(crate) const LABELS_ON: &str = "SELECT namespace, key, value, created_at, uu
 /// The archived attempts of an execution, oldest first.
 pub(crate) const ATTEMPTS_OF: &str = "\
     SELECT record FROM attempt WHERE uuid = $1 AND partition = $2 ORDER BY idx";
-
-/// The archived attempts of an execution from one of them on.
-pub(crate) const ATTEMPTS_FROM: &str = "\
-    SELECT record FROM attempt WHERE uuid = $1 AND partition = $2 AND idx >= $3 ORDER BY idx LIMIT $4";
-
-/// The streams of an execution from an attempt on.
-pub(crate) const STREAMS_FROM: &str = "\
-    SELECT attempt, record FROM stream \
-    WHERE uuid = $1 AND partition = $2 AND attempt >= $3 ORDER BY attempt LIMIT $4";
-
-/// The frames of an execution from a place on, through all its attempts.
-pub(crate) const FRAMES_FROM: &str = "\
-    SELECT attempt, seq, appended_at, channel, frame_type, bytes FROM frame \
-    WHERE uuid = $1 AND partition = $2 AND (attempt, seq) >= ($3, $4) ORDER BY attempt, seq LIMIT $5";
-
-/// The frames of one attempt from a place on.
-pub(crate) const FRAMES_OF: &str = "\
-    SELECT attempt, seq, appended_at, channel, frame_type, bytes FROM frame \
-    WHERE uuid = $1 AND partition = $2 AND attempt = $3 AND seq >= $4 ORDER BY seq LIMIT $5";
-
-/// Every stream of a partition. Only the doctor asks.
-pub(crate) const STREAMS_ON: &str = "SELECT uuid, attempt, record FROM stream WHERE partition = $1";
 
 /// The lease history of an execution, oldest first.
 pub(crate) const LEASES_OF: &str = "\

@@ -10,10 +10,31 @@ use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType};
 
 use crate::error::{SqlError, unreadable};
 use crate::execution::found;
-use crate::queries::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM};
 use crate::session::{Key, Put, Question, Read, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
+
+/// The archived attempts of an execution from one of them on.
+pub(crate) const ATTEMPTS_FROM: &str = "\
+    SELECT record FROM attempt WHERE uuid = $1 AND partition = $2 AND idx >= $3 ORDER BY idx LIMIT $4";
+
+/// The streams of an execution from an attempt on.
+pub(crate) const STREAMS_FROM: &str = "\
+    SELECT attempt, record FROM stream \
+    WHERE uuid = $1 AND partition = $2 AND attempt >= $3 ORDER BY attempt LIMIT $4";
+
+/// The frames of an execution from a place on, through all its attempts.
+pub(crate) const FRAMES_FROM: &str = "\
+    SELECT attempt, seq, appended_at, channel, frame_type, bytes FROM frame \
+    WHERE uuid = $1 AND partition = $2 AND (attempt, seq) >= ($3, $4) ORDER BY attempt, seq LIMIT $5";
+
+/// The frames of one attempt from a place on.
+pub(crate) const FRAMES_OF: &str = "\
+    SELECT attempt, seq, appended_at, channel, frame_type, bytes FROM frame \
+    WHERE uuid = $1 AND partition = $2 AND attempt = $3 AND seq >= $4 ORDER BY seq LIMIT $5";
+
+/// Every stream of a partition. Only the doctor asks.
+pub(crate) const STREAMS_ON: &str = "SELECT uuid, attempt, record FROM stream WHERE partition = $1";
 
 /// The key of a stream's row.
 pub(crate) fn key_of_stream(id: &ExecutionId, attempt: AttemptIndex) -> Key {

@@ -4,10 +4,9 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::AttemptIndex;
 
 use crate::error::SqlError;
-use crate::queries::{FRAMES_OF, STREAMS_ON};
 use crate::record;
 use crate::session::Read;
-use crate::stream::{key_of_frame, read_frame};
+use crate::stream::{FRAMES_OF, STREAMS_ON, key_of_frame, read_frame};
 use crate::value::Value;
 
 /// Adds them to a snapshot. A record that cannot be read is told of, and the rest is still there.

@@ -64,7 +64,7 @@ impl HttpBackend {
         let segments = C::PATH.trim_start_matches("/v1/").split('/');
         let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
         let Some(lease_call) = LeaseCall::of_path(C::PATH) else { return self.post(&path, &call, 0).await };
-        let execution_id = subject.parse().map_err(|error| unreadable(&error))?;
+        let execution_id = subject.parse().map_err(unreadable)?;
         let body = to_raw_value(&call).map_err(unwritable)?;
         let verb = C::PATH.rsplit('/').next().unwrap_or_default();
         let call = HolderCall { verb, call: lease_call, execution_id, body };
