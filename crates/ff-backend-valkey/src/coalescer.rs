@@ -1,5 +1,5 @@
-//! Calls that come while another of their company is under way go together, as one call, and so cost the server far less. Calls of a
-//! company are made in the order they were first polled in.
+//! Calls that are made while another of their group is under way are sent together as one call, which costs the server far less. Calls
+//! of a group are sent in the order they were first polled in.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -31,7 +31,7 @@ const MOMENT: usize = 4;
 /// How long a call waits for what must be done before one of those that go along. After that it is made without that one.
 const PREPARED_IN: Duration = Duration::from_millis(100);
 
-/// Something that may be asked in company.
+/// A call that may be sent together with others of its group.
 pub(crate) trait Coalesce: Sized + Send + 'static {
     /// Whatever has to be the same for several to be one call.
     type Group: Clone + Eq + Hash + Send + 'static;
@@ -56,7 +56,7 @@ pub(crate) type Preparation = BoxFuture<'static, Answer<()>>;
 /// What each was told, or why none was.
 pub(crate) type Answers<T> = Result<Vec<Result<T, ScriptError>>, ScriptError>;
 
-/// What waits to be asked, by company. A company is here while a call of it is under way.
+/// The calls that wait, by group. A group has an entry while a call of it is under way.
 pub(crate) struct Coalescer<J: Coalesce>(Mutex<HashMap<J::Group, Vec<QueuedCall<J>>>>);
 
 /// One that waits, and its caller.
@@ -74,7 +74,7 @@ impl<J: Coalesce> Default for Coalescer<J> {
 }
 
 impl<J: Coalesce> Coalescer<J> {
-    /// Asks for one, alone or in company.
+    /// Makes a call, alone or together with others.
     pub(crate) async fn ask(self: &Arc<Self>, calls: &Arc<Calls>, asked: J) -> Answer<J::Reply> {
         let group = asked.group();
         let (caller, answered) = oneshot::channel();
@@ -86,7 +86,7 @@ impl<J: Coalesce> Coalescer<J> {
         answered.await.map_err(|_| EngineError::Unknown("the call broke off".into()))?
     }
 
-    /// Takes a place in a company; true when nobody is under way for it.
+    /// Queues a call of a group; true when no task sends the calls of that group yet.
     fn join(&self, group: J::Group, waiting: QueuedCall<J>) -> bool {
         let mut groups = self.groups();
         let first = !groups.contains_key(&group);
@@ -116,7 +116,7 @@ impl<J: Coalesce> Coalescer<J> {
         }
     }
 
-    /// What waits, as much of it as goes together. When nothing does, the company breaks up.
+    /// The next calls to be sent together. When none wait, the entry of the group is removed.
     fn take(&self, group: &J::Group) -> Option<Vec<QueuedCall<J>>> {
         let mut groups = self.groups();
         let waiting = groups.get_mut(group)?;

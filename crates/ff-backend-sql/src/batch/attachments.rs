@@ -72,8 +72,8 @@ fn attachment(state: &BatchState, task: &Task) -> ClaimAttachments {
     ClaimAttachments { payload, inputs, awaited }
 }
 
-/// The payloads a claim is going to bring along, when what waits for it is known and something else is still missed. Claims
-/// in company find out what each of them gets when it is decided.
+/// The payloads a claim is going to bring along, when what waits for it is known and something else is still missed. Several
+/// claims in one batch find out what each of them gets when it is decided.
 pub(super) fn payloads_ahead(state: &BatchState, batch: &[QueuedOperation]) -> Option<Load> {
     let [QueuedOperation { operation: Operation::Claim(args), .. }] = batch else { return None };
     let first = state.waiting(args).take(args.max.min(limits::CLAIM_AT_ONCE));

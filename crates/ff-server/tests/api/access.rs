@@ -23,7 +23,7 @@ struct Rule {
 #[derive(Debug, PartialEq)]
 enum Who {
     Everybody,
-    /// Whoever shows a token in the body, or a key.
+    /// A caller with a token in the body, or with a key.
     Token,
     AnyKey,
     /// Keys with one of these roles; only those of every namespace, where that is said.
