@@ -19,6 +19,7 @@ mod route;
 #[cfg(feature = "schema")]
 mod schema;
 mod signal;
+mod step;
 mod stream;
 mod suspension;
 mod trace;
@@ -45,6 +46,7 @@ pub use problem::Problem;
 pub use redacted::Redacted;
 pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};
+pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsPage};
 pub use stream::{AppendFrames, ItemKind, NewFrame, StreamItem, StreamPage};
 pub use suspension::{
     Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,

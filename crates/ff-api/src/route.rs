@@ -10,13 +10,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AppendFrames, Complete, CreateWaitpoint, Delay, Fail, Heartbeat, Leave, PAYLOAD_BODY_BYTES, Progress,
-    RegisterWorker, Renew, SetTags, TagFlow, WaitForChildren,
+    AppendFrames, Complete, CreateWaitpoint, Delay, Fail, Fork, Heartbeat, Leave, PAYLOAD_BODY_BYTES, Progress,
+    RecordStep, RecordStepReply, RegisterWorker, Renew, SetTags, TagFlow, WaitForChildren,
 };
 
 /// The body of a call that is one operation on one thing. Its path names the thing.
 pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
     type Args: Ask;
+    /// What is answered, as it travels.
+    type Reply: Serialize
+        + DeserializeOwned
+        + From<<Self::Args as Ask>::Answer>
+        + TryInto<<Self::Args as Ask>::Answer, Error: std::fmt::Display>
+        + Send;
     /// What the path names.
     type Subject: ToString + Send + 'static;
 
@@ -68,6 +74,12 @@ macro_rules! calls {
             "/v1/executions/{id}/frames" WORK stream::append:
                 AppendFrames(AppendFramesArgs, execution_id: ExecutionId) -> FramesAppended, at most PAYLOAD_BODY_BYTES, refused [409],
                 "Adds frames to the stream of the running attempt." => "Their numbers.";
+            "/v1/executions/{id}/steps" WORK step::record:
+                RecordStep(RecordStepArgs, execution_id: ExecutionId) -> RecordStepReply, at most PAYLOAD_BODY_BYTES, refused [409],
+                "Records a step of an execution, once." => "Its number, and the step that was recorded before, if one was.";
+            "/v1/executions/{id}/fork" SUBMIT step::fork:
+                Fork(ForkArgs, execution_id: ExecutionId) -> Forked, at most CONTROL_BODY_BYTES, refused [409],
+                "Creates an execution from another one, with the steps it has recorded up to one of them." => "The new execution.";
             "/v1/executions/{id}/complete" WORK lease::complete:
                 Complete(CompleteArgs, execution_id: ExecutionId) -> Completed, at most PAYLOAD_BODY_BYTES, refused [409],
                 "Ends an execution with what its holder produced." => "It is completed.";
@@ -131,6 +143,7 @@ macro_rules! routes {
             get  "/v1/executions/{id}/payload"                            READ      execution::payload;
             get  "/v1/executions/{id}/result"                             READ      execution::result;
             get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
+            get  "/v1/executions/{id}/steps"                              READ      step::list;
             get  "/v1/executions/{id}/stream"                             READ      stream::read;
             post "/v1/executions/{id}/suspend"                            WORK      suspension::suspend;
             post "/v1/executions/{id}/resume"                             OPERATE   suspension::resume;
@@ -211,6 +224,9 @@ bodies! {
         /// Whether what depends on it in its flow runs again as well, where it has finished.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         reopen_downstream: bool,
+        /// The first recorded step that is done again, with all that were recorded after it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from_step: Option<StepPoint>,
     }
     /// An operator takes a lease away.
     Revoke for RevokeArgs(execution_id: ExecutionId) {
@@ -257,6 +273,7 @@ macro_rules! define_calls {
         refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
         impl Call for $body {
             type Args = $args;
+            type Reply = $answer;
             type Subject = $type;
 
             const PATH: &str = $path;

@@ -2,20 +2,22 @@
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ClaimDecision, Claimed, Claims, Task};
+use ff_core::limits;
 use ff_core::model::Model;
 
 use crate::execution::payload_of;
 use crate::flow;
 use crate::signal::handed;
 
-/// The claimed executions with their payloads, signals and inputs.
+/// The claimed executions with their payloads, signals, inputs and steps.
 pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
     let with_payload = |task: Task| {
         let payload = payload_of(model, &task.execution_id)?;
         let signals = task.resumption.as_ref().map_or(Ok(vec![]), |r| handed(model, &task.execution_id, r))?;
         let passed = task.flow.as_ref().filter(|flow| flow.inputs > 0);
         let inputs = passed.map_or(vec![], |of| flow::handed(model, &of.flow_id, &task.execution_id));
-        Ok(Claimed { task, payload, signals, inputs })
+        let steps = model.steps_page(&task.execution_id, None, limits::PAGE, limits::CLAIM_STEP_BYTES);
+        Ok(Claimed { task, payload, signals, inputs, steps })
     };
     let claimed = taken.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?;
     Ok(Claims { claimed, next: taken.next, limited: taken.limited })

@@ -10,6 +10,7 @@ mod hints;
 mod lane;
 mod lease;
 mod signal;
+mod step;
 mod stream;
 mod suspension;
 mod worker;

@@ -19,10 +19,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_lanes_workers_events.sql"),
     include_str!("../migrations/0006_api_keys.sql"),
     include_str!("../migrations/0007_streams.sql"),
+    include_str!("../migrations/0008_steps.sql"),
 ];
 
-/// The last version that was never released. Stores of these versions have other tables.
-const UNRELEASED: i64 = 10;
+/// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.
+const UNRELEASED: i64 = 20;
 
 /// Whose turn it is to change the schema, in the database.
 const TURN: i64 = 0x666c_6f77_6661_6272;

@@ -5,6 +5,7 @@ use ff_core::contracts::NodeSpec;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::PartitionConfig;
+use ff_core::step::StepOutcome;
 use tokio::sync::{mpsc, oneshot};
 
 /// How many operations wait before callers do.
@@ -149,6 +150,10 @@ fn weight(operation: &Operation) -> usize {
         Operation::Complete(args) => args.result.as_ref().map_or(0, |result| result.bytes.len()),
         Operation::Deliver(args) => args.payload.as_ref().map_or(0, |payload| payload.bytes.len()),
         Operation::AppendFrames(args) => args.bytes(),
+        Operation::RecordStep(args) => match &args.outcome {
+            StepOutcome::Succeeded { result } => result.bytes.len(),
+            StepOutcome::Failed { .. } => 0,
+        },
         Operation::StageFlow(args) => payloads(&args.nodes),
         Operation::GrowFlow(args) => payloads(&args.nodes),
         _ => 0,

@@ -21,6 +21,7 @@ pub static TABLES: &[&Table] = &[
     &SIGNAL_KEY,
     &STREAM,
     &FRAME,
+    &STEP,
     &DELIVERY,
     &FLOW,
     &EDGE,
@@ -199,6 +200,24 @@ pub static FRAME: Table = Table {
         Column::text("channel"),
         Column::text("frame_type"),
         Column::bytes("bytes"),
+    ],
+};
+
+/// The recorded steps of executions, by what makes them the same step. The record has everything but the bytes of the result;
+/// `bytes` is what the step counts as in a page.
+pub static STEP: Table = Table {
+    name: "step",
+    key: 5,
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::text("kind"),
+        Column::text("name"),
+        Column::text("key"),
+        Column::int("seq"),
+        Column::int("bytes"),
+        Column::text("record"),
+        Column::bytes("result"),
     ],
 };
 

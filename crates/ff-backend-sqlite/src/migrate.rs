@@ -17,10 +17,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_lanes_workers_events.sql"),
     include_str!("../migrations/0005_api_keys.sql"),
     include_str!("../migrations/0006_streams.sql"),
+    include_str!("../migrations/0007_steps.sql"),
 ];
 
-/// The last version that was never released. Stores of these versions have other tables.
-const UNRELEASED: i64 = 10;
+/// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.
+const UNRELEASED: i64 = 20;
 
 /// Applies what the file is missing and settles its partition counts and their secrets, all of it or nothing.
 pub(crate) fn migrate(

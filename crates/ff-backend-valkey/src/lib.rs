@@ -34,6 +34,7 @@ mod reconcile;
 mod secrets;
 mod signal;
 mod snapshot;
+mod step;
 mod stream;
 mod suspension;
 mod url;

@@ -15,6 +15,7 @@ mod lease;
 mod prelude;
 mod refused;
 mod signal;
+mod step;
 mod stream;
 mod suite;
 mod suspension;

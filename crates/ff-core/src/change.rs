@@ -5,6 +5,7 @@ use crate::execution::{Attempt, Execution};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::signal::{RecordedSignal, SignalKeyEntry};
+use crate::step::StepsWrite;
 use crate::stream::StreamWrite;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
@@ -31,6 +32,8 @@ pub struct Change {
     pub suspend_key: Option<SuspendKeyEntry>,
     /// What becomes of the stream of its attempt.
     pub stream: Option<Box<StreamWrite>>,
+    /// What becomes of its recorded steps.
+    pub steps: Option<Box<StepsWrite>>,
     pub events: Vec<Event>,
 }
 
@@ -69,6 +72,7 @@ impl Change {
             signal_key: None,
             suspend_key: None,
             stream: None,
+            steps: None,
             events: Vec::new(),
         }
     }
@@ -89,6 +93,7 @@ impl Change {
         self.signal_key = later.signal_key.or(self.signal_key);
         self.suspend_key = later.suspend_key.or(self.suspend_key);
         self.stream = later.stream.or(self.stream);
+        self.steps = later.steps.or(self.steps);
         self.events.extend(later.events);
         self
     }

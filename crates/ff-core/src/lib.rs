@@ -39,6 +39,7 @@ mod schema;
 pub mod signal;
 pub mod snapshot;
 pub mod state;
+pub mod step;
 pub mod stream;
 pub mod suspension;
 pub mod token;

@@ -182,6 +182,19 @@ pub const FRAMES_AT_ONCE: usize = 250;
 /// Attempts whose output one page tells of.
 pub const STREAM_ATTEMPTS: usize = 64;
 
+/// Steps and waits one execution records, unless its policy says otherwise.
+pub const STEPS: u32 = 1_000;
+/// The most a policy may let one execution record.
+pub const STEPS_MAX: u32 = 10_000;
+/// The bytes of a step's result.
+pub const STEP_RESULT_BYTES: usize = 256 * 1024;
+/// Bytes of recorded steps that come with a claim; the rest is read page by page.
+pub const CLAIM_STEP_BYTES: usize = 256 * 1024;
+/// Steps in a page when nothing else is asked for.
+pub const STEPS_PAGE: usize = 100;
+/// Bytes of steps a fork begins with: a store that does one thing at a time copies them in one step.
+pub const FORK_BYTES: usize = 16 * 1024 * 1024;
+
 /// Secrets one partition keeps, the current one and the retired ones.
 pub const RING_KIDS: usize = 64;
 /// The bytes of one secret, at most and at least: fewer could be guessed from a token.

@@ -23,6 +23,9 @@ pub struct Policy {
     /// How long it is kept after its end; as its lane says when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<u64>,
+    /// Steps and waits it may record; 1000 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u32>,
 }
 
 impl Default for Policy {
@@ -34,6 +37,7 @@ impl Default for Policy {
             max_replay_count: limits::MAX_REPLAYS,
             dedup_window_ms: limits::DEDUP_WINDOW_MS,
             retention_ms: None,
+            max_steps: None,
         }
     }
 }
@@ -54,6 +58,8 @@ pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -
         dedup_window_ms: Option<&'p u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         retention_ms: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_steps: Option<u32>,
     }
     fn unless_default<'p, T: PartialEq>(value: &'p T, default: &T) -> Option<&'p T> {
         (value != default).then_some(value)
@@ -66,6 +72,7 @@ pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -
         max_replay_count: unless_default(&policy.max_replay_count, &default.max_replay_count),
         dedup_window_ms: unless_default(&policy.dedup_window_ms, &default.dedup_window_ms),
         retention_ms: policy.retention_ms,
+        max_steps: policy.max_steps,
     }
     .serialize(serializer)
 }
@@ -231,6 +238,9 @@ impl Policy {
         if let Some(ms) = self.retention_ms {
             in_range("retention_ms", ms, 0, limits::SPAN_MAX_MS)?;
         }
+        if let Some(steps) = self.max_steps {
+            in_range("max_steps", u64::from(steps), 1, u64::from(limits::STEPS_MAX))?;
+        }
         in_range("dedup_window_ms", self.dedup_window_ms, 0, limits::SPAN_MAX_MS)
     }
 }
@@ -286,9 +296,20 @@ mod tests {
             r#"{"retry_policy":{"retryable_categories":["a b"]}}"#,
             r#"{"timeout_policy":{"attempt_timeout_ms":0}}"#,
             r#"{"dedup_window_ms":1e30}"#,
+            r#"{"max_steps":0}"#,
+            r#"{"max_steps":10001}"#,
         ] {
             assert_eq!(Policy::parse(json.as_bytes()).unwrap_err().code, Code::InvalidPolicyJson, "{json}");
         }
+    }
+
+    #[test]
+    fn a_policy_is_kept_without_its_defaults_and_read_as_it_was() {
+        let policy = Policy { max_steps: Some(10_000), retention_ms: Some(5), ..Policy::default() };
+        assert_eq!(policy.check(), Ok(()));
+        let kept = serialize_compact(&policy, serde_json::value::Serializer).unwrap();
+        assert_eq!(kept, serde_json::json!({ "retention_ms": 5, "max_steps": 10_000 }));
+        assert_eq!(serde_json::from_value::<Policy>(kept).unwrap(), policy);
     }
 
     #[test]

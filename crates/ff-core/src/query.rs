@@ -16,6 +16,7 @@ use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use crate::snapshot::Snapshot;
+use crate::step::contracts::{ListStepsArgs, StepsPage};
 use crate::stream::contracts::{ReadStreamArgs, StreamPage};
 use crate::suspension::contracts::WaitpointInfo;
 use crate::token::contracts::PartitionKids;
@@ -42,6 +43,9 @@ macro_rules! queries {
                 attempts(id: &ExecutionId) -> Attempts = Attempts(ReadAttempts): ReadAttempts { execution_id: *id };
                 /// The output of an attempt, or of all attempts, from a cursor on. Answers at once, with what there is.
                 read_stream(args: ReadStreamArgs) -> StreamPage = ReadStream(ReadStreamArgs): args;
+                /// The recorded steps of an execution with their results, in the order of recording. A page ends before it passes
+                /// a mebibyte, but has one step at least.
+                list_steps(args: ListStepsArgs) -> StepsPage = ListSteps(ListStepsArgs): args;
                 /// How a lane is configured, and how many executions it has in each state.
                 describe_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLane(DescribeLane):
                     DescribeLane { namespace: namespace.clone(), lane: lane.clone() };
@@ -250,7 +254,8 @@ checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
         Describe, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
     |query, partitions| check_partition(query.partition, partitions) => Sweep, TakeSnapshot;
-    |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) => SignalsArgs, ReadStreamArgs;
+    |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
+        SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>
         ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
         FlowEventsArgs, EventsArgs, ListKeysArgs;

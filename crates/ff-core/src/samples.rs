@@ -19,6 +19,7 @@ use crate::operation::{Command, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::signal::SignalKeyEntry;
+use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
@@ -70,6 +71,7 @@ pub(crate) fn held(execution: &Execution) -> Fence {
 pub(crate) struct RecordSet {
     pub(crate) executions: HashMap<ExecutionId, Execution>,
     keys: HashMap<(Namespace, IdempotencyKey), KeyEntry>,
+    pub(crate) step_heads: HashMap<ExecutionId, Vec<StepHead>>,
 }
 
 impl RecordSet {
@@ -120,6 +122,18 @@ impl View for RecordSet {
     }
 
     fn stream(&self, _: &ExecutionId, _: AttemptIndex) -> Result<Option<&StreamRecord>, Miss> {
+        Ok(None)
+    }
+
+    fn step(&self, _: &ExecutionId, _: &StepRef) -> Result<Option<&Step>, Miss> {
+        Ok(None)
+    }
+
+    fn step_heads(&self, id: &ExecutionId) -> Result<Vec<StepHead>, Miss> {
+        Ok(self.step_heads.get(id).cloned().unwrap_or_default())
+    }
+
+    fn payload(&self, _: &ExecutionId) -> Result<Option<&Payload>, Miss> {
         Ok(None)
     }
 

@@ -18,7 +18,7 @@ use crate::types::{ExecutionId, Priority};
 const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
 /// A text with a limit, by the name of what says which characters it may not hold.
-pub(crate) fn text(limit: usize, refused: &str) -> Schema {
+pub(crate) fn text(least: usize, limit: usize, refused: &str) -> Schema {
     let pattern = match refused {
         "refused_in_a_name" => "^[A-Za-z0-9._-]+$",
         "refused_in_a_capability" => "^[^\\u0000-\\u001F\\u007F-\\u009F,]+$",
@@ -26,13 +26,14 @@ pub(crate) fn text(limit: usize, refused: &str) -> Schema {
         "refused_in_a_kid" => "^[^\\u0000-\\u001F\\u007F-\\u009F:]+$",
         _ => "^[^\\u0000-\\u001F\\u007F-\\u009F]+$",
     };
+    let pattern = if least == 0 { pattern.replace('+', "*") } else { pattern.to_owned() };
     let bytes = format!("At most {limit} bytes of UTF-8.");
-    json_schema!({ "type": "string", "minLength": 1, "maxLength": limit, "pattern": pattern, "description": bytes })
+    json_schema!({ "type": "string", "minLength": least, "maxLength": limit, "pattern": pattern, "description": bytes })
 }
 
 /// A text with a limit of which some are known words.
 pub(crate) fn open_words(known: &[&str]) -> Schema {
-    let mut schema = text(limits::TEXT_BYTES, "refused_in_a_text");
+    let mut schema = text(1, limits::TEXT_BYTES, "refused_in_a_text");
     let described =
         format!("One of {}, or a text of your own. At most {} bytes of UTF-8.", known.join(", "), limits::TEXT_BYTES);
     schema.insert("description".into(), described.into());

@@ -11,6 +11,7 @@ use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::signal::{Delivery, Signal, SignalKeyEntry};
+use crate::step::Step;
 use crate::stream::{StoredFrame, StreamRecord};
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
@@ -46,6 +47,8 @@ pub struct Snapshot {
     pub deliveries: Vec<Delivery>,
     /// Streams, each with the frames that are kept.
     pub streams: BTreeMap<(ExecutionId, AttemptIndex), (StreamRecord, Vec<StoredFrame>)>,
+    /// The recorded steps of executions that have any, in the order of their numbers.
+    pub steps: BTreeMap<ExecutionId, Vec<Step>>,
     /// Every flow, those that are staged among them.
     pub flows: BTreeMap<FlowId, Flow>,
     pub edges: BTreeMap<(FlowId, EdgeId), Edge>,

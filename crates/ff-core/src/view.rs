@@ -8,7 +8,9 @@ use crate::event::Feed;
 use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
+use crate::payload::Payload;
 use crate::signal::SignalKeyEntry;
+use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
@@ -40,6 +42,15 @@ pub trait View {
 
     /// The stream of an attempt; none before its first frame.
     fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss>;
+
+    /// A recorded step, with its result.
+    fn step(&self, execution: &ExecutionId, step: &StepRef) -> Result<Option<&Step>, Miss>;
+
+    /// Every recorded step of an execution, in the order of their numbers.
+    fn step_heads(&self, execution: &ExecutionId) -> Result<Vec<StepHead>, Miss>;
+
+    /// The payload of an execution. Only a fork looks at it.
+    fn payload(&self, execution: &ExecutionId) -> Result<Option<&Payload>, Miss>;
 
     /// The secrets of a partition; none when it was never given one.
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss>;
@@ -139,6 +150,9 @@ pub enum Miss {
     SuspendKey(ExecutionId, IdempotencyKey),
     SignalKey(ExecutionId, WaitpointId, IdempotencyKey),
     Stream(ExecutionId, AttemptIndex),
+    Step(ExecutionId, StepRef),
+    StepHeads(ExecutionId),
+    Payload(ExecutionId),
     Ring(u16),
     Flow(FlowId),
     Edge(FlowId, EdgeId),

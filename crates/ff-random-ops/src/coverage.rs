@@ -96,7 +96,7 @@ impl Coverage {
         if claimed.len() > 1 {
             self.happened("several claimed");
         }
-        for Claimed { task, signals, inputs, .. } in claimed {
+        for Claimed { task, signals, inputs, steps, .. } in claimed {
             self.happened(match task.attempt {
                 _ if task.resumed => "claimed again after a wait",
                 Origin::Initial => "claimed for a first try",
@@ -120,6 +120,12 @@ impl Coverage {
             }
             if inputs.iter().any(|input| input.payload.is_some()) {
                 self.happened("inputs handed");
+            }
+            if !steps.steps.is_empty() {
+                self.happened("steps handed");
+            }
+            if steps.next.is_some() {
+                self.happened("some of the steps handed");
             }
         }
     }
@@ -197,6 +203,10 @@ impl fmt::Display for Coverage {
     }
 }
 
+fn is_from_a_step(operation: &Operation) -> bool {
+    matches!(operation, Operation::Replay(args) if args.from_step.is_some())
+}
+
 /// The name a reply is counted under: that of its operation, unless it says more.
 fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
     match reply {
@@ -208,12 +218,18 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::Renewed(_) => "renewed",
         Reply::Noted(_) => "noted",
         Reply::FramesAppended(_) => "appended",
+        Reply::StepRecorded(recorded) if recorded.duplicate => "step recorded before",
+        Reply::StepRecorded(_) => "step recorded",
+        Reply::Forked(forked) if forked.duplicate => "forked before",
+        Reply::Forked(forked) if forked.steps > 0 => "forked with steps",
+        Reply::Forked(_) => "forked",
         Reply::Completed(_) => "completed",
         Reply::Failed(Failed::Failed) => "failed for good",
         Reply::Failed(Failed::RetryScheduled { .. }) => "failed with a retry",
         Reply::Delayed(_) => "delayed",
         Reply::Cancelled(cancelled) if cancelled.already => "cancelled already",
         Reply::Cancelled(_) => "cancelled",
+        Reply::Replayed(_) if is_from_a_step(operation) => "replayed from a step",
         Reply::Replayed(_) => "replayed",
         Reply::Revoked(revoked) if revoked.already => "revoked already",
         Reply::Revoked(_) => "revoked",

@@ -11,8 +11,20 @@ use std::path::{Path, PathBuf};
 use header::Header;
 
 /// The domains that have functions, and the folder of published functions that no store calls.
-const DOMAINS: &[&str] =
-    &["event", "execution", "flow", "lane", "lease", "published", "signal", "stream", "suspension", "engine", "worker"];
+const DOMAINS: &[&str] = &[
+    "event",
+    "execution",
+    "flow",
+    "lane",
+    "lease",
+    "published",
+    "signal",
+    "step",
+    "stream",
+    "suspension",
+    "engine",
+    "worker",
+];
 
 fn main() {
     let source = Path::new("lua");

@@ -13,7 +13,7 @@ pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 1, minor: 10 };
+pub const VERSION: Version = Version { major: 1, minor: 11 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +109,13 @@ fn constants(clock: LibraryClock) -> String {
     constant("frame_bytes", limits::FRAME_BYTES.to_string());
     constant("best_effort_frames", limits::BEST_EFFORT_FRAMES.to_string());
     constant("summary_patches", limits::SUMMARY_PATCHES.to_string());
+    constant("page", limits::PAGE.to_string());
+    constant("steps", limits::STEPS.to_string());
+    constant("steps_max", limits::STEPS_MAX.to_string());
+    constant("step_numbers", u32::MAX.to_string());
+    constant("step_result_bytes", limits::STEP_RESULT_BYTES.to_string());
+    constant("claim_step_bytes", limits::CLAIM_STEP_BYTES.to_string());
+    constant("fork_bytes", limits::FORK_BYTES.to_string());
     constant("feed", limits::FEED.to_string());
     constant("ring_kids", limits::RING_KIDS.to_string());
     constant("secret_bytes", limits::SECRET_BYTES.to_string());

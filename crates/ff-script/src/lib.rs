@@ -25,6 +25,7 @@ mod reply;
 mod server;
 pub mod signal;
 pub mod signature;
+pub mod step;
 pub mod stream;
 pub mod suspension;
 mod value;

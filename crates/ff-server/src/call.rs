@@ -41,9 +41,9 @@ pub(crate) async fn handle<C: Call<Subject: Subject>>(
     State(ff): State<Runtime>,
     subject: <C::Subject as Subject>::InPath,
     Body(call): Body<C>,
-) -> Result<Json<<C::Args as Ask>::Answer>> {
+) -> Result<Json<C::Reply>> {
     let operation = call.into_args(subject.into())?.into_operation();
     let reply = ff.backend().perform(operation).await?;
     let mixed_up = || EngineError::Corrupt("a call was given the reply to another".into());
-    Ok(Json(C::Args::answer(reply).ok_or_else(mixed_up)?))
+    Ok(Json(C::Args::answer(reply).ok_or_else(mixed_up)?.into()))
 }

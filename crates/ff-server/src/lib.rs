@@ -55,6 +55,7 @@ mod routes;
 mod secret;
 mod server;
 mod signal;
+mod step;
 mod stream;
 mod suspension;
 mod tenant;

@@ -23,7 +23,7 @@ use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::{
     api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi, secret, signal,
-    stream, suspension, worker,
+    step, stream, suspension, worker,
 };
 
 macro_rules! call_routes {

@@ -30,6 +30,7 @@ pub enum LeaseCall {
     Complete,
     Fail,
     Delay,
+    Steps,
 }
 
 impl LeaseCall {
@@ -41,6 +42,7 @@ impl LeaseCall {
             "complete" => Self::Complete,
             "fail" => Self::Fail,
             "delay" => Self::Delay,
+            "steps" => Self::Steps,
             _ => return None,
         })
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::content::present;
-use crate::{Base64, Content, Encoding, ReceivedSignal};
+use crate::{Base64, Content, Encoding, ReceivedSignal, Step};
 
 /// What a worker receives; nothing when there was no work in time.
 #[derive(Serialize, Deserialize)]
@@ -79,6 +79,12 @@ pub struct Claimed {
     /// The results of upstreams that were passed on to it by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
+    /// What was recorded of steps before, from the first on, as much as comes with a claim.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// The `after` with which the other steps are listed; absent when these are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps_next: Option<u32>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub payload: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +95,7 @@ pub struct Claimed {
 
 impl Claimed {
     pub fn of(claimed: contracts::Claimed, encoding: Encoding) -> Self {
-        let contracts::Claimed { task, payload, signals, inputs } = claimed;
+        let contracts::Claimed { task, payload, signals, inputs, steps } = claimed;
         let content = Content::of(&payload, encoding);
         Self {
             execution_id: task.execution_id,
@@ -114,6 +120,8 @@ impl Claimed {
             flow: task.flow,
             trace: task.trace,
             inputs: inputs.into_iter().map(|input| Input::of(input, encoding)).collect(),
+            steps: steps.steps.into_iter().map(Step::of).collect(),
+            steps_next: steps.next,
             payload: content.json,
             payload_base64: content.base64,
             content_type: content.content_type,
@@ -145,7 +153,9 @@ impl Claimed {
         let signals = self.signals.into_iter().map(ReceivedSignal::into_received).collect::<Result<_, _>>()?;
         let inputs = self.inputs.into_iter().map(Input::into_input).collect::<Result<_, _>>()?;
         let payload = content.into_payload("payload")?.unwrap_or_default();
-        Ok(contracts::Claimed { task, payload, signals, inputs })
+        let steps = self.steps.into_iter().map(Step::into_step).collect::<Result<_, _>>()?;
+        let steps = contracts::StepsPage { steps, next: self.steps_next };
+        Ok(contracts::Claimed { task, payload, signals, inputs, steps })
     }
 }
 
@@ -181,8 +191,9 @@ mod tests {
     use super::*;
     use ff_core::payload::Payload;
     use ff_core::signal::{Effect, Signal, Source};
+    use ff_core::step::{StepOutcome, StepRef};
     use ff_core::suspension::ResumedBy;
-    use ff_core::types::{FlowId, NodeName, SignalId, SignalName, SuspensionId};
+    use ff_core::types::{FlowId, NodeName, SignalId, SignalName, StepName, SuspensionId};
 
     #[test]
     fn claimed_work_arrives_as_it_was_sent() {
@@ -234,7 +245,16 @@ mod tests {
             payload,
         };
         let inputs = vec![input("rows", Some(Payload::default())), input("too-large", None)];
-        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals, inputs };
+        let step = ff_core::step::Step {
+            seq: 4,
+            step: StepRef::new(StepName::parse("a").unwrap()),
+            attempt: AttemptIndex(0),
+            started_at: TimestampMs(1),
+            recorded_at: TimestampMs(2),
+            outcome: StepOutcome::Succeeded { result: Payload::bytes("[ ]") },
+        };
+        let steps = contracts::StepsPage { steps: vec![step], next: Some(4) };
+        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals, inputs, steps };
         let head = Head::new(Priority::default(), TimestampMs(4));
         let claims = contracts::Claims { claimed: vec![claimed], next: Some(head), limited: false };
         for encoding in [Encoding::Json, Encoding::Base64] {

@@ -96,7 +96,9 @@ impl Complete {
 
 impl Fail {
     /// The category of a failure that names none.
-    const CATEGORY: &str = "error";
+    pub(crate) fn default_category() -> Result<Kind, Refusal> {
+        Kind::parse("error").map_err(|error| Refusal::invalid("category", error))
+    }
 
     pub fn of(args: FailArgs) -> Self {
         let Failure { category, message, permanent } = args.failure;
@@ -105,10 +107,7 @@ impl Fail {
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<FailArgs, Refusal> {
         let fence = self.fence()?;
-        let category = match self.category {
-            Some(category) => category,
-            None => Kind::parse(Self::CATEGORY).map_err(|error| Refusal::invalid("category", error))?,
-        };
+        let category = self.category.map_or_else(Self::default_category, Ok)?;
         let failure = Failure { category, message: self.message, permanent: self.permanent };
         Ok(FailArgs { execution_id, fence, failure })
     }

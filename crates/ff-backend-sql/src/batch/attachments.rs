@@ -1,4 +1,4 @@
-//! What a batch's claims bring along: payloads, signals, and the results that others passed on. What the batch itself has
+//! What a batch's claims bring along: payloads, signals, steps, and the results that others passed on. What the batch itself has
 //! changed of them is noted when the claim is decided, for it may change again after; what is stored is read for all
 //! claims together, in the same transaction.
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use ff_core::backend::Answer;
 use ff_core::change::Write;
-use ff_core::contracts::{ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, Input, Task};
+use ff_core::contracts::{ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, Input, StepsPage, Task};
 use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::operation::{Operation, Reply};
@@ -16,6 +16,7 @@ use ff_core::view::{EdgesOf, View};
 
 use super::QueuedOperation;
 use super::signals::ClaimSignals;
+use super::steps::{WantedSteps, steps_of_claims};
 use crate::batch_state::{BatchState, all_into};
 use crate::error::SqlError;
 use crate::execution::Body;
@@ -27,6 +28,9 @@ pub(super) struct ClaimAttachments {
     inputs: Vec<Input>,
     /// Whose stored results are to be put in their places among the inputs.
     awaited: Vec<ExecutionId>,
+    /// Absent when there are none, and once they are found.
+    wanted_steps: Option<WantedSteps>,
+    steps: StepsPage,
 }
 
 /// Where a payload comes from.
@@ -69,7 +73,8 @@ fn attachment(state: &BatchState, task: &Task) -> ClaimAttachments {
             None
         }
     });
-    ClaimAttachments { payload, inputs, awaited }
+    let wanted_steps = WantedSteps::of(state, &task.execution_id);
+    ClaimAttachments { payload, inputs, awaited, wanted_steps, steps: StepsPage::default() }
 }
 
 /// The payloads a claim is going to bring along, when what waits for it is known and something else is still missed. Several
@@ -85,7 +90,7 @@ pub(super) fn payloads_ahead(state: &BatchState, batch: &[QueuedOperation]) -> O
 pub(super) async fn attach(
     reader: &mut dyn Read,
     state: &BatchState,
-    replies: Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
+    mut replies: Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
 ) -> Result<Vec<Answer<Reply>>, SqlError> {
     let (mut own, mut others, mut at_hand) = (Vec::new(), Vec::new(), Vec::new());
     for (reply, attachments) in replies.iter().flatten() {
@@ -101,6 +106,7 @@ pub(super) async fn attach(
             others.extend(&attachments.awaited);
         }
     }
+    attach_steps(reader, &mut replies).await?;
     let mut payloads = Body::Payload.of(reader, &own).await?;
     payloads.extend(at_hand);
     let found = StoredAttachments {
@@ -113,6 +119,26 @@ pub(super) async fn attach(
         .into_iter()
         .map(|reply| reply.and_then(|(reply, attachments)| found.complete(reply, attachments)))
         .collect())
+}
+
+/// Gives every claim of an execution that has steps the first of them.
+async fn attach_steps(
+    reader: &mut dyn Read,
+    replies: &mut [Answer<(Reply, Vec<ClaimAttachments>)>],
+) -> Result<(), SqlError> {
+    let (mut wanted, mut places) = (Vec::new(), Vec::new());
+    for (reply, attachments) in replies.iter_mut().flatten() {
+        for (task, attachments) in tasks(reply).iter().zip(attachments) {
+            if let Some(steps) = attachments.wanted_steps.take() {
+                wanted.push((task.execution_id, steps));
+                places.push(&mut attachments.steps);
+            }
+        }
+    }
+    for (place, page) in places.into_iter().zip(steps_of_claims(reader, wanted).await?) {
+        *place = page;
+    }
+    Ok(())
 }
 
 /// What was stored of what claims bring along.
@@ -152,7 +178,7 @@ impl StoredAttachments {
         for input in inputs.iter_mut().filter(|input| attachments.awaited.contains(&input.from)) {
             input.payload = self.results.get(&input.from).cloned();
         }
-        Ok(Claimed { payload, signals: self.signals.to(&task)?, inputs, task })
+        Ok(Claimed { payload, signals: self.signals.to(&task)?, inputs, steps: attachments.steps, task })
     }
 }
 

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::eligible::load_waiting;
 use super::flows::FlowMisses;
 use super::registry::RegistryMisses;
+use super::steps::StepMisses;
 use super::streams::load_streams;
 use super::suspensions::SuspensionMisses;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix, StreamName};
@@ -35,6 +36,7 @@ pub(super) struct Misses {
     due_flows: BTreeMap<u16, usize>,
     suspensions: SuspensionMisses,
     streams: BTreeSet<StreamName>,
+    steps: StepMisses,
     flows: FlowMisses,
     registry: RegistryMisses,
 }
@@ -66,6 +68,15 @@ impl Misses {
             }
             Miss::Stream(id, attempt) => {
                 self.streams.insert((id, attempt));
+            }
+            Miss::Step(id, step) => {
+                self.steps.steps.insert((id, step));
+            }
+            Miss::StepHeads(id) => {
+                self.steps.heads.insert(id);
+            }
+            Miss::Payload(id) => {
+                self.steps.payloads.insert(id);
             }
             Miss::Ring(partition) => {
                 self.suspensions.rings.insert(partition);
@@ -129,6 +140,7 @@ impl Misses {
         self.registry.load(reader, state).await?;
         self.suspensions.load(reader, &mut state.suspensions).await?;
         load_streams(reader, &mut state.streams, self.streams).await?;
+        self.steps.load(reader, state).await?;
         self.flows.load(reader, state, &at.partitions).await
     }
 }

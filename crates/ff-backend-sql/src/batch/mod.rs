@@ -10,6 +10,7 @@ mod predict;
 mod prefetch;
 mod registry;
 mod signals;
+mod steps;
 mod streams;
 mod suspensions;
 mod writes;

@@ -9,6 +9,7 @@ use ff_core::types::ExecutionId;
 use ff_core::view::View;
 
 use super::forgetting::{forget, forget_flows};
+use super::steps::write_steps;
 use super::streams::write_streams;
 use crate::api_key::api_key_of;
 use crate::batch_state::{BatchState, Flows, SuspensionRecords};
@@ -48,6 +49,7 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
     written |= put_all(session, &IDEMPOTENCY, side_writes.keys.values().map(key_entry).collect()).await?;
     written |= write_waits(session, &state.suspensions).await?;
     written |= write_streams(session, &state.streams).await?;
+    written |= write_steps(session, &state.steps).await?;
     written |= write_flows(session, &state.flows).await?;
     written |= write_operating(session, state).await?;
     let outbox_changes = outbox_changes(state.rewritten());

@@ -9,6 +9,7 @@ mod loaded_execution;
 mod partition_cache;
 mod record_set;
 mod side_writes;
+mod steps;
 mod streams;
 mod suspensions;
 mod view;
@@ -25,6 +26,7 @@ use ff_core::flow::FlowChange;
 use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
+use ff_core::step::StepCounter;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 use ff_core::view::Miss;
 use ff_core::worker::{Worker, WorkerChange};
@@ -36,6 +38,7 @@ pub(crate) use index_prefix::IndexPrefix;
 use loaded_execution::{LoadedExecution, PendingWrite};
 pub(crate) use record_set::{RecordSet, StoredRecord};
 pub(crate) use side_writes::SideWrites;
+pub(crate) use steps::{StepChanges, StepIdentity, StepRecords};
 pub(crate) use streams::{StreamName, StreamRecords};
 pub(crate) use suspensions::{NewSignal, SuspensionRecords};
 pub use writer_cache::WriterCache;
@@ -58,6 +61,7 @@ pub(crate) struct BatchState {
     pub(crate) side_writes: SideWrites,
     pub(crate) suspensions: SuspensionRecords,
     pub(crate) streams: StreamRecords,
+    pub(crate) steps: StepRecords,
     pub(crate) flows: Flows,
     pub(crate) cache: WriterCache,
     pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
@@ -151,6 +155,14 @@ impl BatchState {
                 let why = self.streams.records.unreadable(&(*id, *attempt))?;
                 Some(format!("stream {attempt} of {id}: {why}"))
             }
+            Miss::Step(id, step) => {
+                let why = self.steps.records.unreadable(&(*id, step.clone()))?;
+                Some(format!("step {:?} of {id}: {why}", step.name))
+            }
+            Miss::StepHeads(id) => {
+                let why = self.steps.unreadable_heads(id)?;
+                Some(format!("the steps of {id}: {why}"))
+            }
             Miss::Ring(partition) => {
                 let why = self.suspensions.rings.unreadable(partition)?;
                 Some(format!("partition {partition}: {why}"))
@@ -189,6 +201,7 @@ impl BatchState {
             }
             Miss::All(several) => several.iter().find_map(|miss| self.unreadable(miss)),
             Miss::Key(..)
+            | Miss::Payload(_)
             | Miss::Active(..)
             | Miss::Eligible(_)
             | Miss::Due(_)
@@ -209,6 +222,7 @@ impl BatchState {
             && SideWrites::is_untouched_by(&change)
             && SuspensionRecords::is_untouched_by(&change)
             && change.stream.is_none()
+            && change.steps.is_none()
         {
             return;
         }
@@ -219,6 +233,7 @@ impl BatchState {
         self.cache.see(&change.after);
         self.suspensions.take(&mut change);
         self.streams.take(&mut change);
+        self.steps.take(&mut change);
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
@@ -251,6 +266,9 @@ impl BatchState {
         self.side_writes.forget(&id);
         self.suspensions.forget(&id);
         self.streams.forget(&id);
+        if self.counted_steps(&id).is_some() {
+            self.steps.clear(id);
+        }
         self.going.insert(id);
         self.decide(id, PendingWrite::Forgotten);
     }
@@ -303,6 +321,11 @@ impl BatchState {
 
     fn current(&self, id: &ExecutionId) -> Option<&Execution> {
         self.loaded.get(id)?.current().ok()?
+    }
+
+    /// What an execution has recorded of steps, as the batch has made it so far.
+    pub(crate) fn counted_steps(&self, id: &ExecutionId) -> Option<StepCounter> {
+        self.current(id)?.steps
     }
 
     fn has_changed(&self, id: &ExecutionId) -> bool {

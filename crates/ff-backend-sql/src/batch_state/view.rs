@@ -6,7 +6,9 @@ use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
+use ff_core::payload::Payload;
 use ff_core::signal::SignalKeyEntry;
+use ff_core::step::{Step, StepHead, StepRef};
 use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
@@ -53,6 +55,18 @@ impl View for BatchState {
 
     fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss> {
         self.streams.records.find(&(*execution, attempt)).ok_or(Miss::Stream(*execution, attempt))
+    }
+
+    fn step(&self, execution: &ExecutionId, step: &StepRef) -> Result<Option<&Step>, Miss> {
+        self.steps.find(execution, step).ok_or_else(|| Miss::Step(*execution, step.clone()))
+    }
+
+    fn step_heads(&self, execution: &ExecutionId) -> Result<Vec<StepHead>, Miss> {
+        self.steps.heads(execution).ok_or(Miss::StepHeads(*execution))
+    }
+
+    fn payload(&self, execution: &ExecutionId) -> Result<Option<&Payload>, Miss> {
+        self.steps.payload(execution).ok_or(Miss::Payload(*execution))
     }
 
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {

@@ -2,6 +2,7 @@
 
 mod flows;
 mod snapshot;
+mod steps;
 mod streams;
 mod suspensions;
 

@@ -17,6 +17,7 @@ use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, Tag
 use ff_core::worker::Worker;
 
 use super::flows::add_flows;
+use super::steps::add_steps;
 use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
@@ -60,6 +61,7 @@ impl Question for TakeSnapshot {
         snapshot.keys = keys_on(reader, self.partition).await?;
         add_waits(reader, &mut snapshot, self.partition, &ids).await?;
         add_streams(reader, &mut snapshot, self.partition).await?;
+        add_steps(reader, &mut snapshot, self.partition).await?;
         add_flows(reader, &mut snapshot, self.partition, &ids).await?;
         add_operating(reader, &mut snapshot, self.partition).await?;
         Ok(snapshot)

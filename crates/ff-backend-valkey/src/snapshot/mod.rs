@@ -1,6 +1,7 @@
 //! Everything a partition holds, read piece by piece while it goes on.
 
 mod flow;
+mod steps;
 mod streams;
 mod suspension;
 
@@ -53,7 +54,7 @@ impl ValkeyBackend {
         let read =
             ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, ExtraReads::ALL).await) });
         let mut read = stream::iter(read).buffered(AT_ONCE);
-        let (mut waited, mut streamed) = (Vec::new(), Vec::new());
+        let (mut waited, mut streamed, mut stepped) = (Vec::new(), Vec::new(), Vec::new());
         while let Some((id, kept)) = read.next().await {
             let kept = match kept.map_err(EngineError::from) {
                 Err(error) if error.code() == Code::ExecutionNotFound => continue,
@@ -73,6 +74,7 @@ impl ValkeyBackend {
             snapshot.strays.extend(kept.strays.into_iter().map(|what| (id, what)));
             waited.extend(kept.waited.then_some(id));
             streamed.extend(kept.execution.streamed.then_some(id));
+            stepped.extend(kept.execution.steps.map(|_| id));
             snapshot.executions.insert(id, kept.execution);
         }
         let mut waits = stream::iter(waited).map(|id| self.waits_of(id)).buffered(AT_ONCE);
@@ -81,6 +83,9 @@ impl ValkeyBackend {
         }
         for id in streamed {
             self.add_streams(snapshot, id).await?;
+        }
+        for id in stepped {
+            self.add_steps(snapshot, id).await?;
         }
         Ok(())
     }

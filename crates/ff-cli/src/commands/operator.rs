@@ -109,7 +109,7 @@ impl Replay {
         };
         let flowfabric = settings.connect().await?;
         let id = id.find(&flowfabric.client()).await?;
-        let args = ReplayArgs { execution_id: id, reason, requested_by: None, reopen_downstream };
+        let args = ReplayArgs { reason, reopen_downstream, ..ReplayArgs::new(id) };
         let replayed = flowfabric.backend().replay(args).await?;
         let Replayed { public_state, replays } = replayed;
         settings.answer(&replayed, || output::line(format_args!("{id} is {public_state} again, replay {replays}")))

@@ -105,6 +105,8 @@ pub(crate) async fn a_policy_out_of_range_is_refused_by_its_field(world: World) 
         }),
         ("max_reclaim_count", |policy| policy.max_reclaim_count = limits::MAX_RETRIES_MAX + 1),
         ("dedup_window_ms", |policy| policy.dedup_window_ms = limits::SPAN_MAX_MS + 1),
+        ("max_steps", |policy| policy.max_steps = Some(0)),
+        ("max_steps", |policy| policy.max_steps = Some(limits::STEPS_MAX + 1)),
     ];
     for (field, spoil) in cases {
         let mut policy = Policy::default();

@@ -88,7 +88,7 @@ async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static s
     let failure = Failure { category: Kind::parse("network").unwrap(), message: String::new(), permanent: false };
     let (reason, requested_by) = (None::<String>, None::<String>);
     let cancel = CancelArgs { execution_id, reason: reason.clone(), requested_by: requested_by.clone() };
-    let replay = ReplayArgs { execution_id, reason: reason.clone(), requested_by, reopen_downstream: false };
+    let replay = ReplayArgs { reason: reason.clone(), requested_by, ..ReplayArgs::new(execution_id) };
     let progress = ProgressArgs { execution_id, fence, percent: Some(1), message: None };
     let backend = &world.backend;
     vec![

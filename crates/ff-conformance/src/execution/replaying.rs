@@ -22,10 +22,9 @@ pub(crate) async fn a_replay_knows_what_it_follows_and_why(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();
     let args = ReplayArgs {
-        execution_id: first.id(),
         reason: Some("the cat was upside down".into()),
         requested_by: Some("ops@example.org".into()),
-        reopen_downstream: false,
+        ..ReplayArgs::new(first.id())
     };
     world.backend.replay(args.clone()).await.unwrap();
     let second = world.worker("second").claim().await;

@@ -13,6 +13,7 @@ pub(crate) async fn work_reads_back_as_it_was_submitted(world: World) {
         max_reclaim_count: 4,
         max_replay_count: 2,
         dedup_window_ms: 1_000,
+        max_steps: Some(7),
         retention_ms: Some(60_000),
     };
     let job = world

@@ -5,13 +5,14 @@ use std::time::Duration;
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     AppendFramesArgs, Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, FramesAppended, Input,
-    Noted, ProgressArgs, ReceivedSignal, RenewArgs, Renewed, Start, Task,
+    Noted, ProgressArgs, ReceivedSignal, RecordStepArgs, RenewArgs, Renewed, Start, StepRecorded, StepsPage, Task,
 };
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
 use ff_core::payload::Payload;
+use ff_core::step::{StepOutcome, StepRef};
 use ff_core::stream::Frame;
-use ff_core::types::{ExecutionId, Kind};
+use ff_core::types::{ExecutionId, Kind, StepName};
 
 use super::World;
 
@@ -27,12 +28,14 @@ pub struct LeasedExecution {
     pub signals: Vec<ReceivedSignal>,
     /// The results of upstreams that came with it, under the names their edges gave them.
     pub inputs: Vec<Input>,
+    /// The recorded steps that came with it.
+    pub steps: StepsPage,
 }
 
 impl LeasedExecution {
     pub(super) fn new(world: World, claimed: Claimed) -> Self {
-        let Claimed { task, payload, signals, inputs } = claimed;
-        Self { world, task, payload, signals, inputs }
+        let Claimed { task, payload, signals, inputs, steps } = claimed;
+        Self { world, task, payload, signals, inputs, steps }
     }
 
     /// The execution it holds.
@@ -124,6 +127,18 @@ impl LeasedExecution {
             max_bytes: None,
             frames,
         }
+    }
+
+    /// Records a step of kind `step` without a key, and expects it to be recorded.
+    pub async fn step(&self, name: &str, result: &[u8]) -> StepRecorded {
+        let args = self.record(StepRef::new(StepName::parse(name).unwrap()), result);
+        self.world.backend.record_step(args).await.unwrap()
+    }
+
+    /// A call that records a step that succeeded.
+    pub(crate) fn record(&self, step: StepRef, result: &[u8]) -> RecordStepArgs {
+        let outcome = StepOutcome::Succeeded { result: Payload::bytes(result.to_vec()) };
+        RecordStepArgs { execution_id: self.id(), fence: self.fence(), step, started_at: None, outcome }
     }
 
     async fn renew_with(&self, lease_ttl_ms: Option<u64>) -> Answer<Renewed> {

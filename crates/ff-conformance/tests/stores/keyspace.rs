@@ -32,6 +32,7 @@ const PROMISES: &[&str] = &[
     "signal::delivering::a_signal_reads_back_as_it_was_sent",
     "signal::repeating::a_duplicate_counts_once",
     "stream::modes::a_summary_is_the_document_and_then_its_patches",
+    "step::recording::a_recorded_step_is_not_recorded_again",
     "suspension::ahead::an_early_signal_is_kept_and_satisfies",
     "suspension::conditions::all_of_needs_every_member",
     "suspension::repeating::suspending_twice_with_one_idempotency_key_is_one_suspension",

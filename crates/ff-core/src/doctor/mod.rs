@@ -2,6 +2,7 @@
 
 mod flows;
 mod lanes;
+mod steps;
 mod streams;
 mod suspensions;
 mod workers;
@@ -67,6 +68,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
     }
     findings.extend(orphans(snapshot));
     findings.extend(suspensions::examine(snapshot));
+    findings.extend(steps::examine(snapshot));
     findings.extend(streams::examine(snapshot));
     findings.extend(flows::examine(snapshot, partition));
     findings.extend(lanes::examine(snapshot, partition));

@@ -37,6 +37,8 @@ impl Execution {
             flow_id: self.membership.as_ref().map(|membership| membership.flow_id),
             node: self.membership.as_ref().map(|membership| membership.node.clone()),
             trace: self.trace.clone(),
+            steps: self.steps.map_or(0, |counter| counter.count),
+            forked_from: self.forked_from.as_ref().map(|origin| origin.execution_id),
         };
         match &self.phase {
             Phase::Waiting => {}

@@ -12,6 +12,7 @@ use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
 use crate::policy::{self, Policy};
+use crate::step::{ForkOrigin, StepCounter};
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::trace::TraceContext;
 use crate::types::{
@@ -78,6 +79,12 @@ pub struct Execution {
     /// Whether any attempt has put out a frame.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub streamed: bool,
+    /// What it has recorded of steps, from the first one on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepCounter>,
+    /// The execution it is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Box<ForkOrigin>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_suspension: Option<Box<PastSuspension>>,
     /// Its place in a flow, when it is in one.

@@ -9,6 +9,7 @@ use crate::execution::{AttemptSlot, Execution, Origin, Phase};
 use crate::operation::command::{Command, Conditions, Decision, check_message, found};
 use crate::partition::{PartitionConfig, check_id};
 use crate::state::PublicState;
+use crate::step::{self, ForgottenSteps, StepPoint, StepsWrite};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 use crate::{flow, lane};
@@ -21,12 +22,14 @@ pub struct ReplayArgs {
     pub requested_by: Option<String>,
     /// Whether what depends on it in its flow runs again after it, if it has finished.
     pub reopen_downstream: bool,
+    /// The first recorded step that is done again, with all that were recorded after it.
+    pub from_step: Option<StepPoint>,
 }
 
 impl ReplayArgs {
     /// Runs this execution again, and nothing that depends on it.
     pub fn new(execution_id: ExecutionId) -> Self {
-        Self { execution_id, reason: None, requested_by: None, reopen_downstream: false }
+        Self { execution_id, reason: None, requested_by: None, reopen_downstream: false, from_step: None }
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
@@ -58,7 +61,8 @@ impl Command for ReplayArgs {
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Replayed>, Stop> {
         let before = found(view, &self.execution_id)?;
-        let change = replay(before, self, at.now)?;
+        let mut change = replay(before, self, at.now)?;
+        step::forget_for_replay(view, before, self.from_step.as_ref(), &mut change)?;
         let settled = flow::replay(view, before, change, self.reopen_downstream, at.now)?;
         lane::admit(view, before.id.partition(), (&before.namespace, &before.lane), || "execution_id".into())?;
         let after = settled.after(&self.execution_id).ok_or(Code::InvariantViolation)?;
@@ -87,7 +91,7 @@ fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<
 }
 
 impl Execution {
-    /// Another life under the same id.
+    /// Another life under the same id. It has no steps behind it.
     pub(crate) fn afresh(&self, origin: Origin, now: TimestampMs) -> Change {
         let mut change = self.enter(Phase::Waiting, now);
         let after = &mut change.after;
@@ -100,6 +104,9 @@ impl Execution {
         after.last_suspension.iter_mut().for_each(|past| past.forget());
         after.deadline_at = self.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms);
         after.attempt = AttemptSlot::Next(origin);
+        if change.after.steps.take().is_some() {
+            change.steps = Some(Box::new(StepsWrite { forgotten: ForgottenSteps::All, ..StepsWrite::default() }));
+        }
         change.result = Write::Remove;
         change.events.push(Event::new(&self.id, now, EventKind::Replayed));
         change
@@ -120,6 +127,7 @@ mod tests {
             reason: Some("fixed".into()),
             requested_by: Some("ops".into()),
             reopen_downstream: false,
+            from_step: None,
         }
     }
 

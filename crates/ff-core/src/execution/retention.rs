@@ -95,10 +95,8 @@ mod tests {
         fixture.ask(cancel, at(4)).unwrap();
         let execution_id = fixture.id;
         let replay = crate::execution::contracts::ReplayArgs {
-            execution_id,
-            reason: None,
-            requested_by: None,
             reopen_downstream: false,
+            ..crate::execution::contracts::ReplayArgs::new(execution_id)
         };
         fixture.ask(replay, at(1_003)).unwrap();
         fixture.pump(at(9_000));

@@ -234,6 +234,8 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         pending_waitpoints: Vec::new(),
         signals_taken: 0,
         streamed: false,
+        steps: None,
+        forked_from: None,
         last_suspension: None,
         membership: None,
     }

@@ -63,6 +63,13 @@ keys! { ExecKeyContext { tag, eid }
     /// The document that output is merged into, and its version.
     stream_summary(index: AttemptIndex) => "ff:attempt:{tag}:{eid}:{index}:summary";
 
+    /// What it has done for good, by number, without the results.
+    steps() => "ff:exec:{tag}:{eid}:steps";
+    /// The results of that, by number.
+    step_results() => "ff:exec:{tag}:{eid}:step_results";
+    /// The numbers of that, by what makes a step the same.
+    step_index() => "ff:exec:{tag}:{eid}:step_index";
+
     /// The suspension it is in.
     suspension_current() => "ff:exec:{tag}:{eid}:suspension:current";
     /// What a composite condition has seen so far; gone when the suspension ends.

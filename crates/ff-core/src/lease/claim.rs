@@ -204,7 +204,8 @@ pub(super) fn hand_out(
             continue;
         }
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
-        bytes += execution.input_size() + inputs_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
+        bytes += execution.input_size() + inputs_handed(execution) + steps_handed(execution);
+        bytes += resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
         let full = taken.tasks.len() == max || bytes > limits::CLAIM_BYTES as u64;
         if full && !taken.tasks.is_empty() {
             taken.next = Some(Head::new(execution.priority, execution.created_at));
@@ -233,6 +234,11 @@ fn flow_of(execution: &Execution) -> Option<FlowId> {
 fn inputs_handed(execution: &Execution) -> u64 {
     let all = execution.membership.as_ref().map_or(0, |membership| membership.input_bytes);
     all.min(limits::INPUT_BYTES as u64)
+}
+
+/// The bytes of recorded steps that come with it.
+fn steps_handed(execution: &Execution) -> u64 {
+    execution.steps.map_or(0, |steps| steps.bytes.min(limits::CLAIM_STEP_BYTES as u64))
 }
 
 /// Hands one waiting execution to a holder: a new attempt, or the open one resumed.

@@ -8,6 +8,7 @@ use crate::lease::{Fence, Holder, LeaseEnding};
 use crate::limits;
 use crate::payload::Payload;
 use crate::signal::contracts::ReceivedSignal;
+use crate::step::contracts::StepsPage;
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, WorkerInstanceId};
 
 pub use super::claim::{ClaimArgs, ClaimDecision, Head, Task, check_claim};
@@ -34,6 +35,8 @@ pub struct Claimed {
     pub signals: Vec<ReceivedSignal>,
     /// The results of upstreams that were passed on to it by name.
     pub inputs: Vec<Input>,
+    /// What was recorded of steps before, from the first on, as much as comes with a claim.
+    pub steps: StepsPage,
 }
 
 /// A worker asks for work wherever there is some, and waits for it.

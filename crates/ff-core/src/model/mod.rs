@@ -4,6 +4,7 @@
 mod events;
 mod flows;
 mod lanes;
+mod steps;
 mod streams;
 mod suspension;
 mod view;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::events::Events;
 use self::flows::Flows;
+use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use crate::api_key::ApiKey;
@@ -32,6 +34,7 @@ use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
 use crate::signal::{FeedPart, Position, Signal};
 use crate::snapshot::Snapshot;
+use crate::step::contracts::StepsPage;
 use crate::stream::StreamParts;
 use crate::stream::contracts::ReadStreamArgs;
 use crate::suspension::Waitpoint;
@@ -56,6 +59,7 @@ pub struct Model {
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
     waiting: SuspensionRecords,
     streams: Streams,
+    steps: Steps,
     flows: Flows,
     /// As each partition knows them.
     lanes: BTreeMap<(u16, LaneId), Lane>,
@@ -132,6 +136,9 @@ impl Model {
         if let Some(write) = change.stream.take() {
             self.streams.apply(id, *write);
         }
+        if let Some(write) = change.steps.take() {
+            self.steps.apply(id, *write);
+        }
         if let Some(before) = self.executions.remove(&id) {
             self.leave_indexes(&before);
         }
@@ -176,6 +183,7 @@ impl Model {
         if execution.streamed {
             self.streams.forget(id);
         }
+        self.steps.forget(id);
         if let Some(key) = execution.idempotency_key {
             let key = (execution.namespace, key);
             if self.keys.get(&key).is_some_and(|entry| entry.execution_id == *id) {
@@ -256,6 +264,11 @@ impl Model {
     /// What a reader of an execution's output is told from.
     pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
         self.streams.parts(execution, self.attempts(&execution.id), args)
+    }
+
+    /// The recorded steps of an execution after one of them: at most so many, and so many bytes.
+    pub fn steps_page(&self, id: &ExecutionId, after: Option<u32>, limit: usize, bytes: usize) -> StepsPage {
+        self.steps.page(id, after, limit, bytes)
     }
 
     /// The next of a partition's feed of delivered signals.
@@ -354,6 +367,7 @@ impl Model {
         self.events.snapshot(partition, &mut snapshot);
         self.waiting.snapshot(partition, &mut snapshot);
         self.streams.snapshot(partition, &mut snapshot);
+        self.steps.snapshot(partition, &mut snapshot);
         self.flows.snapshot(partition, &mut snapshot);
         for ((namespace, key), entry) in &self.keys {
             if entry.execution_id.partition() == partition {

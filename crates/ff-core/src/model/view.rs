@@ -12,7 +12,9 @@ use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::index::{Index, Score, aged_score};
 use crate::lane::Lane;
 use crate::limits;
+use crate::payload::Payload;
 use crate::signal::SignalKeyEntry;
+use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
@@ -51,6 +53,18 @@ impl View for Model {
 
     fn stream(&self, execution: &ExecutionId, attempt: AttemptIndex) -> Result<Option<&StreamRecord>, Miss> {
         Ok(self.streams.records.get(&(*execution, attempt)))
+    }
+
+    fn step(&self, execution: &ExecutionId, step: &StepRef) -> Result<Option<&Step>, Miss> {
+        Ok(self.steps.of(execution).find(|recorded| recorded.step == *step))
+    }
+
+    fn step_heads(&self, execution: &ExecutionId) -> Result<Vec<StepHead>, Miss> {
+        Ok(self.steps.of(execution).map(Step::head).collect())
+    }
+
+    fn payload(&self, execution: &ExecutionId) -> Result<Option<&Payload>, Miss> {
+        Ok(self.payloads.get(execution))
     }
 
     fn ring(&self, partition: u16) -> Result<Option<&KeyRing>, Miss> {

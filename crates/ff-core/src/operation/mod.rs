@@ -34,11 +34,15 @@ macro_rules! operations {
                 progress: Progress(ProgressArgs) -> Noted(Noted);
                 /// Adds frames to the stream of the running attempt. Safe to repeat when it says which number the first gets.
                 append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
+                /// Records a step of the execution, once: a step that is there already is answered with.
+                record_step: RecordStep(RecordStepArgs) -> StepRecorded(StepRecorded);
                 complete: Complete(CompleteArgs) -> Completed(Completed);
                 fail: Fail(FailArgs) -> Failed(Failed);
                 delay: Delay(DelayArgs) -> Delayed(Delayed);
                 cancel: Cancel(CancelArgs) -> Cancelled(Cancelled);
                 replay: Replay(ReplayArgs) -> Replayed(Replayed);
+                /// Creates an execution from another one, with the steps it has recorded up to one of them.
+                fork: Fork(ForkArgs) -> Forked(Forked);
                 /// Takes an execution from its holder.
                 revoke: Revoke(RevokeArgs) -> Revoked(Revoked);
                 change_priority: ChangePriority(ChangePriorityArgs) -> PriorityChanged(PriorityChanged);

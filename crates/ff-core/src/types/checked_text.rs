@@ -32,8 +32,12 @@ pub enum BadText {
 }
 
 /// Checks a text against its limit and, character by character, against what its type refuses.
-pub(super) fn check(text: &str, limit: usize, refused: fn(char) -> Option<BadText>) -> Result<(), BadText> {
-    if text.is_empty() {
+pub(super) fn check(
+    text: &str,
+    (least, limit): (usize, usize),
+    refused: fn(char) -> Option<BadText>,
+) -> Result<(), BadText> {
+    if text.len() < least {
         return Err(BadText::Empty);
     }
     if text.len() > limit {
@@ -42,9 +46,13 @@ pub(super) fn check(text: &str, limit: usize, refused: fn(char) -> Option<BadTex
     text.chars().find_map(refused).map_or(Ok(()), Err)
 }
 
-/// One type of text per row, each with its limit, all with the same refused characters.
+/// One type of text per row, each with its limit, all with the same refused characters. None may be empty, unless the first line
+/// says that there need not be a byte.
 macro_rules! checked_text {
-    ($refused:ident: $($(#[$doc:meta])* $name:ident, at most $limit:expr;)*) => {$(
+    ($refused:ident: $($rows:tt)*) => {
+        checked_text! { $refused, from 1 bytes: $($rows)* }
+    };
+    ($refused:ident, from $least:literal bytes: $($(#[$doc:meta])* $name:ident, at most $limit:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
         #[serde(transparent)]
@@ -53,7 +61,7 @@ macro_rules! checked_text {
         impl $name {
             /// The text as this type, or what is wrong with it.
             pub fn parse(text: &str) -> Result<Self, BadText> {
-                super::checked_text::check(text, $limit, $refused)?;
+                super::checked_text::check(text, ($least, $limit), $refused)?;
                 Ok(Self(text.into()))
             }
 
@@ -90,7 +98,7 @@ macro_rules! checked_text {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                crate::schema::text($limit, stringify!($refused))
+                crate::schema::text($least, $limit, stringify!($refused))
             }
         }
 

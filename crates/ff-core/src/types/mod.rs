@@ -17,7 +17,9 @@ pub use names::{
     Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId,
 };
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
-pub use text::{Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, TagValue, WaitpointKey};
+pub use text::{
+    Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, StepKey, StepName, TagValue, WaitpointKey,
+};
 pub use uuids::{
     AttemptId, BudgetId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId,
     WaitpointId, is_derived,

@@ -16,6 +16,13 @@ checked_text! { refused_in_a_text:
     FreeText, at most limits::TEXT_BYTES;
     /// What kind of bytes a payload holds, as a media type.
     ContentType, at most limits::NAME_BYTES;
+    /// What a step is called by the code that runs it.
+    StepName, at most limits::NAME_BYTES;
+}
+
+checked_text! { refused_in_a_text, from 0 bytes:
+    /// Tells steps of one name apart. The empty one means that there is no other.
+    StepKey, at most limits::NAME_BYTES;
 }
 
 checked_text! { refused_in_a_capability:
@@ -43,6 +50,18 @@ impl ContentType {
     pub fn is_json(&self) -> bool {
         let essence = self.0.split(';').next().unwrap_or_default().trim();
         essence.eq_ignore_ascii_case("application/json") || essence.ends_with("+json")
+    }
+}
+
+impl StepKey {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Default for StepKey {
+    fn default() -> Self {
+        Self("".into())
     }
 }
 
@@ -74,6 +93,18 @@ mod tests {
         assert!(TagValue::parse(&"v".repeat(256)).is_ok());
         assert_eq!(TagValue::parse(&"v".repeat(257)), Err(BadText::TooLong { limit: 256, sent: 257 }));
         assert_eq!(TagValue::parse(""), Err(BadText::Empty));
+    }
+
+    #[test]
+    fn a_step_has_a_name_and_need_not_have_a_key() {
+        assert_eq!(StepName::parse(""), Err(BadText::Empty));
+        assert_eq!(StepKey::parse(""), Ok(StepKey::default()));
+        assert!(StepKey::default().is_empty() && !StepKey::parse("0").unwrap().is_empty());
+        assert!(StepName::parse(&"n".repeat(128)).is_ok() && StepKey::parse(&"k".repeat(128)).is_ok());
+        assert_eq!(StepName::parse(&"n".repeat(129)), Err(BadText::TooLong { limit: 128, sent: 129 }));
+        assert_eq!(StepKey::parse(&"k".repeat(129)), Err(BadText::TooLong { limit: 128, sent: 129 }));
+        assert!(StepName::parse("charge the card").is_ok());
+        assert_eq!(StepKey::parse("a\tb"), Err(BadText::Control('\t')));
     }
 
     #[test]

@@ -35,7 +35,7 @@ async fn act_on<S: EngineStore + ?Sized>(store: &S, action: BulkAction, executio
             store.cancel(CancelArgs { execution_id, reason, requested_by }).await.map(drop)
         }
         BulkAction::Replay { reason, requested_by, reopen_downstream } => {
-            let args = ReplayArgs { execution_id, reason, requested_by, reopen_downstream };
+            let args = ReplayArgs { reason, requested_by, reopen_downstream, ..ReplayArgs::new(execution_id) };
             store.replay(args).await.map(drop)
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod calls;
 mod flow;
 mod operator;
 mod reads;
+mod step;
 mod stream;
 mod suspension;
 

@@ -9,7 +9,7 @@ use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
 use super::calls::refusal;
-use super::{Comparison, Difference, differ, flow, operator, stream, suspension};
+use super::{Comparison, Difference, differ, flow, operator, step, stream, suspension};
 use crate::reference::Reference;
 
 /// What an engine finds when it looks at a partition.
@@ -41,6 +41,7 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> 
         differ(format!("payload {id}"), &payload(reference, &id), &refusal(store.payload(&id).await))?;
         suspension::look(comparison, &id, nth).await?;
         stream::look(comparison, &id, nth).await?;
+        step::look(comparison, &id, nth).await?;
     }
     suspension::deliveries(comparison, nth, closely).await?;
     flow::look(comparison, nth, closely).await?;

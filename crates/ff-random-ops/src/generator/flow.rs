@@ -56,7 +56,7 @@ impl Generator {
             57 => Transition::Cascade { job: self.member(reference, Execution::is_finished) },
             58..65 => {
                 let job = self.member(reference, Execution::is_finished);
-                Transition::Replay { job, reason: None, reopen: !self.chance.one_in(4) }
+                Transition::Replay { job, reason: None, reopen: !self.chance.one_in(4), from: None }
             }
             65..68 => self.pump(reference),
             68..89 => {

@@ -12,7 +12,7 @@ use ff_core::types::{LaneId, Namespace, TimestampMs};
 
 use crate::chance::Chance;
 use crate::reference::Reference;
-use crate::transition::{FrameBatch, Policies, Submission, Transition, Whose};
+use crate::transition::{FrameBatch, Point, Policies, RecordedStep, Submission, Transition, Whose};
 
 /// What a run is about, each in a hundred transitions. The rest is about executions and leases.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,8 @@ pub struct Generator {
     pub(crate) chance: Chance,
     /// Chance of its own, so that another kind of adjustment leaves the rest of a run as it was.
     adjustments: Chance,
+    /// Likewise for steps.
+    steps: Chance,
     mix: Mix,
     jobs: u32,
     /// Flows so far; the number of the next.
@@ -61,7 +63,8 @@ impl Generator {
     pub fn new(mix: Mix, seed: u64) -> Self {
         let beginning = if mix.messages { operator::limited_lane() } else { Vec::new() };
         let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
-        Self { chance, adjustments, mix, jobs: 0, flows: 0, head: None, staged, last: None, beginning }
+        let steps = Chance::new(seed.rotate_left(32) ^ 5);
+        Self { chance, adjustments, steps, mix, jobs: 0, flows: 0, head: None, staged, last: None, beginning }
     }
 
     /// The next transition; now and then the last one again, as if its reply had been lost. What has become due is often
@@ -82,6 +85,9 @@ impl Generator {
     }
 
     fn another(&mut self, reference: &Reference) -> Transition {
+        if self.steps.one_in(9) {
+            return self.step(reference);
+        }
         let Mix { flows, operators, suspensions, .. } = self.mix;
         match self.chance.below(100) {
             subject if subject < flows => return self.depend(reference),
@@ -123,7 +129,7 @@ impl Generator {
             59..63 => Transition::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
             63..69 => {
                 let (job, reason) = (self.job(reference, finished), self.message());
-                Transition::Replay { job, reason, reopen: self.chance.one_in(2) }
+                Transition::Replay { job, reason, reopen: self.chance.one_in(2), from: self.maybe_point(3) }
             }
             69..76 => {
                 let again = self.chance.one_in(4);
@@ -145,6 +151,31 @@ impl Generator {
         let count = 1 + self.chance.below(4);
         let frames = (0..count).map(|_| self.usually(fitting, other)).collect();
         FrameBatch { from: self.maybe(2, &[0, 0, 0, -1, -2, 1]), mode, max_frames: self.maybe(6, &[2, 3]), frames }
+    }
+
+    /// A step of what is held, or a fork.
+    fn step(&mut self, reference: &Reference) -> Transition {
+        if self.steps.one_in(8) {
+            let (job, again) = (self.job(reference, |_| true), self.jobs > 0 && self.steps.one_in(8));
+            let fork = if again { self.jobs - 1 } else { self.next_job() };
+            return Transition::Fork { job, fork, before: self.maybe_point(2) };
+        }
+        let (job, fence) = self.held(reference);
+        let result = match self.steps.below(60) {
+            0 => Some(limits::STEP_RESULT_BYTES + 1),
+            1 => Some(limits::STEP_RESULT_BYTES),
+            2..14 => None,
+            _ => Some(*self.steps.pick(&[0, 3, 200])),
+        };
+        let kind = *self.steps.pick(&[0, 0, 0, 1, 2]);
+        let took_ms = self.steps.one_in(3).then(|| *self.steps.pick(&[0, 5, -5]));
+        let at = Point(*self.steps.pick(&[0, 0, 1, 2]), *self.steps.pick(&[0, 0, 1]));
+        Transition::RecordStep { job, fence, step: RecordedStep { kind, at, result, took_ms } }
+    }
+
+    /// A name and a key, once in so many times; rarely ones that no step has.
+    fn maybe_point(&mut self, times: u64) -> Option<Point> {
+        self.steps.one_in(times).then(|| Point(*self.steps.pick(&[0, 0, 0, 1, 2, 7]), *self.steps.pick(&[0, 0, 0, 1])))
     }
 
     /// The clock moves a little, or to just before, to or just after a moment at which something is due.

@@ -12,7 +12,7 @@ use ff_core::types::{ExecutionId, TimestampMs};
 use ff_core::view::View;
 
 use super::{Step, Verdict, holder_of};
-use super::{is_member, suspension};
+use super::{is_member, step as steps, suspension};
 use crate::adjustment;
 
 /// What an operation that is not refused does.
@@ -53,6 +53,7 @@ fn is_about_others(step: &Step<'_>) -> bool {
         Operation::Cancel(args) => args.execution_id,
         Operation::Replay(args) => args.execution_id,
         Operation::Revoke(args) => args.execution_id,
+        Operation::Fork(args) => args.execution_id,
         Operation::Deliver(args) => args.execution_id,
         Operation::Resume(args) => args.execution_id,
         Operation::CloseWaitpoint(args) => args.execution_id,
@@ -64,8 +65,8 @@ fn is_about_others(step: &Step<'_>) -> bool {
         },
     };
     let drains = |found: &Execution| step.is_configured(found.id.partition(), &found.lane_key());
-    let replay = matches!(step.operation, Operation::Replay(_));
-    step.before.find(&about).is_some_and(|found| is_member(found) || (replay && drains(found)))
+    let admits = matches!(step.operation, Operation::Replay(_) | Operation::Fork(_));
+    step.before.find(&about).is_some_and(|found| is_member(found) || (admits && drains(found)))
 }
 
 /// A holder that comes too late for something finished learns how it finished.
@@ -110,8 +111,12 @@ fn expected(
         Operation::Replay(args) => match found(&args.execution_id)? {
             live if !live.is_finished() => Err(Code::ExecutionNotTerminal),
             spent if spent.replays >= spent.policy.max_replay_count => Err(Code::MaxReplaysExhausted),
-            _ => Ok(Effect::Done),
+            ended => {
+                let named = steps::names_a_step(model, &ended.id, args.from_step.as_ref());
+                named.map(|()| Effect::Done)
+            }
         },
+        Operation::Fork(args) => steps::forking(model, args),
         Operation::Revoke(args) => revocation(found(&args.execution_id)?, args),
         Operation::Deliver(args) => suspension::delivery(model, args, now),
         Operation::Resume(args) => suspension::decision(found(&args.execution_id)?, args),

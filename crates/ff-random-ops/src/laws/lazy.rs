@@ -10,7 +10,9 @@ use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
+use ff_core::payload::Payload;
 use ff_core::signal::SignalKeyEntry;
+use ff_core::step::{Step as RecordedStep, StepHead, StepRef};
 use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
@@ -81,7 +83,7 @@ macro_rules! answered_when_loaded {
     ($($question:ident($($name:ident: $type:ty),+) -> $found:ty, $miss:expr;)+) => {
         impl View for Lazy<'_> {
             $(fn $question(&self, $($name: $type),+) -> Result<$found, Miss> {
-                self.have($miss, self.model.$question($($name),+))
+                self.have($miss, View::$question(self.model, $($name),+))
             })+
         }
     };
@@ -95,6 +97,9 @@ answered_when_loaded! {
     signal_key(of: &ExecutionId, to: &WaitpointId, key: &IdempotencyKey) -> Option<&SignalKeyEntry>,
         Miss::SignalKey(*of, *to, key.clone());
     stream(of: &ExecutionId, attempt: AttemptIndex) -> Option<&StreamRecord>, Miss::Stream(*of, attempt);
+    step(of: &ExecutionId, step: &StepRef) -> Option<&RecordedStep>, Miss::Step(*of, step.clone());
+    step_heads(of: &ExecutionId) -> Vec<StepHead>, Miss::StepHeads(*of);
+    payload(of: &ExecutionId) -> Option<&Payload>, Miss::Payload(*of);
     ring(partition: u16) -> Option<&KeyRing>, Miss::Ring(partition);
     flow(id: &FlowId) -> Option<&Flow>, Miss::Flow(*id);
     edge(flow: &FlowId, edge: &EdgeId) -> Option<&Edge>, Miss::Edge(*flow, *edge);

@@ -65,6 +65,10 @@ impl Ledger {
         }
         match (step.operation, &decision.reply) {
             (Operation::Submit(args), Reply::Submitted(submitted)) => self.submitted(args, submitted, now)?,
+            (Operation::Fork(args), Reply::Forked(forked)) if !forked.duplicate => {
+                let payload = step.before.payload(&args.execution_id).cloned().unwrap_or_default();
+                self.begun(forked.execution_id, None, payload, now)?;
+            }
             (Operation::Claim(args), Reply::ClaimDecision(taken)) => self.taken(args, taken, now, after)?,
             (Operation::ClaimGranted(args), Reply::ClaimGranted(granted)) => {
                 self.taken(&args.claim, &granted.taken, now, after)?;
@@ -151,19 +155,7 @@ impl Ledger {
                 return Err(format!("I16: {id} is said to be a submission that it is not"));
             }
         } else {
-            let promise = Promise {
-                key: key.clone(),
-                payload: args.payload.clone(),
-                result: None,
-                outcome: None,
-                held: None,
-                lost_by: None,
-                epoch: LeaseEpoch(0),
-                free_since: now,
-            };
-            if self.promises.insert(id, promise).is_some() {
-                return Err(format!("I1: {id} was submitted twice"));
-            }
+            self.begun(id, key.clone(), args.payload.clone(), now)?;
         }
         let Some(key) = key else { return Ok(()) };
         match self.keys.get(&(args.namespace.clone(), key.clone())) {
@@ -173,6 +165,16 @@ impl Ledger {
                 self.keys.insert((args.namespace.clone(), key), (id, now + args.policy.dedup_window_ms));
                 Ok(())
             }
+        }
+    }
+
+    /// I1: an execution is new.
+    fn begun(&mut self, id: ExecutionId, key: Option<IdempotencyKey>, payload: Payload, now: TimestampMs) -> Verdict {
+        let (result, outcome, held, lost_by) = (None, None, None, None);
+        let promise = Promise { key, payload, result, outcome, held, lost_by, epoch: LeaseEpoch(0), free_since: now };
+        match self.promises.insert(id, promise) {
+            Some(_) => Err(format!("I1: {id} was submitted twice")),
+            None => Ok(()),
         }
     }
 

@@ -9,6 +9,7 @@ mod ledger;
 mod moves;
 mod promised;
 mod repeated;
+mod step;
 mod stream;
 mod suspension;
 mod tokens;
@@ -91,6 +92,7 @@ impl Laws {
         let steals = self.ledger.steals;
         self.ledger.enter(step, after)?;
         (steals..self.ledger.steals).for_each(|_| coverage.happened("lease steal"));
+        step::keeps_the_right_steps(step, after)?;
         count_moves(step, coverage)?;
         // The randomness of a caller that asks again.
         let again = Conditions { nonce: SeededEntropy::new(0).nonce(), ..step.at };
@@ -183,6 +185,7 @@ pub(crate) fn holder_of(operation: &Operation) -> Option<(ExecutionId, Fence)> {
         Operation::Renew(args) => (args.execution_id, args.fence),
         Operation::Progress(args) => (args.execution_id, args.fence),
         Operation::AppendFrames(args) => (args.execution_id, args.fence),
+        Operation::RecordStep(args) => (args.execution_id, args.fence),
         Operation::Complete(args) => (args.execution_id, args.fence),
         Operation::Fail(args) => (args.execution_id, args.fence),
         Operation::Delay(args) => (args.execution_id, args.fence),

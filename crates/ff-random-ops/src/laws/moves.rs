@@ -85,6 +85,8 @@ const SUSPENSION_MOVES_BESIDE: &[&str] = &[
 const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -progress-> running",
     "running -append frames-> running",
+    "running -record step-> running",
+    "nothing -fork-> waiting",
     "running -fail-> waiting",
     "running -timed out-> waiting",
     "running -timed out, deadline-> expired",

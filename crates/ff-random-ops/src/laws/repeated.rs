@@ -1,12 +1,14 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Resumed, Revoked, Rotated, StagedFlow, Submitted,
-    SubmittedFlow,
+    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, Resumed, Revoked, Rotated, StagedFlow,
+    StepRecorded, Submitted, SubmittedFlow,
 };
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::signal::Effect;
+use ff_core::step::Step as RecordedStep;
+use ff_core::view::View;
 
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
@@ -19,6 +21,12 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
+        // The step that is there is told, whatever is asked for now.
+        Reply::StepRecorded(first) => {
+            let step = step_of(after, operation);
+            Reply::StepRecorded(StepRecorded { seq: first.seq, duplicate: true, step })
+        }
+        Reply::Forked(first) => Reply::Forked(Forked { duplicate: true, ..*first }),
         Reply::FramesAppended(_)
         | Reply::Completed(_)
         | Reply::Failed(_)
@@ -59,6 +67,12 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+/// The step an operation has recorded, or found recorded.
+fn step_of(after: &Model, operation: &Operation) -> Option<RecordedStep> {
+    let Operation::RecordStep(args) = operation else { return None };
+    after.step(&args.execution_id, &args.step).ok().flatten().cloned()
 }
 
 /// Whether frames were appended at a place, so that they are known again.

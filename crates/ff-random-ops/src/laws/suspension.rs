@@ -15,7 +15,7 @@ use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 use ff_core::view::View;
 
 use super::expected::Effect;
-use super::stream;
+use super::{step, stream};
 
 /// Whether a suspension was asked for before under a key that is remembered.
 pub(crate) fn is_remembered(model: &Model, operation: &Operation, now: TimestampMs) -> bool {
@@ -31,6 +31,7 @@ pub(crate) fn holders_wish(model: &Model, operation: &Operation, now: TimestampM
         Operation::Suspend(args) => suspension(model, args, now),
         Operation::CreateWaitpoint(args) => creation(model, args, now),
         Operation::AppendFrames(args) => stream::appending(model, args),
+        Operation::RecordStep(args) => step::recording(model, args),
         _ => Ok(Effect::Done),
     }
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, GrantedClaim, ProgressArgs,
-    PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs, SubmitArgs, SubmitFlowArgs,
-    Task,
+    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, ForkArgs, GrantedClaim,
+    ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs, SubmitArgs,
+    SubmitFlowArgs, Task,
 };
 use ff_core::due::Due;
 use ff_core::engine_error::Refusal;
@@ -21,6 +21,7 @@ use ff_core::entropy::Nonce;
 use ff_core::event::EventCursor;
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
+use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
@@ -29,6 +30,7 @@ use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, FlowId, Kid, LeaseEpo
 use ff_core::view::View;
 use uuid::Uuid;
 
+pub(crate) use self::vocabulary::{bytes, kind};
 pub(crate) use flow::{FLOW_LABEL, flow_id, graph_of};
 pub(crate) use suspension::number_of;
 
@@ -206,6 +208,11 @@ impl Reference {
             Transition::SubmitMany(many) => {
                 many.iter().zip(outputs).for_each(|(one, output)| submitted(one.job, output))
             }
+            Transition::Fork { fork, .. } => {
+                if let Ok(Output::Reply(Reply::Forked(forked))) = &outputs[0] {
+                    self.ids.insert(*fork, forked.execution_id);
+                }
+            }
             Transition::Operate(Order::Read { .. }) => {
                 if let Ok(Output::Events(page)) = &outputs[0] {
                     self.reader = Some(page.next.clone());
@@ -267,7 +274,7 @@ impl Reference {
                     partition: *partition,
                     namespace: vocabulary::namespace(*namespace),
                     lane: vocabulary::lane(*lane),
-                    kinds: kinds.iter().map(|nth| vocabulary::kind(*nth)).collect(),
+                    kinds: kinds.iter().map(|nth| kind(*nth)).collect(),
                     max: *max,
                     holder: vocabulary::holder(*worker),
                     lease_ttl_ms: *ttl_ms,
@@ -293,18 +300,23 @@ impl Reference {
                 let next = self.model.stream(&execution_id, attempt).ok().flatten().map_or(0, |stream| stream.next);
                 Operation::AppendFrames(batch.args(execution_id, fence, next))
             }
+            Transition::RecordStep { job, fence, step } => {
+                let (execution_id, fence) = self.held(*job, *fence);
+                Operation::RecordStep(step.args(execution_id, fence, self.now()))
+            }
+            Transition::Fork { job, fork, before } => {
+                let (execution_id, uuid) = (self.id(*job), vocabulary::uuid(*fork));
+                Operation::Fork(ForkArgs { execution_id, uuid, before_step: before.map(|point| point.point()) })
+            }
             Transition::Complete { job, fence, result } => {
                 let (execution_id, fence) = self.held(*job, *fence);
-                let result = result.map(vocabulary::bytes);
+                let result = result.map(bytes);
                 Operation::Complete(CompleteArgs { execution_id, fence, result })
             }
             Transition::Fail { job, fence, category, permanent } => {
                 let (execution_id, fence) = self.held(*job, *fence);
-                let failure = Failure {
-                    category: vocabulary::kind(*category),
-                    message: "it went wrong".into(),
-                    permanent: *permanent,
-                };
+                let failure =
+                    Failure { category: kind(*category), message: "it went wrong".into(), permanent: *permanent };
                 Operation::Fail(FailArgs { execution_id, fence, failure })
             }
             Transition::Delay { job, fence, start } => {
@@ -316,10 +328,11 @@ impl Reference {
                 let requested_by = vocabulary::requester(&reason);
                 Operation::Cancel(CancelArgs { execution_id, reason, requested_by })
             }
-            Transition::Replay { job, reason, reopen } => {
+            Transition::Replay { job, reason, reopen, from } => {
                 let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
                 let requested_by = vocabulary::requester(&reason);
-                Operation::Replay(ReplayArgs { execution_id, reason, requested_by, reopen_downstream: *reopen })
+                let (reopen_downstream, from_step) = (*reopen, from.map(|point| point.point()));
+                Operation::Replay(ReplayArgs { execution_id, reason, requested_by, reopen_downstream, from_step })
             }
             Transition::Revoke { job, lease } => {
                 let lease_id = lease.map(|whose| self.held(*job, whose).1.lease_id);
@@ -358,5 +371,6 @@ fn claimed_with(model: &Model, task: &Task) -> Claimed {
     let resumption = task.resumption.as_ref();
     let signals = resumption.map(|resumption| suspension::handed_with(model, &task.execution_id, resumption));
     let inputs = flow::inputs_of(model, task);
-    Claimed { task: task.clone(), payload, signals: signals.unwrap_or_default(), inputs }
+    let steps = model.steps_page(&task.execution_id, None, limits::PAGE, limits::CLAIM_STEP_BYTES);
+    Claimed { task: task.clone(), payload, signals: signals.unwrap_or_default(), inputs, steps }
 }

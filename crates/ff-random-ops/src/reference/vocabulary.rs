@@ -102,6 +102,7 @@ fn policy(which: Policies) -> Policy {
         Policies::Default => Policy::default(),
         Policies::Tight => Policy {
             timeout_policy: TimeoutPolicy { attempt_timeout_ms: Some(6_000), execution_deadline_ms: None },
+            max_steps: Some(3),
             ..bounded(2, 1)
         },
         Policies::None => bounded(0, 0),

@@ -2,6 +2,7 @@
 
 mod flow;
 mod operator;
+mod step;
 mod stream;
 mod suspension;
 
@@ -11,6 +12,7 @@ use ff_core::suspension::OperatorDecision;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
 pub use operator::Order;
+pub use step::{Point, RecordedStep};
 pub use stream::FrameBatch;
 pub use suspension::{On, Sending, Shown, Tree, Which, Wish};
 
@@ -45,6 +47,17 @@ pub enum Transition {
         fence: Whose,
         batch: FrameBatch,
     },
+    RecordStep {
+        job: u32,
+        fence: Whose,
+        step: RecordedStep,
+    },
+    /// A new job from another one.
+    Fork {
+        job: u32,
+        fork: u32,
+        before: Option<Point>,
+    },
     Complete {
         job: u32,
         fence: Whose,
@@ -70,6 +83,8 @@ pub enum Transition {
         reason: Option<usize>,
         /// Whether what depends on it runs again as well.
         reopen: bool,
+        /// The step from which on it is done again.
+        from: Option<Point>,
     },
     Revoke {
         job: u32,
@@ -176,7 +191,7 @@ pub struct Submission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policies {
     Default,
-    /// Two retries at once, attempts of six seconds, one reclaim, one replay, a key remembered for a minute.
+    /// Two retries at once, attempts of six seconds, one reclaim, one replay, three steps, a key remembered for a minute.
     Tight,
     /// No retries, no reclaims, no replays.
     None,

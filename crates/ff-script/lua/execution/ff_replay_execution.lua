@@ -6,12 +6,15 @@
 --- arg  reason             free?
 --- arg  requested_by       free?
 --- arg+ reopen_downstream  flag
+--- arg+ from_name          text?   the first recorded step that is done again, with all that were recorded after it
+--- arg+ from_key           bytes
 ---
 --- ok   public_state
 --- ok   replays
 --- no   execution_not_found
 --- no   execution_not_terminal
 --- no   max_replays_exhausted
+--- no   invalid_input
 --- no   flow_already_terminal
 --- no   deps_not_satisfied
 --- no   not_runnable
@@ -29,12 +32,16 @@ if replays >= allowed then
   return no.max_replays_exhausted('field', 'replays', 'limit', text(allowed), 'sent', text(allowed + 1))
 end
 
+local kept, unknown = steps.kept(e, from_name, from_key)
+if unknown then
+  return unknown
+end
 local refusal = e.core.flow_id and replay_member.refusal(e, moment)
   or settings.refusal(e.lane, e.core.lane_id or 'default', 'execution_id')
 if refusal then
   return refusal
 end
-reopen.afresh(e, moment)
+reopen.afresh(e, moment, kept)
 record.put_if_said(e, 'replay_reason', reason)
 record.put_if_said(e, 'replay_requested_by', requested_by)
 if e.core.flow_id then

@@ -148,8 +148,8 @@ local function inputs_of(id)
   return tonumber(inputs or 0), math.min(tonumber(bytes or 0), limits.input_bytes)
 end
 
---- What of signals and inputs comes with an execution, and how many bytes that is.
-local function beside(id, flow, has_waited)
+--- What of signals and inputs comes with an execution, and how many bytes that is, recorded steps included.
+local function beside(id, flow, has_waited, counted)
   local resumption, bytes, inputs, more = nil, 0, 0, 0
   if has_waited then
     resumption, bytes = suspension.resumption(id)
@@ -157,7 +157,7 @@ local function beside(id, flow, has_waited)
   if flow then
     inputs, more = inputs_of(id)
   end
-  return resumption, inputs, bytes + more
+  return resumption, inputs, bytes + more + (counted and steps.handed(counted) or 0)
 end
 
 --- Ends an execution whose flow is cancelled and does not spare it, and says whether it did.
@@ -207,7 +207,7 @@ end
 
 --- Hands one waiting execution to a worker, and says what the worker is told: id, epoch, index of the attempt, kind,
 --- creation and payload, and then in pairs what else there is. Nothing, when there is no such execution. Besides, how
---- many bytes of signals and inputs come with it; with nothing before it, how many it would be, when they do not go into the
+--- many bytes of signals, inputs and steps come with it; with nothing before it, how many it would be, when they do not go into the
 --- room; and whether it ended instead, because its flow is cancelled.
 ---
 --- Its score has its priority and its creation. It is added to `taken`, which has ids by kind, for its indexes to be written with
@@ -215,9 +215,9 @@ end
 function claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, taken, room, moment)
   local key = keys.of(id, 'core')
   local kind, flow_id, last_attempt, next_attempt, has_tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
-    traceparent = unpack(call(
+    traceparent, counted = unpack(call(
       'HMGET', key, 'kind', 'flow_id', 'last_attempt', 'next_attempt', 'has_tags', 'content_type', 'deadline_at',
-      'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent'
+      'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent', 'steps'
     ))
   if not kind then
     return nil
@@ -235,8 +235,8 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
     node = call('HGET', key, 'node')
   end
   local resumption, inputs, bytes = nil, 0, 0
-  if flow or before.has_waited then
-    resumption, inputs, bytes = beside(id, flow, before.has_waited)
+  if flow or before.has_waited or counted then
+    resumption, inputs, bytes = beside(id, flow, before.has_waited, counted)
     if room and bytes > room then
       return nil, bytes
     end
@@ -303,6 +303,9 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
   end
   append(told, 'resumption', resumption and suspension.told(resumption))
   append(told, 'flow', flow and { flow.id, node, inputs })
+  if counted then
+    append(told, 'steps', steps.page(id, steps.counter(counted), nil, limits.page, limits.claim_step_bytes))
+  end
   append(told, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
   return told, bytes
 end

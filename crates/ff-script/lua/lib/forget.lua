@@ -76,6 +76,9 @@ local function keys_of(e)
     gone[#gone + 1] = keys.stream(id, nth)
     gone[#gone + 1] = keys.stream_meta(id, nth)
   end
+  if e.core.steps then
+    steps.add_keys(gone, id)
+  end
   if e.core.has_waited then
     for _, what in ipairs(OF_WAITS) do
       gone[#gone + 1] = keys.of(id, what)

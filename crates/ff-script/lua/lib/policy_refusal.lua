@@ -50,6 +50,7 @@ local FIELDS = {
   max_replay_count = RETRIES,
   dedup_window_ms = within(0, limits.span_max_ms),
   retention_ms = maybe_within(0, limits.span_max_ms),
+  max_steps = maybe_within(1, limits.steps_max),
 }
 
 --- The field that is wrong, if one is.

@@ -7,8 +7,9 @@ local CLEARED = [[
   progress_message progress_percent reclaims result_bytes result_type retries started_at terminal_outcome deadline_at
 ]]
 
---- Another life under the same id: retries from zero, result and failure cleared, deadline armed again.
-function reopen.afresh(e, moment)
+--- Another life under the same id: retries from zero, result and failure cleared, deadline armed again. Of its steps it has those that
+--- are kept.
+function reopen.afresh(e, moment, kept_steps)
   event_feed.to(e, 'replayed')
   for name in CLEARED:gmatch('%S+') do
     record.drop(e, name)
@@ -21,6 +22,9 @@ function reopen.afresh(e, moment)
   record.put_if_said(e, 'deadline_at', deadline_ms and moment + deadline_ms)
   phase.waiting(e, moment)
   call('DEL', keys.of(e.id, 'result'))
+  if e.core.steps then
+    steps.keep(e, kept_steps)
+  end
   suspension.forget(e)
 end
 

@@ -94,6 +94,8 @@ pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Resul
         reason: args.reason,
         requested_by: args.requested_by,
         reopen_downstream: args.reopen_downstream,
+        from_name: args.from_step.as_ref().map(|point| point.name.to_string()),
+        from_key: args.from_step.map(|point| point.key.to_string().into()).unwrap_or_default(),
     };
     ask(server, replay.call()).await
 }

@@ -1,6 +1,8 @@
 //! A worker asks one partition for work of one lane.
 
-use ff_core::contracts::{ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount, Resumption, Task, TaskFlow};
+use ff_core::contracts::{
+    ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount, Resumption, StepsPage, Task, TaskFlow,
+};
 use ff_core::entropy::Nonce;
 use ff_core::execution::{Origin, Tags};
 use ff_core::keys::IndexKeys;
@@ -139,6 +141,7 @@ impl ClaimTerms {
             trace: None,
         };
         let (mut payload, mut signals, mut inputs) = (Payload::json(told.bytes()?), Vec::new(), Inputs::default());
+        let mut steps = StepsPage::default();
         let (mut kind, mut reason, mut requested_by) = ("initial".to_owned(), None, None);
         while !told.is_empty() {
             match told.text()?.as_str() {
@@ -164,13 +167,14 @@ impl ClaimTerms {
                     task.flow = Some(TaskFlow { flow_id, node, inputs: told.read()? });
                 }
                 "trace" => task.trace = Some(trace_told(told.nested()?)?),
+                "steps" => steps = crate::step::page(told.nested()?)?,
                 "inputs" => inputs = Inputs::read(told.nested()?)?,
                 other => return Err(ScriptError::parse(format!("a task has no {other}"))),
             }
         }
         task.attempt = origin(&kind, attempt_index, reason, requested_by)?;
         let inputs = inputs.rest(server, &execution_id).await?;
-        Ok(Claimed { task, payload, signals, inputs })
+        Ok(Claimed { task, payload, signals, inputs, steps })
     }
 }
 

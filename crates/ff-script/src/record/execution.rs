@@ -14,7 +14,7 @@ use super::lease::{attempt, failure, origin, under_way};
 use super::member::{MembershipFields, blocked};
 use super::{Hash, lease, suspension, trace_of};
 use crate::reply::Fields;
-use crate::{ScriptError, Value};
+use crate::{ScriptError, Value, step};
 
 /// An execution as one look at the store finds it, with what was asked for beside it.
 pub struct StoredExecution {
@@ -136,6 +136,8 @@ fn execution(
         progress: progress(core)?,
         failure: failure(core)?,
         streamed: core.bytes("streamed").is_some(),
+        steps: step::counter(core)?,
+        forked_from: step::fork_origin(core)?,
         last_suspension: suspension::past(&waits.last)?,
         pending_waitpoints: suspension::pending(core)?,
         signals_taken: waits.signals,

@@ -132,8 +132,7 @@ impl FlowHandle {
 
     async fn run_again(&self, node: &str, reason: Option<&str>, reopen_downstream: bool) -> Result<Replayed, Error> {
         let execution_id = self.execution(node)?;
-        let args =
-            ReplayArgs { execution_id, reason: reason.map(str::to_owned), requested_by: None, reopen_downstream };
+        let args = ReplayArgs { reason: reason.map(str::to_owned), reopen_downstream, ..ReplayArgs::new(execution_id) };
         self.client.backend().replay(args).await.map_err(|error| match error {
             EngineError::Refused(refusal) if refusal.code == Code::ExecutionNotFound => {
                 let why = format!("the flow has no node {node:?}");

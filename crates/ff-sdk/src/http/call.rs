@@ -52,10 +52,7 @@ impl HttpBackend {
     }
 
     /// Makes a call that is one operation on one thing.
-    async fn call<C: Call>(&self, args: C::Args) -> Answer<<C::Args as Ask>::Answer>
-    where
-        <C::Args as Ask>::Answer: DeserializeOwned,
-    {
+    async fn call<C: Call>(&self, args: C::Args) -> Answer<<C::Args as Ask>::Answer> {
         let (subject, mut call) = C::from_args(args);
         if let Some(Some(namespace)) = call.namespace() {
             *namespace = self.effective_namespace(namespace);
@@ -63,12 +60,14 @@ impl HttpBackend {
         let subject = subject.to_string();
         let segments = C::PATH.trim_start_matches("/v1/").split('/');
         let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
-        let Some(lease_call) = LeaseCall::of_path(C::PATH) else { return self.post(&path, &call, 0).await };
+        let Some(lease_call) = LeaseCall::of_path(C::PATH) else {
+            return told::<C>(self.post(&path, &call, 0).await?);
+        };
         let execution_id = subject.parse().map_err(unreadable)?;
         let body = to_raw_value(&call).map_err(unwritable)?;
         let verb = C::PATH.rsplit('/').next().unwrap_or_default();
         let call = HolderCall { verb, call: lease_call, execution_id, body };
-        read(self.holder_calls.call(self, call).await?.get().as_bytes())
+        told::<C>(read(self.holder_calls.call(self, call).await?.get().as_bytes())?)
     }
 
     fn at(&self, path: &[&str]) -> Url {
@@ -79,6 +78,12 @@ impl HttpBackend {
         }
         url
     }
+}
+
+/// The answer to a call, as it was before it travelled.
+fn told<C: Call>(reply: C::Reply) -> Answer<<C::Args as Ask>::Answer> {
+    let why = |error| EngineError::Unknown(format!("the server's answer cannot be read: {error}"));
+    reply.try_into().map_err(why)
 }
 
 /// Boxed, and the same for every type that is answered: it is compiled once instead of once per call.
@@ -125,8 +130,8 @@ macro_rules! call_handlers {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
         refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
-        impl Handle<$args, $answer> for HttpBackend {
-            async fn handle(&self, args: $args) -> Answer<$answer> {
+        impl Handle<$args, <$args as Ask>::Answer> for HttpBackend {
+            async fn handle(&self, args: $args) -> Answer<<$args as Ask>::Answer> {
                 self.call::<ff_api::$body>(args).await
             }
         }

@@ -13,6 +13,7 @@ mod long_poll;
 mod options;
 mod orchestration;
 mod signal;
+mod step;
 mod stream;
 mod suspension;
 mod tls;

@@ -98,7 +98,7 @@ async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
 
 /// Runs one handler from claim to report.
 async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Claimed) {
-    let Claimed { task, payload, signals, inputs } = claimed;
+    let Claimed { task, payload, signals, inputs, .. } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind without a handler");
         return;

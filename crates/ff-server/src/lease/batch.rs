@@ -42,13 +42,13 @@ async fn perform(ff: &Runtime, caller: &Caller, call: &RawValue) -> Answer<Box<R
         LeaseCall::Complete => one::<ff_api::Complete>(ff, id, &body).await,
         LeaseCall::Fail => one::<ff_api::Fail>(ff, id, &body).await,
         LeaseCall::Delay => one::<ff_api::Delay>(ff, id, &body).await,
+        LeaseCall::Steps => one::<ff_api::RecordStep>(ff, id, &body).await,
     }
 }
 
 async fn one<C>(ff: &Runtime, id: ExecutionId, body: &RawValue) -> Answer<Box<RawValue>>
 where
     C: Call<Subject = ExecutionId>,
-    <C::Args as Ask>::Answer: Serialize,
 {
     let body = body.get().as_bytes();
     if body.len() > C::BODY_BYTES {
@@ -56,7 +56,8 @@ where
     }
     let operation = object::<C>(body)?.into_args(id)?.into_operation();
     let reply = C::Args::answer(ff.backend().perform(operation).await?);
-    written(&reply.ok_or_else(|| EngineError::Corrupt("a call was given the reply to another".into()))?)
+    let reply = reply.ok_or_else(|| EngineError::Corrupt("a call was given the reply to another".into()))?;
+    written(&C::Reply::from(reply))
 }
 
 fn result(ff: &Runtime, answer: Answer<Box<RawValue>>) -> Answer<WorkerCallResult> {

@@ -9,6 +9,7 @@ mod lane;
 mod parameters;
 mod security;
 mod service;
+mod step;
 mod stream;
 mod suspension;
 mod worker;
@@ -18,6 +19,7 @@ use std::sync::LazyLock;
 use axum::http::header;
 use axum::response::IntoResponse;
 use builder::OpenApiBuilder;
+use ff_api::RecordStepReply;
 use ff_core::contracts::*;
 use serde_json::{Value, json};
 
@@ -48,6 +50,7 @@ pub fn openapi() -> Value {
     describe_calls(&mut api);
     worker::describe(&mut api);
     suspension::describe(&mut api);
+    step::describe(&mut api);
     stream::describe(&mut api);
     flow::describe(&mut api);
     lane::describe(&mut api);

@@ -63,6 +63,17 @@ pub struct ExecutionInfo {
     /// The trace it was submitted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
+    /// How many steps and waits it has recorded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps: u32,
+    /// The execution it is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ExecutionId>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A lease as others than its holder see it: without what would let them act in the holder's name.

@@ -128,6 +128,7 @@ impl ExecutionWorld {
             reason: None,
             requested_by,
             reopen_downstream: false,
+            from_step: None,
         }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));

@@ -81,7 +81,7 @@ fn operations(model: &Model) -> Vec<Operation> {
         operations.push(Operation::Cancel(CancelArgs { execution_id, reason: None, requested_by: None }));
         if execution.is_finished() {
             operations.extend([true, false].map(|reopen_downstream| {
-                Operation::Replay(ReplayArgs { execution_id, reason: None, requested_by: None, reopen_downstream })
+                Operation::Replay(ReplayArgs { reopen_downstream, ..ReplayArgs::new(execution_id) })
             }));
         }
         if let Phase::Running { lease } = &execution.phase {

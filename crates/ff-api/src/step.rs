@@ -1,0 +1,328 @@
+//! Steps on the wire: what a holder records, and what was recorded. A result that is JSON travels as itself, any other as base64, so that
+//! its bytes are always exactly those that were recorded.
+
+use ff_core::contracts::{self, ForkArgs, RecordStepArgs, StepPoint};
+use ff_core::engine_error::Refusal;
+use ff_core::execution::Failure;
+use ff_core::lease::Fence;
+use ff_core::payload::Payload;
+use ff_core::step::{StepKind, StepOutcome, StepRef};
+use ff_core::types::{
+    AttemptId, AttemptIndex, ContentType, ExecutionId, Kind, LeaseEpoch, LeaseId, StepKey, StepName, TimestampMs,
+    draw_execution_uuid,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::content::present;
+use crate::lease::holder::{Fail, held, holder_calls};
+use crate::{Base64, Content, Encoding};
+
+holder_calls! {
+    /// The holder records a step: with its result, or with the failure it ended in for good.
+    RecordStep {
+        /// `step` when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<StepKind>,
+        name: StepName,
+        /// Tells steps of one name apart.
+        #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+        key: StepKey,
+        /// When it began, by the holder's clock; the moment of recording when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        started_at: Option<TimestampMs>,
+        /// `null` when there is neither a result nor a failure.
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        result: Option<Box<RawValue>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result_base64: Option<Base64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content_type: Option<ContentType>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<StepFailure>,
+    }
+}
+
+/// What a step failed with.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StepFailure {
+    /// `error` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Kind>,
+    pub message: String,
+    #[serde(default)]
+    pub permanent: bool,
+}
+
+impl StepFailure {
+    fn of(failure: Failure) -> Self {
+        Self { category: Some(failure.category), message: failure.message, permanent: failure.permanent }
+    }
+
+    fn into_failure(self) -> Result<Failure, Refusal> {
+        let category = self.category.map_or_else(Fail::default_category, Ok)?;
+        Ok(Failure { category, message: self.message, permanent: self.permanent })
+    }
+}
+
+impl RecordStep {
+    /// The call as it travels.
+    pub fn of(args: RecordStepArgs) -> Self {
+        let (content, failure) = outcome(args.outcome);
+        held!(
+            RecordStep, args.fence,
+            kind: Some(args.step.kind),
+            name: args.step.name,
+            key: args.step.key,
+            started_at: args.started_at,
+            result: content.json,
+            result_base64: content.base64,
+            content_type: content.content_type,
+            failure: failure
+        )
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<RecordStepArgs, Refusal> {
+        let fence = self.fence()?;
+        let step = StepRef { kind: self.kind.unwrap_or(StepKind::Step), name: self.name, key: self.key };
+        let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
+        let outcome = match (content.into_payload("result")?, self.failure) {
+            (Some(_), Some(_)) => return Err(Refusal::invalid("failure", "cannot be given together with a result")),
+            (None, Some(failure)) => StepOutcome::Failed { failure: failure.into_failure()? },
+            (result, None) => StepOutcome::Succeeded { result: result.unwrap_or_else(|| Payload::json("null")) },
+        };
+        Ok(RecordStepArgs { execution_id, fence, step, started_at: self.started_at, outcome })
+    }
+}
+
+fn outcome(outcome: StepOutcome) -> (Content, Option<StepFailure>) {
+    match outcome {
+        StepOutcome::Succeeded { result } => (exact(&result), None),
+        StepOutcome::Failed { failure } => (Content::default(), Some(StepFailure::of(failure))),
+    }
+}
+
+/// A payload as it is easiest to read without a byte of it being lost: space around JSON would be.
+fn exact(payload: &Payload) -> Content {
+    let is_tight = !payload.bytes.first().is_some_and(u8::is_ascii_whitespace)
+        && !payload.bytes.last().is_some_and(u8::is_ascii_whitespace);
+    Content::of(payload, if is_tight { Encoding::Json } else { Encoding::Base64 })
+}
+
+/// A recorded step.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Step {
+    /// Its place in the order of recording.
+    pub seq: u32,
+    pub kind: StepKind,
+    pub name: StepName,
+    #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+    pub key: StepKey,
+    /// The attempt that recorded it.
+    pub attempt: AttemptIndex,
+    pub started_at: TimestampMs,
+    pub recorded_at: TimestampMs,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_base64: Option<Base64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<ContentType>,
+    /// How it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<StepFailure>,
+}
+
+impl Step {
+    pub fn of(step: ff_core::step::Step) -> Self {
+        let (content, failure) = outcome(step.outcome);
+        let StepRef { kind, name, key } = step.step;
+        Self {
+            seq: step.seq,
+            kind,
+            name,
+            key,
+            attempt: step.attempt,
+            started_at: step.started_at,
+            recorded_at: step.recorded_at,
+            result: content.json,
+            result_base64: content.base64,
+            content_type: content.content_type,
+            failure,
+        }
+    }
+
+    pub fn into_step(self) -> Result<ff_core::step::Step, Refusal> {
+        let content = Content { json: self.result, base64: self.result_base64, content_type: self.content_type };
+        let outcome = match self.failure {
+            Some(failure) => StepOutcome::Failed { failure: failure.into_failure()? },
+            None => StepOutcome::Succeeded { result: content.into_payload("result")?.unwrap_or_default() },
+        };
+        Ok(ff_core::step::Step {
+            seq: self.seq,
+            step: StepRef { kind: self.kind, name: self.name, key: self.key },
+            attempt: self.attempt,
+            started_at: self.started_at,
+            recorded_at: self.recorded_at,
+            outcome,
+        })
+    }
+}
+
+/// What became of a step that was to be recorded.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordStepReply {
+    pub seq: u32,
+    /// True when a step of this kind, name and key was recorded before; nothing was written then.
+    pub duplicate: bool,
+    /// The step that was recorded before, whose outcome is the one that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+}
+
+impl From<contracts::StepRecorded> for RecordStepReply {
+    fn from(recorded: contracts::StepRecorded) -> Self {
+        Self { seq: recorded.seq, duplicate: recorded.duplicate, step: recorded.step.map(Step::of) }
+    }
+}
+
+impl TryFrom<RecordStepReply> for contracts::StepRecorded {
+    type Error = Refusal;
+
+    fn try_from(reply: RecordStepReply) -> Result<Self, Refusal> {
+        let step = reply.step.map(Step::into_step).transpose()?;
+        Ok(Self { seq: reply.seq, duplicate: reply.duplicate, step })
+    }
+}
+
+/// Some of the recorded steps of an execution, in the order of recording.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepsPage {
+    pub steps: Vec<Step>,
+    /// The `after` of the next page; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u32>,
+}
+
+impl StepsPage {
+    pub fn of(page: contracts::StepsPage) -> Self {
+        Self { steps: page.steps.into_iter().map(Step::of).collect(), next: page.next }
+    }
+
+    pub fn into_page(self) -> Result<contracts::StepsPage, Refusal> {
+        let steps = self.steps.into_iter().map(Step::into_step).collect::<Result<_, _>>()?;
+        Ok(contracts::StepsPage { steps, next: self.next })
+    }
+}
+
+/// Creates an execution from another one.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Fork {
+    /// The uuid of the new execution. Sent again with the same, the call finds what it made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<Uuid>,
+    /// The first step that is not copied; all are when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_step: Option<StepPoint>,
+}
+
+impl Fork {
+    /// The call as it travels.
+    pub fn of(args: ForkArgs) -> Self {
+        Self { uuid: Some(args.uuid), before_step: args.before_step }
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<ForkArgs, Refusal> {
+        let uuid = self.uuid.unwrap_or_else(draw_execution_uuid);
+        Ok(ForkArgs { execution_id, uuid, before_step: self.before_step })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::engine_error::Code;
+    use ff_core::json;
+
+    use super::*;
+
+    fn id() -> ExecutionId {
+        ExecutionId::new(7, Uuid::from_u128(1))
+    }
+
+    fn args(outcome: StepOutcome) -> RecordStepArgs {
+        let (lease_id, attempt_id) = (LeaseId::new(), AttemptId::new());
+        let step = StepRef {
+            kind: StepKind::Wait,
+            name: StepName::parse("wait for it").unwrap(),
+            key: StepKey::parse("1").unwrap(),
+        };
+        let fence = Fence { lease_id, lease_epoch: LeaseEpoch(3), attempt_id };
+        RecordStepArgs { execution_id: id(), fence, step, started_at: Some(TimestampMs(5)), outcome }
+    }
+
+    fn outcomes() -> Vec<StepOutcome> {
+        let failure = Failure { category: Kind::parse("io").unwrap(), message: "m".into(), permanent: true };
+        let results =
+            [Payload::json("{ \"a\": 1 }"), Payload::json(" 1\n"), Payload::bytes(vec![0, 200]), Payload::default()];
+        let succeeded = results.into_iter().map(|result| StepOutcome::Succeeded { result });
+        succeeded.chain([StepOutcome::Failed { failure }]).collect()
+    }
+
+    #[test]
+    fn a_step_arrives_as_it_was_sent_and_is_told_as_it_was_recorded() {
+        for outcome in outcomes() {
+            let call = args(outcome.clone());
+            let text = serde_json::to_vec(&RecordStep::of(call.clone())).unwrap();
+            assert_eq!(json::read::<RecordStep>(&text).unwrap().into_args(id()), Ok(call.clone()));
+            let step = ff_core::step::Step {
+                seq: 9,
+                step: call.step,
+                attempt: AttemptIndex(2),
+                started_at: TimestampMs(5),
+                recorded_at: TimestampMs(6),
+                outcome,
+            };
+            let page = contracts::StepsPage { steps: vec![step.clone()], next: Some(9) };
+            let text = serde_json::to_string(&StepsPage::of(page.clone())).unwrap();
+            assert_eq!(serde_json::from_str::<StepsPage>(&text).unwrap().into_page(), Ok(page));
+            let recorded = contracts::StepRecorded { seq: 9, duplicate: true, step: Some(step) };
+            let text = serde_json::to_string(&RecordStepReply::from(recorded.clone())).unwrap();
+            assert_eq!(serde_json::from_str::<RecordStepReply>(&text).unwrap().try_into(), Ok(recorded));
+        }
+    }
+
+    #[test]
+    fn a_step_with_neither_result_nor_failure_has_the_result_null_and_with_both_is_refused() {
+        let read = |more: &str| {
+            let fence = args(outcomes().remove(0)).fence;
+            let mut body = serde_json::to_value(fence).unwrap();
+            let more: serde_json::Value = serde_json::from_str(more).unwrap();
+            more.as_object().unwrap().iter().for_each(|(name, value)| body[name] = value.clone());
+            json::read::<RecordStep>(body.to_string().as_bytes())?.into_args(id())
+        };
+        let plain = read(r#"{"name":"a"}"#).unwrap();
+        assert_eq!(plain.outcome, StepOutcome::Succeeded { result: Payload::json("null") });
+        assert_eq!((plain.step.kind, plain.step.key.as_str()), (StepKind::Step, ""));
+        let both = read(r#"{"name":"a","result":1,"failure":{"message":"m"}}"#).unwrap_err();
+        assert_eq!((both.code, both.field.as_deref()), (Code::InvalidInput, Some("failure")));
+        for (wrong, field) in [
+            (r#"{"name":""}"#, "name"),
+            (r#"{"name":"a","kind":"task"}"#, "kind"),
+            (r#"{"name":"a","key":"\u0007"}"#, "key"),
+            (r#"{"name":"a","failure":{"message":"m","code":1}}"#, "failure.code"),
+        ] {
+            let refusal = read(wrong).unwrap_err();
+            assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some(field)), "{refusal}");
+        }
+    }
+}

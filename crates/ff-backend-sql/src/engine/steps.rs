@@ -1,0 +1,20 @@
+//! What a partition holds of steps.
+
+use ff_core::snapshot::Snapshot;
+
+use crate::error::SqlError;
+use crate::session::Read;
+use crate::step::{STEPS_ON, read_step};
+
+/// Adds them to a snapshot. A record that cannot be read is told of, and the rest is still there.
+pub(super) async fn add_steps(reader: &mut dyn Read, snapshot: &mut Snapshot, partition: u16) -> Result<(), SqlError> {
+    for row in reader.query(STEPS_ON, &[vec![partition.into()]]).await?.iter().flatten() {
+        let id = row.id(0, partition)?;
+        match read_step(row, 1) {
+            Ok(step) => snapshot.steps.entry(id).or_default().push(step),
+            Err(error) => snapshot.strays.push((id, error.to_string())),
+        }
+    }
+    snapshot.steps.values_mut().for_each(|steps| steps.sort_by_key(|step| step.seq));
+    Ok(())
+}

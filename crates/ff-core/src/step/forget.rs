@@ -1,0 +1,172 @@
+//! Which recorded steps are still good for another life of their execution, or for a fork of it.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ForgottenSteps, StepCounter, StepHead, StepKind, StepsWrite};
+use crate::change::Change;
+use crate::engine_error::Refusal;
+use crate::execution::{Execution, Outcome, Phase};
+use crate::types::{StepKey, StepName};
+use crate::view::{Stop, View};
+
+/// A place among the recorded steps of an execution: the step, or wait, of a name and a key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StepPoint {
+    pub name: StepName,
+    #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+    pub key: StepKey,
+}
+
+impl StepPoint {
+    /// The step of a name without a key.
+    pub fn new(name: StepName) -> Self {
+        Self { name, key: StepKey::default() }
+    }
+
+    /// The number of the step it names. Where a step and a wait share a name and a key, the earlier one counts.
+    pub(super) fn find(&self, field: &str, heads: &[StepHead]) -> Result<u32, Refusal> {
+        let is_it = |head: &&StepHead| {
+            head.step.kind != StepKind::Undo && (&head.step.name, &head.step.key) == (&self.name, &self.key)
+        };
+        let found = heads.iter().find(is_it).map(|head| head.seq);
+        found.ok_or_else(|| {
+            let key = if self.key.is_empty() { String::new() } else { format!(" and key {:?}", self.key) };
+            Refusal::invalid(field, format!("no step of the name {:?}{key} is recorded", self.name))
+        })
+    }
+}
+
+/// The steps and waits that were not undone. A compensation belongs to the life it ended.
+pub(super) fn standing(heads: &[StepHead]) -> impl Iterator<Item = &StepHead> {
+    let undos = heads.iter().filter(|head| head.step.kind == StepKind::Undo);
+    let undone: HashSet<_> = undos.map(|head| (&head.step.name, &head.step.key)).collect();
+    heads
+        .iter()
+        .filter(move |head| head.step.kind != StepKind::Undo && !undone.contains(&(&head.step.name, &head.step.key)))
+}
+
+/// Has a change that starts an execution afresh keep the steps that are still good. The change forgets all of them so far.
+///
+/// From a step on: those recorded before it. Otherwise, after a success none, and after any other end those that
+/// succeeded.
+pub(crate) fn forget_for_replay(
+    view: &dyn View,
+    before: &Execution,
+    from_step: Option<&StepPoint>,
+    change: &mut Change,
+) -> Result<(), Stop> {
+    let has_succeeded = matches!(before.phase, Phase::Finished { outcome: Outcome::Success, .. });
+    if from_step.is_none() && (has_succeeded || before.steps.is_none()) {
+        return Ok(());
+    }
+    let heads = if before.steps.is_some() { view.step_heads(&before.id)? } else { Vec::new() };
+    let from = from_step.map(|point| point.find("from_step", &heads)).transpose()?;
+    let is_good = |head: &&StepHead| from.map_or_else(|| head.has_succeeded(), |from| head.seq < from);
+    let kept: Vec<_> = standing(&heads).filter(is_good).collect();
+    change.after.steps = StepCounter::of(kept.iter().copied());
+    if change.after.steps.is_some() {
+        let kept: HashSet<_> = kept.iter().map(|head| head.seq).collect();
+        let gone: Vec<_> =
+            heads.iter().filter(|head| !kept.contains(&head.seq)).map(|head| head.step.clone()).collect();
+        let forgotten = ForgottenSteps::Only(gone);
+        change.steps = Some(Box::new(StepsWrite { forgotten, ..StepsWrite::default() }));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::{Failure, FinishedBy};
+    use crate::samples::{RecordSet, at, running};
+    use crate::step::{StepRef, StepResult};
+    use crate::types::{AttemptIndex, ContentType, Kind};
+
+    /// Steps from words: `a` succeeded, `b!` failed, `~a` undid a, `(w)` is a wait.
+    pub(crate) fn heads(words: &str) -> Vec<StepHead> {
+        let head = |(seq, word): (u32, &str)| {
+            let (kind, name) = match (word.strip_prefix('~'), word.strip_prefix('(')) {
+                (Some(undone), _) => (StepKind::Undo, undone),
+                (_, Some(wait)) => (StepKind::Wait, wait.trim_end_matches(')')),
+                _ => (StepKind::Step, word.trim_end_matches('!')),
+            };
+            let failure = Failure { category: Kind::parse("x").unwrap(), message: String::new(), permanent: true };
+            let outcome = if word.ends_with('!') {
+                StepResult::Failed { failure }
+            } else {
+                StepResult::Succeeded { content_type: ContentType::json(), bytes: 10 }
+            };
+            let step = StepRef { kind, ..StepRef::new(StepName::parse(name).unwrap()) };
+            StepHead { seq, step, attempt: AttemptIndex(0), started_at: at(0), recorded_at: at(0), outcome }
+        };
+        (0..).zip(words.split_whitespace()).map(head).collect()
+    }
+
+    fn point(name: &str) -> StepPoint {
+        StepPoint::new(StepName::parse(name).unwrap())
+    }
+
+    /// What a replay keeps of these steps, by their numbers, and the counter.
+    fn kept(words: &str, outcome: Outcome, from: Option<&str>) -> Result<(Vec<u32>, Option<StepCounter>), Refusal> {
+        let heads = heads(words);
+        let mut before = running();
+        before.phase = Phase::Finished { outcome, at: at(1), by: FinishedBy::Holder };
+        before.steps = StepCounter::of(&heads);
+        let mut records = RecordSet::default();
+        records.step_heads.insert(before.id, heads.clone());
+        let mut change = before.afresh(crate::execution::Origin::Initial, at(2));
+        match forget_for_replay(&records, &before, from.map(point).as_ref(), &mut change) {
+            Err(Stop::Refused(refusal)) => return Err(refusal),
+            other => other.unwrap(),
+        }
+        let kept = match &change.steps.as_deref().map(|write| write.forgotten.clone()) {
+            None | Some(ForgottenSteps::None) => heads.iter().map(|head| head.seq).collect(),
+            Some(ForgottenSteps::All) => Vec::new(),
+            Some(ForgottenSteps::Only(gone)) => {
+                heads.iter().filter(|head| !gone.contains(&head.step)).map(|head| head.seq).collect()
+            }
+        };
+        Ok((kept, change.after.steps))
+    }
+
+    #[test]
+    fn after_a_success_everything_is_done_again() {
+        assert_eq!(kept("a (w) b", Outcome::Success, None).unwrap(), (vec![], None));
+        assert_eq!(kept("", Outcome::Success, None).unwrap(), (vec![], None));
+    }
+
+    #[test]
+    fn after_a_failure_what_succeeded_and_stands_is_not_done_again() {
+        for outcome in [Outcome::Failed, Outcome::Cancelled, Outcome::Expired] {
+            let (seqs, counter) = kept("a b! (w) c", outcome, None).unwrap();
+            assert_eq!(seqs, [0, 2, 3]);
+            assert_eq!(counter, Some(StepCounter { next: 4, count: 3, undos: 0, bytes: 33 }));
+            let (seqs, counter) = kept("a b c ~failed ~c ~b", outcome, None).unwrap();
+            assert_eq!(seqs, [0], "what was undone is done again");
+            assert_eq!(counter.unwrap().next, 1, "and its numbers are free");
+            assert_eq!(kept("a ~a", outcome, None).unwrap(), (vec![], None));
+        }
+    }
+
+    #[test]
+    fn from_a_step_it_and_all_after_it_are_done_again() {
+        assert_eq!(kept("a b c", Outcome::Success, Some("b")).unwrap().0, [0]);
+        assert_eq!(kept("a (b) c", Outcome::Failed, Some("b")).unwrap().0, [0]);
+        assert_eq!(kept("a! b c", Outcome::Success, Some("c")).unwrap().0, [0, 1], "a failure before it stays one");
+        assert_eq!(kept("a b c", Outcome::Success, Some("a")).unwrap(), (vec![], None));
+        assert_eq!(kept("(b) a b", Outcome::Success, Some("b")).unwrap().0, [] as [u32; 0], "the earlier one counts");
+        assert_eq!(kept("a b c ~c ~a", Outcome::Failed, Some("c")).unwrap().0, [1], "what was undone goes too");
+    }
+
+    #[test]
+    fn a_step_that_is_not_recorded_is_no_place_to_begin() {
+        for (words, from) in [("a", "b"), ("", "a"), ("a ~b", "b")] {
+            let refusal = kept(words, Outcome::Failed, Some(from)).unwrap_err();
+            assert_eq!((refusal.code.as_str(), refusal.field.as_deref()), ("invalid_input", Some("from_step")));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Forking: a new execution begins where another one was.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::forget::standing;
+use super::{StepCounter, StepHead, StepPoint, StepsWrite};
+use crate::change::{Change, Write};
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, EventKind};
+use crate::execution::contracts::SubmitArgs;
+use crate::execution::{Execution, create};
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
+use crate::types::{ExecutionId, draw_execution_uuid, is_derived};
+use crate::view::{Stop, View, require_all};
+use crate::{lane, limits};
+
+/// A new execution with the payload of another one and some of its steps. The uuid is the caller's, so that a call whose reply
+/// got lost can be sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForkArgs {
+    pub execution_id: ExecutionId,
+    pub uuid: Uuid,
+    /// The first step that is not copied; all are when absent.
+    pub before_step: Option<StepPoint>,
+}
+
+/// The new execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Forked {
+    pub execution_id: ExecutionId,
+    /// How many steps it began with.
+    pub steps: u32,
+    /// True when the same fork was there already; nothing was written then.
+    pub duplicate: bool,
+}
+
+/// What a fork came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkOrigin {
+    pub execution_id: ExecutionId,
+    /// How many steps it began with.
+    pub steps: u32,
+}
+
+impl ForkArgs {
+    /// A fork with every step.
+    pub fn new(execution_id: ExecutionId) -> Self {
+        Self { execution_id, uuid: draw_execution_uuid(), before_step: None }
+    }
+
+    /// The id of the new execution: on the partition of the one it comes from.
+    pub fn fork_id(&self) -> ExecutionId {
+        ExecutionId::new(self.execution_id.partition(), self.uuid)
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        if is_derived(&self.uuid) {
+            return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
+        }
+        Ok(())
+    }
+
+    /// The steps that are copied: those that succeeded and were not undone.
+    fn copied<'h>(&self, heads: &'h [StepHead]) -> Result<Vec<&'h StepHead>, Refusal> {
+        let before = self.before_step.as_ref().map(|point| point.find("before_step", heads)).transpose()?;
+        let is_before = |head: &&StepHead| before.is_none_or(|before| head.seq < before);
+        let copied: Vec<_> = standing(heads).filter(is_before).filter(|head| head.has_succeeded()).collect();
+        let bytes = copied.iter().map(|head| head.size()).sum::<u64>();
+        if bytes > limits::FORK_BYTES as u64 {
+            return Err(Refusal::over_limit(Code::PayloadTooLarge, "before_step", limits::FORK_BYTES as u64, bytes));
+        }
+        Ok(copied)
+    }
+}
+
+impl Command for ForkArgs {
+    type Reply = Forked;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Forked>, Stop> {
+        let id = self.fork_id();
+        require_all([view.execution(&id).map(drop), view.execution(&self.execution_id).map(drop)])?;
+        if let Some(existing) = view.execution(&id)? {
+            return Ok(Decision::of(self.again(existing)?, None));
+        }
+        let source = found(view, &self.execution_id)?;
+        let heads = if source.steps.is_some() { view.step_heads(&source.id)? } else { Vec::new() };
+        let copied = self.copied(&heads)?;
+        require_all(
+            [view.payload(&source.id).map(drop)]
+                .into_iter()
+                .chain(copied.iter().map(|head| view.step(&source.id, &head.step).map(drop))),
+        )?;
+        let lane = (&source.namespace, &source.lane);
+        let lane_retention_ms = lane::admit(view, id.partition(), lane, || "execution_id".into())?;
+        let submission = SubmitArgs {
+            uuid: self.uuid,
+            namespace: source.namespace.clone(),
+            lane: source.lane.clone(),
+            priority: source.priority,
+            tags: source.tags.clone(),
+            policy: source.policy.clone(),
+            trace: source.trace.clone(),
+            ..SubmitArgs::new(source.kind.clone(), view.payload(&source.id)?.ok_or(Code::InvariantViolation)?.clone())
+        };
+        let steps = u32::try_from(copied.len()).unwrap_or(u32::MAX);
+        let mut change = Change::of(Execution {
+            lane_retention_ms,
+            steps: StepCounter::of(copied.iter().copied()),
+            forked_from: Some(Box::new(ForkOrigin { execution_id: source.id, steps })),
+            ..create(&submission, id, at.now)
+        });
+        change.payload = Write::Put(submission.payload);
+        let recorded = copied.iter().filter_map(|head| view.step(&source.id, &head.step).transpose());
+        let recorded = recorded.map(|step| step.cloned()).collect::<Result<Vec<_>, _>>()?;
+        if !recorded.is_empty() {
+            change.steps = Some(Box::new(StepsWrite { recorded, ..StepsWrite::default() }));
+        }
+        change.events.push(Event::new(&id, at.now, EventKind::Submitted));
+        Ok(Decision::of(Forked { execution_id: id, steps, duplicate: false }, [change]))
+    }
+}
+
+impl ForkArgs {
+    /// The answer when an execution of this id is there already.
+    fn again(&self, existing: &Execution) -> Result<Forked, Refusal> {
+        match existing.forked_from.as_deref() {
+            Some(origin) if origin.execution_id == self.execution_id => {
+                Ok(Forked { execution_id: existing.id, steps: origin.steps, duplicate: true })
+            }
+            _ => Err(Code::IdempotencyConflict.refusal().at("uuid").because("was used before for other work")),
+        }
+    }
+}

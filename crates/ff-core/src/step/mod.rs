@@ -1,0 +1,14 @@
+//! Steps: what the handler of an execution has done for good, with its results, so that no later attempt does it again.
+
+pub mod contracts;
+mod forget;
+mod fork;
+mod list;
+mod record;
+mod recording;
+
+pub use forget::StepPoint;
+pub(crate) use forget::forget_for_replay;
+pub use fork::ForkOrigin;
+pub use list::page_end;
+pub use record::{ForgottenSteps, Step, StepCounter, StepHead, StepKind, StepOutcome, StepRef, StepResult, StepsWrite};

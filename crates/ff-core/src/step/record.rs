@@ -1,0 +1,224 @@
+//! A step as it is kept.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::execution::Failure;
+use crate::payload::Payload;
+use crate::types::{AttemptIndex, ContentType, StepKey, StepName, TimestampMs};
+
+/// What a recorded step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Something the handler did.
+    Step,
+    /// Something the handler waited for: a time, a signal, an approval, children, another execution.
+    Wait,
+    /// A compensation: it undid the step of the same name and key.
+    Undo,
+}
+
+impl StepKind {
+    pub const ALL: [Self; 3] = [Self::Step, Self::Wait, Self::Undo];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Wait => "wait",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+impl fmt::Display for StepKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::str::FromStr for StepKind {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word).ok_or("must be step, wait or undo")
+    }
+}
+
+/// The identity of a step within its execution.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepRef {
+    pub kind: StepKind,
+    pub name: StepName,
+    /// Tells steps of one name apart, in a loop for example.
+    #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+    pub key: StepKey,
+}
+
+impl StepRef {
+    /// A step of kind `step` without a key.
+    pub fn new(name: StepName) -> Self {
+        Self { kind: StepKind::Step, name, key: StepKey::default() }
+    }
+
+    /// The bytes of its name and its key.
+    pub fn size(&self) -> u64 {
+        (self.name.as_str().len() + self.key.as_str().len()) as u64
+    }
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepOutcome {
+    Succeeded {
+        result: Payload,
+    },
+    /// For good: it is not tried again.
+    Failed {
+        failure: Failure,
+    },
+}
+
+/// A recorded step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its place in the order of recording, from 0.
+    pub seq: u32,
+    pub step: StepRef,
+    /// The attempt that recorded it.
+    pub attempt: AttemptIndex,
+    pub started_at: TimestampMs,
+    pub recorded_at: TimestampMs,
+    pub outcome: StepOutcome,
+}
+
+impl Step {
+    /// The step without the bytes of its result.
+    pub fn head(&self) -> StepHead {
+        let outcome = match &self.outcome {
+            StepOutcome::Succeeded { result } => {
+                StepResult::Succeeded { content_type: result.content_type.clone(), bytes: result.bytes.len() as u64 }
+            }
+            StepOutcome::Failed { failure } => StepResult::Failed { failure: failure.clone() },
+        };
+        let Self { seq, step, attempt, started_at, recorded_at, .. } = self;
+        let (seq, attempt, started_at, recorded_at) = (*seq, *attempt, *started_at, *recorded_at);
+        StepHead { seq, step: step.clone(), attempt, started_at, recorded_at, outcome }
+    }
+
+    /// The bytes it counts as, in pages and in all.
+    pub fn size(&self) -> u64 {
+        self.step.size()
+            + match &self.outcome {
+                StepOutcome::Succeeded { result } => result.bytes.len() as u64,
+                StepOutcome::Failed { failure } => failure_size(failure),
+            }
+    }
+}
+
+fn failure_size(failure: &Failure) -> u64 {
+    (failure.category.as_str().len() + failure.message.len()) as u64
+}
+
+/// A recorded step without the bytes of its result, as stores keep it beside them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepHead {
+    pub seq: u32,
+    #[serde(flatten)]
+    pub step: StepRef,
+    pub attempt: AttemptIndex,
+    pub started_at: TimestampMs,
+    pub recorded_at: TimestampMs,
+    pub outcome: StepResult,
+}
+
+/// How a step ended, without the bytes of its result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepResult {
+    Succeeded { content_type: ContentType, bytes: u64 },
+    Failed { failure: Failure },
+}
+
+impl StepHead {
+    pub fn has_succeeded(&self) -> bool {
+        matches!(self.outcome, StepResult::Succeeded { .. })
+    }
+
+    /// The bytes it counts as, in pages and in all.
+    pub fn size(&self) -> u64 {
+        self.step.size()
+            + match &self.outcome {
+                StepResult::Succeeded { bytes, .. } => *bytes,
+                StepResult::Failed { failure } => failure_size(failure),
+            }
+    }
+
+    /// The step with the bytes of its result, which are empty where it failed.
+    pub fn with_result(self, bytes: bytes::Bytes) -> Step {
+        let outcome = match self.outcome {
+            StepResult::Succeeded { content_type, .. } => {
+                StepOutcome::Succeeded { result: Payload { content_type, bytes } }
+            }
+            StepResult::Failed { failure } => StepOutcome::Failed { failure },
+        };
+        let Self { seq, step, attempt, started_at, recorded_at, .. } = self;
+        Step { seq, step, attempt, started_at, recorded_at, outcome }
+    }
+}
+
+/// What an execution has recorded. An execution without steps has no counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepCounter {
+    /// The number the next step gets.
+    pub next: u32,
+    /// How many steps and waits there are.
+    pub count: u32,
+    /// How many compensations there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undos: u32,
+    /// The bytes of them all together.
+    pub bytes: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl StepCounter {
+    /// The counter of an execution with these steps, in the order of their numbers; none when there are none.
+    pub fn of<'h>(heads: impl IntoIterator<Item = &'h StepHead>) -> Option<Self> {
+        let mut counter = None;
+        heads.into_iter().for_each(|head| counter.get_or_insert_with(Self::default).add(head));
+        counter
+    }
+
+    /// Counts one more.
+    pub(super) fn add(&mut self, head: &StepHead) {
+        self.next = head.seq + 1;
+        *(if head.step.kind == StepKind::Undo { &mut self.undos } else { &mut self.count }) += 1;
+        self.bytes += head.size();
+    }
+}
+
+/// What becomes of the steps of an execution.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepsWrite {
+    /// These go first.
+    pub forgotten: ForgottenSteps,
+    /// Then these are added, in order.
+    pub recorded: Vec<Step>,
+}
+
+/// Which steps go.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ForgottenSteps {
+    #[default]
+    None,
+    All,
+    Only(Vec<StepRef>),
+}

@@ -1,0 +1,223 @@
+//! Recording: the holder says that something is done, and with which result, so that it is not done again.
+
+use super::{Step, StepCounter, StepKind, StepOutcome, StepRef, StepsWrite};
+use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
+use crate::execution::{AttemptSlot, Execution};
+use crate::lease::Fence;
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, check_message, found};
+use crate::partition::{PartitionConfig, check_id};
+use crate::types::{AttemptIndex, ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// The holder records a step of its execution, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordStepArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    pub step: StepRef,
+    /// When the holder began it; the moment of recording when absent or later.
+    pub started_at: Option<TimestampMs>,
+    pub outcome: StepOutcome,
+}
+
+/// The step is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRecorded {
+    pub seq: u32,
+    /// True when a step of this kind, name and key was recorded before; nothing was written then.
+    pub duplicate: bool,
+    /// The step that was recorded before, whose outcome is the one that counts.
+    pub step: Option<Step>,
+}
+
+impl RecordStepArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        if let Some(at) = self.started_at.filter(|at| at.0 > limits::MOMENT_MAX_MS) {
+            return Err(Refusal::over_limit(Code::LimitExceeded, "started_at", limits::MOMENT_MAX_MS, at.0));
+        }
+        match &self.outcome {
+            StepOutcome::Succeeded { result } if result.bytes.len() > limits::STEP_RESULT_BYTES => {
+                let sent = result.bytes.len();
+                Err(Refusal::over_limit(Code::PayloadTooLarge, "result", limits::STEP_RESULT_BYTES, sent))
+            }
+            StepOutcome::Succeeded { .. } => Ok(()),
+            StepOutcome::Failed { failure } => check_message("message", Some(&failure.message)),
+        }
+    }
+}
+
+impl Command for RecordStepArgs {
+    type Reply = StepRecorded;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<StepRecorded>, Stop> {
+        let execution = found(view, &self.execution_id)?;
+        execution.held_by(&self.fence, at.now)?;
+        let AttemptSlot::Open(attempt) = &execution.attempt else { return Err(execution.not_active().into()) };
+        let recorded = if execution.steps.is_some() { view.step(&execution.id, &self.step)? } else { None };
+        if let Some(recorded) = recorded {
+            let reply = StepRecorded { seq: recorded.seq, duplicate: true, step: Some(recorded.clone()) };
+            return Ok(Decision::of(reply, None));
+        }
+        let (seq, change) = record(execution, attempt.index, self, at.now)?;
+        Ok(Decision::of(StepRecorded { seq, duplicate: false, step: None }, [change]))
+    }
+}
+
+/// Adds a step that is not recorded yet.
+fn record(
+    execution: &Execution,
+    attempt: AttemptIndex,
+    args: &RecordStepArgs,
+    now: TimestampMs,
+) -> Result<(u32, Change), Refusal> {
+    let mut counter = execution.steps.unwrap_or_default();
+    check_room(&counter, args.step.kind, execution.policy.max_steps.unwrap_or(limits::STEPS))?;
+    let step = Step {
+        seq: counter.next,
+        step: args.step.clone(),
+        attempt,
+        started_at: args.started_at.map_or(now, |at| at.min(now)),
+        recorded_at: now,
+        outcome: args.outcome.clone(),
+    };
+    counter.add(&step.head());
+    let mut change = execution.unchanged();
+    change.after.steps = Some(counter);
+    let seq = step.seq;
+    change.steps = Some(Box::new(StepsWrite { recorded: vec![step], ..StepsWrite::default() }));
+    Ok((seq, change))
+}
+
+/// Every step may be undone, and one more compensation notes that undoing has begun.
+fn check_room(counter: &StepCounter, kind: StepKind, max_steps: u32) -> Result<(), Refusal> {
+    let (recorded, most) =
+        if kind == StepKind::Undo { (counter.undos, max_steps + 1) } else { (counter.count, max_steps) };
+    if recorded >= most || counter.next == u32::MAX {
+        return Err(Refusal::over_limit(
+            Code::LimitExceeded,
+            "max_steps",
+            u64::from(max_steps),
+            u64::from(recorded) + 1,
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::Failure;
+    use crate::payload::Payload;
+    use crate::samples::{RecordSet, at, conditions, held, running};
+    use crate::types::{Kind, LeaseId, StepKey, StepName};
+
+    fn named(name: &str, key: &str) -> StepRef {
+        StepRef { key: StepKey::parse(key).unwrap(), ..StepRef::new(StepName::parse(name).unwrap()) }
+    }
+
+    fn args(step: StepRef) -> RecordStepArgs {
+        let execution = running();
+        RecordStepArgs {
+            execution_id: execution.id,
+            fence: held(&execution),
+            step,
+            started_at: None,
+            outcome: StepOutcome::Succeeded { result: Payload::json("1") },
+        }
+    }
+
+    fn counted(counter: StepCounter) -> Execution {
+        Execution { steps: Some(counter), ..running() }
+    }
+
+    fn room(execution: &Execution, kind: StepKind) -> Option<(Code, Option<(u64, u64)>)> {
+        let args = args(StepRef { kind, ..named("a", "") });
+        let refusal = record(execution, AttemptIndex(0), &args, at(5)).err()?;
+        assert_eq!(refusal.field.as_deref(), Some("max_steps"));
+        Some((refusal.code, refusal.limit))
+    }
+
+    #[test]
+    fn steps_are_numbered_in_the_order_of_recording() {
+        let (seq, first) = record(&running(), AttemptIndex(0), &args(named("a", "")), at(5)).unwrap();
+        let (next, second) = record(&first.after, AttemptIndex(0), &args(named("b", "k")), at(6)).unwrap();
+        assert_eq!((seq, next), (0, 1));
+        assert_eq!(second.after.steps, Some(StepCounter { next: 2, count: 2, undos: 0, bytes: 5 }));
+        let written = &second.steps.unwrap().recorded[0];
+        assert_eq!((written.started_at, written.recorded_at), (at(6), at(6)));
+    }
+
+    #[test]
+    fn a_step_did_not_begin_after_it_was_recorded() {
+        let begun = |ms| {
+            let args = RecordStepArgs { started_at: Some(at(ms)), ..args(named("a", "")) };
+            record(&running(), AttemptIndex(0), &args, at(5)).unwrap().1.steps.unwrap().recorded[0].started_at
+        };
+        assert_eq!((begun(3), begun(7)), (at(3), at(5)));
+    }
+
+    #[test]
+    fn only_the_holder_records() {
+        let (mut records, execution) = (RecordSet::default(), running());
+        records.executions.insert(execution.id, execution);
+        let refused = |args: &RecordStepArgs, ms| match args.decide(&records, &conditions(at(ms))) {
+            Err(Stop::Refused(refusal)) => Some(refusal.code),
+            _ => None,
+        };
+        let call = args(named("a", ""));
+        assert_eq!(refused(&call, 5), None);
+        assert_eq!(refused(&call, 30_000), Some(Code::LeaseExpired));
+        let other = Fence { lease_id: LeaseId::new(), ..call.fence };
+        assert_eq!(refused(&RecordStepArgs { fence: other, ..call }, 5), Some(Code::StaleLease));
+    }
+
+    #[test]
+    fn there_are_as_many_steps_as_the_limit_says_and_not_one_more() {
+        let with = |count| counted(StepCounter { next: count, count, ..StepCounter::default() });
+        assert_eq!(room(&with(999), StepKind::Step), None);
+        for kind in [StepKind::Step, StepKind::Wait] {
+            assert_eq!(room(&with(1_000), kind), Some((Code::LimitExceeded, Some((1_000, 1_001)))));
+        }
+        let mut more = with(1_000);
+        more.policy.max_steps = Some(1_001);
+        assert_eq!(room(&more, StepKind::Step), None);
+        let mut fewer = with(1);
+        fewer.policy.max_steps = Some(1);
+        assert_eq!(room(&fewer, StepKind::Wait), Some((Code::LimitExceeded, Some((1, 2)))));
+    }
+
+    #[test]
+    fn every_step_can_be_undone_however_many_there_are() {
+        let with = |undos| counted(StepCounter { next: 1_000 + undos, count: 1_000, undos, bytes: 0 });
+        assert_eq!(room(&with(1_000), StepKind::Undo), None);
+        assert_eq!(room(&with(1_001), StepKind::Undo), Some((Code::LimitExceeded, Some((1_000, 1_002)))));
+    }
+
+    #[test]
+    fn a_result_is_taken_at_its_limit_and_refused_one_past_it() {
+        let sized = |bytes| RecordStepArgs {
+            outcome: StepOutcome::Succeeded { result: Payload::bytes(vec![0; bytes]) },
+            ..args(named("a", ""))
+        };
+        assert_eq!(sized(limits::STEP_RESULT_BYTES).check(), Ok(()));
+        let refusal = sized(limits::STEP_RESULT_BYTES + 1).check().unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::PayloadTooLarge, Some("result")));
+        let failed = |bytes| {
+            let failure = Failure { category: Kind::parse("x").unwrap(), message: "m".repeat(bytes), permanent: true };
+            RecordStepArgs { outcome: StepOutcome::Failed { failure }, ..args(named("a", "")) }
+        };
+        assert_eq!(failed(limits::MESSAGE_BYTES).check(), Ok(()));
+        let refusal = failed(limits::MESSAGE_BYTES + 1).check().unwrap_err();
+        assert_eq!((refusal.code, refusal.field.as_deref()), (Code::LimitExceeded, Some("message")));
+    }
+}

@@ -1,0 +1,28 @@
+//! What readers are told of recorded steps, on both sides.
+
+use ff_core::contracts::{ListStepsArgs, StepsPage};
+use ff_core::engine_error::Refusal;
+use ff_core::limits;
+use ff_core::types::ExecutionId;
+
+use super::calls::refusal;
+use super::reads::find;
+use super::{Comparison, Difference, differ};
+
+/// Reads all steps of an execution, a few at a time.
+pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {
+    let mut args = ListStepsArgs { execution_id: *id, after: None, limit: 1 + nth % 4 };
+    loop {
+        let page = told(comparison, &args);
+        differ(format!("{args:?}"), &page, &refusal(comparison.calls().list_steps(args).await))?;
+        match page {
+            Ok(StepsPage { next: Some(next), .. }) => args.after = Some(next),
+            _ => return Ok(()),
+        }
+    }
+}
+
+fn told(comparison: &Comparison, args: &ListStepsArgs) -> Result<StepsPage, Refusal> {
+    let found = find(&comparison.reference, &args.execution_id)?;
+    Ok(comparison.reference.model.steps_page(&found.id, args.after, args.limit, limits::PAGE_BYTES))
+}

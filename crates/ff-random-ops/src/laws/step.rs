@@ -1,0 +1,90 @@
+//! The semantics of steps, told a second time and from the outside.
+
+use ff_core::contracts::{ForkArgs, RecordStepArgs, ReplayArgs, StepPoint};
+use ff_core::engine_error::Code;
+use ff_core::execution::{Execution, Outcome, Phase};
+use ff_core::limits;
+use ff_core::model::Model;
+use ff_core::operation::{Operation, Reply};
+use ff_core::step::{Step, StepKind, StepOutcome};
+use ff_core::types::ExecutionId;
+
+use super::expected::Effect;
+use super::{Step as LawStep, Verdict};
+
+/// The answer to the holder of an execution that records a step.
+pub(crate) fn recording(model: &Model, args: &RecordStepArgs) -> Result<Effect, Code> {
+    let Some(execution) = model.find(&args.execution_id) else { return Err(Code::ExecutionNotFound) };
+    let steps = all(model, &args.execution_id);
+    if steps.iter().any(|step| step.step == args.step) {
+        return Ok(Effect::Answered);
+    }
+    let most = execution.policy.max_steps.unwrap_or(limits::STEPS) as usize;
+    let undoes = args.step.kind == StepKind::Undo;
+    let alike = steps.iter().filter(|step| (step.step.kind == StepKind::Undo) == undoes).count();
+    if alike >= most + usize::from(undoes) { Err(Code::LimitExceeded) } else { Ok(Effect::Done) }
+}
+
+/// The answer to a caller that forks an execution.
+pub(crate) fn forking(model: &Model, args: &ForkArgs) -> Result<Effect, Code> {
+    if let Some(existing) = model.find(&args.fork_id()) {
+        let same = existing.forked_from.as_ref().is_some_and(|origin| origin.execution_id == args.execution_id);
+        return if same { Ok(Effect::Answered) } else { Err(Code::IdempotencyConflict) };
+    }
+    model.find(&args.execution_id).ok_or(Code::ExecutionNotFound)?;
+    names_a_step(model, &args.execution_id, args.before_step.as_ref()).map(|()| Effect::Done)
+}
+
+/// Whether a place among the steps of an execution is there, if one is named.
+pub(crate) fn names_a_step(model: &Model, id: &ExecutionId, point: Option<&StepPoint>) -> Result<(), Code> {
+    let Some(point) = point else { return Ok(()) };
+    all(model, id).iter().any(|step| is_at(step, point)).then_some(()).ok_or(Code::InvalidInput)
+}
+
+/// After a replay and in a fork there are the steps that should be: none that was undone, and none from the named one on.
+pub(crate) fn keeps_the_right_steps(step: &LawStep<'_>, after: &Model) -> Verdict {
+    let (source, now, point, failed_too) = match (step.operation, &step.decided) {
+        (Operation::Replay(ReplayArgs { execution_id, from_step, .. }), Ok(_)) => {
+            let before = step.before.find(execution_id);
+            let succeeded = before.is_some_and(has_succeeded) && from_step.is_none();
+            if succeeded {
+                return match all(after, execution_id).is_empty() {
+                    true => Ok(()),
+                    false => Err("I21: a success that is replayed keeps steps".into()),
+                };
+            }
+            (execution_id, *execution_id, from_step, from_step.is_some())
+        }
+        (Operation::Fork(args), Ok(decision)) => match &decision.reply {
+            Reply::Forked(forked) if !forked.duplicate => {
+                (&args.execution_id, forked.execution_id, &args.before_step, false)
+            }
+            _ => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    let steps = all(step.before, source);
+    let end = point.as_ref().and_then(|point| steps.iter().find(|step| is_at(step, point))).map(|step| step.seq);
+    let is_undone = |one: &Step| {
+        let same = |other: &&Step| (&other.step.name, &other.step.key) == (&one.step.name, &one.step.key);
+        steps.iter().filter(same).any(|other| other.step.kind == StepKind::Undo)
+    };
+    let is_good = |one: &&Step| {
+        let has_succeeded = matches!(one.outcome, StepOutcome::Succeeded { .. });
+        !is_undone(one) && end.is_none_or(|end| one.seq < end) && (failed_too || has_succeeded)
+    };
+    let expected: Vec<_> = steps.iter().filter(is_good).cloned().collect();
+    if all(after, &now) == expected { Ok(()) } else { Err(format!("I21: expected the steps {expected:?}")) }
+}
+
+fn has_succeeded(execution: &Execution) -> bool {
+    matches!(execution.phase, Phase::Finished { outcome: Outcome::Success, .. })
+}
+
+fn is_at(step: &Step, point: &StepPoint) -> bool {
+    step.step.kind != StepKind::Undo && (&step.step.name, &step.step.key) == (&point.name, &point.key)
+}
+
+fn all(model: &Model, id: &ExecutionId) -> Vec<Step> {
+    model.steps_page(id, None, usize::MAX, usize::MAX).steps
+}

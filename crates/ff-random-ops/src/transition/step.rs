@@ -1,0 +1,48 @@
+//! Steps that a holder records, by number.
+
+use ff_core::contracts::{RecordStepArgs, StepPoint};
+use ff_core::execution::Failure;
+use ff_core::lease::Fence;
+use ff_core::step::{StepKind, StepOutcome, StepRef};
+use ff_core::types::{ExecutionId, StepKey, StepName, TimestampMs};
+
+use crate::reference::{bytes, kind};
+
+/// A step: its kind, its name and its key are numbers, and its result is so many bytes; it failed when there is none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecordedStep {
+    pub kind: u8,
+    pub at: Point,
+    pub result: Option<usize>,
+    /// How long before now it began; after now when below zero.
+    pub took_ms: Option<i64>,
+}
+
+/// The name and the key of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point(pub u8, pub u8);
+
+impl RecordedStep {
+    pub(crate) fn args(&self, execution_id: ExecutionId, fence: Fence, now: TimestampMs) -> RecordStepArgs {
+        let StepPoint { name, key } = self.at.point();
+        let message = format!("{name} broke");
+        let failed = || StepOutcome::Failed { failure: Failure { category: kind(0), message, permanent: true } };
+        RecordStepArgs {
+            execution_id,
+            fence,
+            step: StepRef { kind: StepKind::ALL[usize::from(self.kind % 3)], name, key },
+            started_at: self.took_ms.map(|ms| TimestampMs(now.0 - ms)),
+            outcome: self.result.map_or_else(failed, |count| StepOutcome::Succeeded { result: bytes(count) }),
+        }
+    }
+}
+
+impl Point {
+    pub(crate) fn point(&self) -> StepPoint {
+        let key = if self.1 == 0 { String::new() } else { format!("key {}", self.1) };
+        StepPoint {
+            name: StepName::parse(&format!("step \"{}\" é", self.0)).unwrap(),
+            key: StepKey::parse(&key).unwrap(),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+--- Recorded steps of an execution, in three hashes: heads by their number, each the bytes it counts as, a space and JSON; results by
+--- their number; and numbers by what makes a step the same. The record has a counter from the first step on: the next number, how many
+--- steps and how many compensations there are, and the bytes of them all.
+
+local steps = {}
+
+local HASHES = { 'steps', 'step_results', 'step_index' }
+
+--- Heads read with one command, and fields written or deleted with one.
+local AT_ONCE = 100
+
+function steps.identity(kind, name, key)
+  return kind .. ':' .. name .. '\n' .. key
+end
+
+--- The counter of a record, or one that has counted nothing.
+function steps.counter(counted)
+  local following, count, undos, bytes = (counted or '0 0 0 0'):match('^(%d+) (%d+) (%d+) (%d+)$')
+  return { next = tonumber(following), count = tonumber(count), undos = tonumber(undos), bytes = tonumber(bytes) }
+end
+
+--- A counter as its record has it.
+function steps.counted(counter)
+  return table.concat({ text(counter.next), text(counter.count), text(counter.undos), text(counter.bytes) }, ' ')
+end
+
+function steps.count(counter, seq, kind, bytes)
+  local which = kind == 'undo' and 'undos' or 'count'
+  counter.next, counter[which], counter.bytes = seq + 1, counter[which] + 1, counter.bytes + bytes
+end
+
+--- The bytes that come with a claim.
+function steps.handed(counted)
+  return math.min(steps.counter(counted).bytes, limits.claim_step_bytes)
+end
+
+--- Visits the heads of an execution from a number on, in order, until a visit says that it was the last.
+local function each(id, from, counter, visit)
+  for first = from, counter.next - 1, AT_ONCE do
+    local names = {}
+    for seq = first, math.min(first + AT_ONCE, counter.next) - 1 do
+      names[#names + 1] = text(seq)
+    end
+    for nth, head in ipairs(call('HMGET', keys.of(id, 'steps'), unpack(names))) do
+      if head and visit(names[nth], head) then
+        return
+      end
+    end
+  end
+end
+
+--- The steps after a number: at most so many, and so many bytes, but one when there is one. The number of the last, if more follow;
+--- then head and result of each in turn.
+function steps.page(id, counter, after, limit, room)
+  local told, seqs, sum = { false }, {}, 0
+  each(id, after and after + 1 or 0, counter, function(seq, head)
+    sum = sum + tonumber(head:match('^%d+'))
+    if seqs[1] and (#seqs == limit or sum > room) then
+      told[1] = seqs[#seqs]
+      return true
+    end
+    seqs[#seqs + 1] = seq
+    told[2 * #seqs] = head
+  end)
+  for first = 1, #seqs, AT_ONCE do
+    local last = math.min(first + AT_ONCE - 1, #seqs)
+    for nth, result in ipairs(call('HMGET', keys.of(id, 'step_results'), unpack(seqs, first, last))) do
+      told[2 * (first + nth - 1) + 1] = result
+    end
+  end
+  return told
+end
+
+--- What is known of every step of an execution besides its result, in order.
+function steps.heads(id, counted)
+  local heads = {}
+  if counted then
+    each(id, 0, steps.counter(counted), function(seq, packed)
+      local bytes, json = packed:match('^(%d+) (.*)$')
+      local head = cjson.decode(json)
+      head.key = head.key or ''
+      head.bytes, head.packed, head.name_of = tonumber(bytes), packed, seq
+      heads[#heads + 1] = head
+    end)
+  end
+  return heads
+end
+
+--- Steps and waits that were not undone.
+function steps.standing(heads)
+  local undone, standing = {}, {}
+  for _, head in ipairs(heads) do
+    if head.kind == 'undo' then
+      undone[head.name .. '\n' .. head.key] = true
+    end
+  end
+  for _, head in ipairs(heads) do
+    if head.kind ~= 'undo' and not undone[head.name .. '\n' .. head.key] then
+      standing[#standing + 1] = head
+    end
+  end
+  return standing
+end
+
+--- The number of the first step or wait of a name and a key; or nothing, and the refusal.
+function steps.point(heads, field, name, key)
+  for _, head in ipairs(heads) do
+    if head.kind ~= 'undo' and head.name == name and head.key == key then
+      return head.seq
+    end
+  end
+  local with_key = key ~= '' and ' and key "' .. key .. '"' or ''
+  local detail = 'no step of the name "' .. name .. '"' .. with_key .. ' is recorded'
+  return nil, no.invalid_input('field', field, 'detail', detail)
+end
+
+--- The steps that another life of a finished execution begins with; nothing when there are none; and what it is refused with.
+function steps.kept(e, from_name, from_key)
+  local counted = e.core.steps
+  if not from_name and (not counted or e.core.terminal_outcome == 'success') then
+    return nil
+  end
+  local heads, from, refusal = steps.heads(e.id, counted), nil, nil
+  if from_name then
+    from, refusal = steps.point(heads, 'from_step', from_name, from_key)
+    if refusal then
+      return nil, refusal
+    end
+  end
+  local kept = {}
+  for _, head in ipairs(steps.standing(heads)) do
+    if from and head.seq < from or not from and head.outcome.succeeded then
+      kept[#kept + 1] = head
+    end
+  end
+  return kept[1] and kept
+end
+
+local function delete(key, names)
+  for first = 1, #names, AT_ONCE do
+    call('HDEL', key, unpack(names, first, math.min(first + AT_ONCE - 1, #names)))
+  end
+end
+
+--- Forgets every step of an execution but these.
+function steps.keep(e, kept)
+  if not kept then
+    local gone = {}
+    steps.add_keys(gone, e.id)
+    call('UNLINK', unpack(gone))
+    return record.drop(e, 'steps')
+  end
+  local counter, stays, seqs, identities = steps.counter(), {}, {}, {}
+  for _, head in ipairs(kept) do
+    steps.count(counter, head.seq, head.kind, head.bytes)
+    stays[head.seq] = true
+  end
+  for _, head in ipairs(steps.heads(e.id, e.core.steps)) do
+    if not stays[head.seq] then
+      seqs[#seqs + 1] = head.name_of
+      identities[#identities + 1] = steps.identity(head.kind, head.name, head.key)
+    end
+  end
+  delete(keys.of(e.id, 'steps'), seqs)
+  delete(keys.of(e.id, 'step_results'), seqs)
+  delete(keys.of(e.id, 'step_index'), identities)
+  record.put(e, 'steps', steps.counted(counter))
+end
+
+--- Gives an execution without steps those of another one.
+function steps.copy(from, to, heads)
+  for first = 1, #heads, AT_ONCE do
+    local seqs, packed, results, identities = {}, {}, {}, {}
+    for nth = first, math.min(first + AT_ONCE - 1, #heads) do
+      local head = heads[nth]
+      seqs[#seqs + 1] = head.name_of
+      append(packed, head.name_of, head.packed)
+      append(identities, steps.identity(head.kind, head.name, head.key), head.name_of)
+    end
+    for nth, result in ipairs(call('HMGET', keys.of(from, 'step_results'), unpack(seqs))) do
+      append(results, seqs[nth], result)
+    end
+    call('HSET', keys.of(to, 'steps'), unpack(packed))
+    call('HSET', keys.of(to, 'step_results'), unpack(results))
+    call('HSET', keys.of(to, 'step_index'), unpack(identities))
+  end
+end
+
+--- Adds the keys of an execution's steps to a list.
+function steps.add_keys(list, id)
+  for _, what in ipairs(HASHES) do
+    list[#list + 1] = keys.of(id, what)
+  end
+end
+
+return steps

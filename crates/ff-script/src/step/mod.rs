@@ -1,0 +1,134 @@
+//! The functions of steps.
+
+use bytes::Bytes;
+use ff_core::contracts::{ForkArgs, Forked, ListStepsArgs, RecordStepArgs, StepRecorded, StepsPage};
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::step::{ForkOrigin, Step, StepCounter, StepHead, StepOutcome};
+
+use crate::execution::{ExtraReads, core_key, digest, ff_read_execution, unless_json};
+use crate::record::Hash;
+use crate::server::{ask, ask_fields};
+use crate::signature::{ForkExecution, ListSteps, RecordStep};
+use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
+
+/// Records a step of an execution, once.
+pub async fn ff_record_step(server: &dyn Server, args: RecordStepArgs) -> Result<StepRecorded, ScriptError> {
+    let mut record = RecordStep {
+        core: core_key(&args.execution_id),
+        lease_id: args.fence.lease_id.to_string(),
+        lease_epoch: args.fence.lease_epoch.0,
+        attempt_id: args.fence.attempt_id.to_string(),
+        kind: args.step.kind.to_string(),
+        name: args.step.name.to_string(),
+        step_key: args.step.key.to_string().into(),
+        started_at: args.started_at.map(|at| at.0.try_into().unwrap_or(0)),
+        content_type: None,
+        result: Bytes::new(),
+        category: None,
+        message: None,
+        permanent: false,
+    };
+    match args.outcome {
+        StepOutcome::Succeeded { result } => {
+            (record.content_type, record.result) = (Some(result.content_type.to_string()), result.bytes);
+        }
+        StepOutcome::Failed { failure } => {
+            record.category = Some(failure.category.to_string());
+            (record.message, record.permanent) = (Some(failure.message), failure.permanent);
+        }
+    }
+    ask(server, record.call()).await
+}
+
+impl FromFcallResult for StepRecorded {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, duplicate) = result.into_fields();
+        let seq = fields.read()?;
+        let step = if duplicate { Some(step(&mut fields)?) } else { None };
+        Ok(Self { seq, duplicate, step })
+    }
+}
+
+/// The recorded steps of an execution, in order.
+pub async fn ff_list_steps(server: &dyn Server, args: ListStepsArgs) -> Result<StepsPage, ScriptError> {
+    let list = ListSteps {
+        core: core_key(&args.execution_id),
+        after: args.after.map(u64::from),
+        limit: args.limit as u64,
+        room: limits::PAGE_BYTES as u64,
+    };
+    let (mut fields, _) = ask_fields(server, list.call()).await?;
+    page(fields.nested()?)
+}
+
+/// Reads a page of steps.
+pub(crate) fn page(mut told: Fields) -> Result<StepsPage, ScriptError> {
+    let next = told.maybe_read()?;
+    let mut steps = Vec::new();
+    while !told.is_empty() {
+        steps.push(step(&mut told)?);
+    }
+    Ok(StepsPage { steps, next })
+}
+
+/// A step from its head, which has its size before it, and its result.
+fn step(told: &mut Fields) -> Result<Step, ScriptError> {
+    let packed = told.text()?;
+    let json = packed.split_once(' ').map_or("", |(_, json)| json);
+    let head: StepHead =
+        serde_json::from_str(json).map_err(|error| ScriptError::parse(format!("a step cannot be read: {error}")))?;
+    Ok(head.with_result(told.maybe_bytes()?.unwrap_or_default()))
+}
+
+/// Creates an execution from another one.
+///
+/// The payload is read first: Lua could not tell what stands for it, where an upstream has put another one in its place.
+pub async fn ff_fork_execution(server: &dyn Server, args: ForkArgs) -> Result<Forked, ScriptError> {
+    let beside = ExtraReads { payload: true, ..ExtraReads::default() };
+    let payload = match ff_read_execution(server, &args.execution_id, beside).await {
+        Ok(source) => source.payload.unwrap_or_default(),
+        // The fork may be there although the execution is gone by now.
+        Err(ScriptError::ExecutionNotFound(_)) => Payload::default(),
+        Err(error) => return Err(error),
+    };
+    let core = core_key(&args.fork_id());
+    let (before_name, before_key) = args
+        .before_step
+        .map_or((None, Bytes::new()), |point| (Some(point.name.to_string()), point.key.to_string().into()));
+    let fork = ForkExecution {
+        core,
+        source: args.execution_id.uuid().to_string(),
+        digest: digest(&payload)?,
+        content_type: unless_json(&payload.content_type),
+        payload: payload.bytes,
+        before_name,
+        before_key,
+    };
+    ask(server, fork.call()).await
+}
+
+impl FromFcallResult for Forked {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, duplicate) = result.into_fields();
+        Ok(Self { execution_id: fields.read()?, steps: fields.read()?, duplicate })
+    }
+}
+
+/// What a record has counted of steps.
+pub(crate) fn counter(core: &Hash) -> Result<Option<StepCounter>, ScriptError> {
+    let Some(counted) = core.text("steps")? else { return Ok(None) };
+    let unreadable = || ScriptError::parse(format!("the counter of steps {counted:?} cannot be read"));
+    let numbers: Vec<u64> = counted.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| unreadable())?;
+    let [next, count, undos, bytes] = numbers[..] else { return Err(unreadable()) };
+    let small = |number: u64| u32::try_from(number).map_err(|_| unreadable());
+    Ok(Some(StepCounter { next: small(next)?, count: small(count)?, undos: small(undos)?, bytes }))
+}
+
+/// What a record says it is a fork of.
+pub(crate) fn fork_origin(core: &Hash) -> Result<Option<Box<ForkOrigin>>, ScriptError> {
+    let Some(told) = core.text("forked_from")? else { return Ok(None) };
+    let parts = told.split_once(' ').and_then(|(id, steps)| Some((id.parse().ok()?, steps.parse().ok()?)));
+    let (execution_id, steps) = parts.ok_or_else(|| ScriptError::parse(format!("a fork of {told:?}")))?;
+    Ok(Some(Box::new(ForkOrigin { execution_id, steps })))
+}

@@ -1,0 +1,18 @@
+//! The domain of steps, over HTTP.
+
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{ListStepsArgs, StepsPage};
+
+use super::HttpBackend;
+use super::call::unreadable;
+
+impl Handle<ListStepsArgs, StepsPage> for HttpBackend {
+    async fn handle(&self, args: ListStepsArgs) -> Answer<StepsPage> {
+        args.check()?;
+        let mut query = vec![("limit", args.limit.to_string())];
+        query.extend(args.after.map(|after| ("after", after.to_string())));
+        let path = ["executions", &args.execution_id.to_string(), "steps"];
+        let page: ff_api::StepsPage = self.get(&path, &query, 0).await?;
+        page.into_page().map_err(|refusal| unreadable(&refusal))
+    }
+}

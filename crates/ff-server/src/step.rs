@@ -1,0 +1,23 @@
+//! The domain of steps over HTTP. Recording one and forking an execution are calls.
+
+use axum::Json;
+use axum::extract::State;
+use ff_api::StepsPage;
+use ff_core::contracts::ListStepsArgs;
+use ff_core::limits;
+use ff_scheduler::Runtime;
+
+use crate::params::Params;
+use crate::path::Id;
+use crate::problem::Result;
+
+/// Lists the recorded steps of an execution with their results, in the order of recording.
+pub(crate) async fn list(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<StepsPage>> {
+    let args = ListStepsArgs {
+        execution_id: id,
+        after: params.number("after")?,
+        limit: params.number("limit")?.unwrap_or(limits::STEPS_PAGE),
+    };
+    params.done()?;
+    Ok(Json(StepsPage::of(ff.backend().list_steps(args).await?)))
+}
