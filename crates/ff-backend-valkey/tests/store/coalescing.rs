@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, SubmitArgs, Task};
 use ff_core::engine_error::Code;
 use ff_core::limits;
-use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
-use ff_core::policy::{Policy, RetryPolicy};
-use ff_core::types::{LeaseEpoch, Priority, TagKey, TagValue};
+use ff_core::types::{LeaseEpoch, Priority};
 use futures_util::future::join_all;
 
 use crate::support::{Flavour, Process};
@@ -103,57 +101,6 @@ async fn what_is_submitted_within_a_moment_is_few_calls_and_each_has_its_own_ans
     assert_eq!(findings(&store).await, []);
 }
 
-/// The commands called within functions for each typical lifecycle, of as many as a worker claims at once.
-#[tokio::test]
-async fn a_typical_lifecycle_is_at_most_fourteen_inner_calls() {
-    let server = Process::start(Flavour::Valkey, &[]);
-    let options = ValkeyOptions { partitions: Some(ONE_PARTITION), ..ValkeyOptions::default() };
-    let store = ValkeyBackend::connect(&server.url(), options).await.unwrap();
-    run_typical_lifecycles(&store).await;
-    let before = inner_calls(&server);
-    run_typical_lifecycles(&store).await;
-    let each = (inner_calls(&server) - before) as f64 / limits::CLAIM_AT_ONCE as f64;
-    assert!(each <= 14.0, "{each} inner calls");
-    assert_eq!(findings(&store).await, []);
-}
-
-const ONE_PARTITION: PartitionConfig =
-    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
-
-/// Submits, claims and completes as many as go at once: a binary payload, two tags, a priority, a retry policy and a result.
-async fn run_typical_lifecycles(store: &ValkeyBackend) {
-    let works = (0..limits::CLAIM_AT_ONCE).map(|nth| {
-        let tags = [("customer", format!("customer-{nth}")), ("env", "production".to_owned())];
-        let tags = tags.map(|(key, value)| (TagKey::parse(key).unwrap(), TagValue::parse(&value).unwrap()));
-        let retry_policy = RetryPolicy { max_retries: 5, ..RetryPolicy::default() };
-        SubmitArgs {
-            payload: Payload::bytes(vec![0xff; 100]),
-            tags: tags.into_iter().collect(),
-            priority: Priority::new(5).unwrap(),
-            policy: Policy { retry_policy, ..Policy::default() },
-            ..work()
-        }
-    });
-    for submitted in join_all(works.map(|work| store.submit(work))).await {
-        submitted.unwrap();
-    }
-    let claims = store.claim(claim_on(0, limits::CLAIM_AT_ONCE)).await.unwrap().claimed;
-    assert_eq!(claims.len(), limits::CLAIM_AT_ONCE);
-    for completed in join_all(claims.iter().map(|claimed| store.complete(end(&claimed.task)))).await {
-        completed.unwrap();
-    }
-}
-
-/// How many commands functions have called on a server.
-fn inner_calls(server: &Process) -> usize {
-    let stats = server.ask(&["INFO", "commandstats"]);
-    let of_functions = stats.lines().filter(|line| line.starts_with("cmdstat_"));
-    let of_functions =
-        of_functions.filter(|line| !line.starts_with("cmdstat_fcall:") && !line.starts_with("cmdstat_info:"));
-    let calls = of_functions.map(|line| line.split_once("calls=").unwrap().1.split(',').next().unwrap());
-    calls.map(|calls| calls.parse::<usize>().unwrap()).sum()
-}
-
 /// Submits to every partition: the first submission to one writes in directories before it goes.
 async fn be_known_everywhere(store: &ValkeyBackend) {
     let mut unknown: BTreeSet<_> = (0..store.partitions().num_flow_partitions).collect();
@@ -180,7 +127,7 @@ async fn running(store: &ValkeyBackend, count: usize) -> Vec<Task> {
     tasks
 }
 
-fn end(task: &Task) -> CompleteArgs {
+pub(crate) fn end(task: &Task) -> CompleteArgs {
     let result = Some(Payload::bytes(task.execution_id.to_string()));
     CompleteArgs { execution_id: task.execution_id, fence: task.fence, result }
 }

@@ -14,6 +14,7 @@ mod forgotten;
 mod full;
 mod hanging;
 mod hints;
+mod inner_calls;
 mod killed;
 mod load;
 mod look;

@@ -27,6 +27,7 @@ for first = 1, #empty, 1000 do
   call('SREM', lanes, unpack(empty, first, math.min(first + 999, #empty)))
 end
 index.forget_queues()
+here.memory.earliest = {}
 local next_due = due.next_here()
 here.memory.announced = next_due
 return ok(next_due and text(next_due) or '', ready)

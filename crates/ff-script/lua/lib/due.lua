@@ -121,8 +121,11 @@ local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog', 'flow_r
 --- This one has waitpoints, of which an execution may have several.
 local WAITPOINTS = 'pending_waitpoint_expiry'
 
---- What an index has that is due, as members and scores in turn.
+--- What an index has that is due, as members and scores in turn. One that is known to have nothing yet is not read.
 local function due_in(name, offset, most, moment)
+  if (here.memory.earliest[name] or moment) > moment then
+    return {}
+  end
   local last = moment + index.lead(name)
   return call('ZRANGE', keys.index(name), '-inf', last, 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES')
 end
@@ -174,23 +177,36 @@ function due.flows(most, moment)
   return found
 end
 
---- When the next thing on this partition is due.
+local ALL = { WAITPOINTS, unpack(INDEXES) }
+for _, name in ipairs(FLOW_INDEXES) do
+  ALL[#ALL + 1] = name
+end
+
+--- When the next thing on this partition is due. An index is read when it may have the earliest: what was the earliest there
+--- may be gone since.
 function due.next_here()
-  local first
-  local function look(name)
+  local earliest, is_read = here.memory.earliest, {}
+  local function read(name)
     local score = tonumber(call('ZRANGE', keys.index(name), 0, 0, 'WITHSCORES')[2])
-    if score and (not first or score - index.lead(name) < first) then
-      first = score - index.lead(name)
+    earliest[name], is_read[name] = score and score - index.lead(name) or math.huge, true
+  end
+  while true do
+    local first
+    for _, name in ipairs(ALL) do
+      if not earliest[name] then
+        read(name)
+      end
+      if not first or earliest[name] < earliest[first] then
+        first = name
+      end
     end
+    if earliest[first] == math.huge then
+      return nil
+    elseif is_read[first] then
+      return earliest[first]
+    end
+    read(first)
   end
-  for _, name in ipairs(INDEXES) do
-    look(name)
-  end
-  for _, name in ipairs(FLOW_INDEXES) do
-    look(name)
-  end
-  look(WAITPOINTS)
-  return first
 end
 
 return due

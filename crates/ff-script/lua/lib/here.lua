@@ -28,6 +28,7 @@ function here.forget()
     settings = {}, -- how lanes are configured, by lane; false for one that nobody configured
     configured = 0, -- how many lanes `settings` has
     announced = nil, -- the earliest moment listeners know something to be due at
+    earliest = {}, -- a moment before which nothing in an index is due, by name of the index
     waiting = {}, -- how many wait, by key of lane and kind
     known = 0, -- how many lanes and kinds `waiting` has
     names = {}, -- keys of the partition, by what they are

@@ -54,9 +54,18 @@ local function remove(key, id)
   change(removed, 'ZREM', key, id)
 end
 
+--- Something in an index is due at a moment, which may be before anything that was there.
+local function lower_earliest(name, at)
+  local earliest = here.memory.earliest
+  if earliest[name] and at < earliest[name] then
+    earliest[name] = at
+  end
+end
+
 --- Moments listeners may have to know.
 local function add_due(name, at, id)
   add(keys.index(name), at, id)
+  lower_earliest(name, at)
   hint.due(at)
 end
 
@@ -208,6 +217,7 @@ end
 --- Its holder goes on for longer.
 function index.renew(expires_at, id)
   add(keys.index('lease_expiry'), expires_at, id)
+  lower_earliest('lease_expiry', expires_at)
 end
 
 function index.release(lane, instance, timeout_at, id)
@@ -251,7 +261,9 @@ function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
   call('ZADD', keys.lane(lane, 'active'), scored(acquired_at, ids))
   call('SADD', keys.worker_leases(instance), unpack(ids))
   call('ZADD', keys.index('lease_expiry'), scored(expires_at, ids))
-  hint.due(tonumber(expires_at))
+  local at = tonumber(expires_at)
+  lower_earliest('lease_expiry', at)
+  hint.due(at)
 end
 
 --- Executions one worker held have ended, at a moment as text.
@@ -265,6 +277,7 @@ end
 --- Executions that have finished are kept until a moment, each until its own: moments and ids in turn, and the earliest.
 function index.keep_all(kept, first)
   call('ZADD', keys.index('retention'), unpack(kept))
+  lower_earliest('retention', first)
   hint.due(first)
 end
 
@@ -331,8 +344,10 @@ end
 
 --- Something is owed, or was until now: by an execution, or by a flow.
 function index.owe(name, score, id)
+  local at = score - index.lead(name)
   add(keys.index(name), score, id)
-  hint.due(score - index.lead(name))
+  lower_earliest(name, at)
+  hint.due(at)
 end
 
 function index.unowe(name, id)

@@ -1,0 +1,93 @@
+//! How many commands functions call: what a server does for each of them is most of what it does.
+
+use std::time::Duration;
+
+use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
+use ff_core::backend::{EngineStore, Perform};
+use ff_core::contracts::{Start, SubmitArgs};
+use ff_core::limits;
+use ff_core::partition::PartitionConfig;
+use ff_core::payload::Payload;
+use ff_core::policy::{Policy, RetryPolicy};
+use ff_core::types::{Priority, TagKey, TagValue};
+use futures_util::future::join_all;
+
+use crate::coalescing::end;
+use crate::support::{Flavour, Process};
+use crate::{claim_on, findings, work};
+
+/// The commands called within functions for each typical lifecycle, of as many as a worker claims at once.
+#[tokio::test]
+async fn a_typical_lifecycle_is_at_most_fourteen_inner_calls() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = with_one_partition(&server).await;
+    run_typical_lifecycles(&store).await;
+    let before = inner_calls(&server, "");
+    run_typical_lifecycles(&store).await;
+    let each = (inner_calls(&server, "") - before) as f64 / limits::CLAIM_AT_ONCE as f64;
+    assert!(each <= 14.0, "{each} inner calls");
+    assert_eq!(findings(&store).await, []);
+}
+
+/// A pump reads the indexes that may have something due, and not all there are.
+#[tokio::test]
+async fn a_promotion_takes_at_most_four_reads_of_indexes() {
+    const PROMOTIONS: usize = 20;
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = with_one_partition(&server).await;
+    let holding = store.submit(work()).await.unwrap().execution_id;
+    assert_eq!(store.claim(claim_on(0, 1)).await.unwrap().claimed[0].task.execution_id, holding);
+    store.pump(0).await.unwrap();
+    let before = inner_calls(&server, "zrange");
+    for _ in 0..PROMOTIONS {
+        let later = SubmitArgs { start: Start::After(1), ..work() };
+        store.submit(later).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        assert_eq!(store.pump(0).await.unwrap().fired, 1);
+    }
+    let each = (inner_calls(&server, "zrange") - before) as f64 / PROMOTIONS as f64;
+    assert!(each <= 4.0, "{each} reads");
+    assert_eq!(findings(&store).await, []);
+}
+
+const ONE_PARTITION: PartitionConfig =
+    PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
+
+/// Submits, claims and completes as many as go at once: a binary payload, two tags, a priority, a retry policy and a result.
+async fn run_typical_lifecycles(store: &ValkeyBackend) {
+    let works = (0..limits::CLAIM_AT_ONCE).map(|nth| {
+        let tags = [("customer", format!("customer-{nth}")), ("env", "production".to_owned())];
+        let tags = tags.map(|(key, value)| (TagKey::parse(key).unwrap(), TagValue::parse(&value).unwrap()));
+        let retry_policy = RetryPolicy { max_retries: 5, ..RetryPolicy::default() };
+        SubmitArgs {
+            payload: Payload::bytes(vec![0xff; 100]),
+            tags: tags.into_iter().collect(),
+            priority: Priority::new(5).unwrap(),
+            policy: Policy { retry_policy, ..Policy::default() },
+            ..work()
+        }
+    });
+    for submitted in join_all(works.map(|work| store.submit(work))).await {
+        submitted.unwrap();
+    }
+    let claims = store.claim(claim_on(0, limits::CLAIM_AT_ONCE)).await.unwrap().claimed;
+    assert_eq!(claims.len(), limits::CLAIM_AT_ONCE);
+    for completed in join_all(claims.iter().map(|claimed| store.complete(end(&claimed.task)))).await {
+        completed.unwrap();
+    }
+}
+
+async fn with_one_partition(server: &Process) -> ValkeyBackend {
+    let options = ValkeyOptions { partitions: Some(ONE_PARTITION), ..ValkeyOptions::default() };
+    ValkeyBackend::connect(&server.url(), options).await.unwrap()
+}
+
+/// How many commands whose name begins like this functions have called on a server.
+fn inner_calls(server: &Process, name: &str) -> usize {
+    let stats = server.ask(&["INFO", "commandstats"]);
+    let of_functions = stats.lines().filter(|line| line.starts_with(&format!("cmdstat_{name}")));
+    let of_functions =
+        of_functions.filter(|line| !line.starts_with("cmdstat_fcall:") && !line.starts_with("cmdstat_info:"));
+    let calls = of_functions.map(|line| line.split_once("calls=").unwrap().1.split(',').next().unwrap());
+    calls.map(|calls| calls.parse::<usize>().unwrap()).sum()
+}
