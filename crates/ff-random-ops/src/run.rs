@@ -1,5 +1,7 @@
 //! A run from beginning to end, and shortening one that shows something wrong.
 
+use std::time::{Duration, Instant};
+
 use crate::compare::{Comparison, Difference};
 use crate::coverage::Coverage;
 use crate::generator::{Generator, Mix};
@@ -36,13 +38,12 @@ pub async fn run(setup: Setup, seed: u64, transitions: usize) -> Coverage {
     }
     let (coverage, found) = conclude(setup, comparison, found).await;
     if let Err(difference) = found {
-        // Shortening may take longer than a test is given.
         eprintln!("seed {seed}: wrong at transition {} of {transitions}, being shortened: {difference}", script.len());
         let (script, difference) = shrink(setup, seed, script, difference).await;
         let lines: Vec<_> = script.iter().map(|transition| format!("    {transition:?},")).collect();
         let lines = lines.join("\n");
         panic!(
-            "seed {seed}: wrong after {transitions} transitions. The shortest script that shows it:\n[\n{lines}\n]\n{difference}"
+            "seed {seed}: wrong after {transitions} transitions. The shortest script found that shows it:\n[\n{lines}\n]\n{difference}"
         );
     }
     coverage
@@ -90,18 +91,26 @@ async fn conclude(
     (comparison.end().await, found)
 }
 
-/// The script without every transition, or run of transitions, that can be left out while something is still wrong.
+/// How long a script is shortened for. A test that runs into its own limit would show no script at all.
+const SHRINK_FOR: Duration = Duration::from_secs(180);
+
+/// The script without every transition, or run of transitions, that can be left out while something is still wrong, as far as that
+/// is found in time.
 async fn shrink(
     setup: Setup,
     seed: u64,
     mut script: Vec<Transition>,
     mut difference: Difference,
 ) -> (Vec<Transition>, Difference) {
+    let began = Instant::now();
     let mut length = script.len().div_ceil(2);
     loop {
         let mut from = 0;
         let before = script.len();
         while from < script.len() {
+            if began.elapsed() > SHRINK_FOR {
+                return (script, difference);
+            }
             let mut shorter = script.clone();
             shorter.drain(from..(from + length).min(script.len()));
             match replay(setup, seed, &shorter).await {

@@ -168,6 +168,17 @@ pub(crate) async fn a_large_flow_can_be_cancelled_before_it_is_opened(world: Wor
     assert_eq!((info.state, info.counts.live()), (FlowState::Cancelled, 0));
 }
 
+pub(crate) async fn a_claim_that_is_full_leaves_the_next_member_alone(world: World) {
+    let names: Vec<_> = (0..limits::FLOW_STEP + 10).map(|nth| format!("n{nth}")).collect();
+    let flow = world.graph(&names.join(" ")).submit().await;
+    let first = world.job("hand").on_partition(flow.partition()).priority(9).submit().await;
+    flow.cancel(CancelPolicy::CancelAll).await.unwrap();
+    let cancelled = flow.counts().await;
+    let held = world.worker("hand").claim_on(flow.partition(), 1).await;
+    assert_eq!(held[0].task.execution_id, first);
+    assert_eq!(flow.counts().await, cancelled, "a claim ends the members it meets, and it is full before the first");
+}
+
 pub(crate) async fn no_member_starts_after_the_acknowledgement_however_many_ask(world: World) {
     let names: Vec<_> = (0..300).map(|nth| format!("n{nth}>m{nth}")).collect();
     let flow = world.graph(&names.join(" ")).submit().await;

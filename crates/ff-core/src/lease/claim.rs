@@ -198,19 +198,26 @@ pub(super) fn hand_out(
     let mut bytes = 0;
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
+        let full = |bytes| taken.tasks.len() == max || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
+        let head = Head::new(execution.priority, execution.created_at);
+        // A claim that is full leaves the next execution alone, whether or not its flow lets it start.
+        if full(bytes + execution.input_size()) {
+            taken.next = Some(head);
+            break;
+        }
         if !may_start(view, execution)? {
-            passed_over = Some(Head::new(execution.priority, execution.created_at));
+            passed_over = Some(head);
             changes.push(execution.cancelled(FinishedBy::FlowCancel, now));
             continue;
         }
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
-        bytes += execution.input_size() + inputs_handed(execution) + steps_handed(execution);
-        bytes += resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
-        let full = taken.tasks.len() == max || bytes > limits::CLAIM_BYTES as u64;
-        if full && !taken.tasks.is_empty() {
-            taken.next = Some(Head::new(execution.priority, execution.created_at));
+        let with_it =
+            inputs_handed(execution) + steps_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
+        if full(bytes + execution.input_size() + with_it) {
+            taken.next = Some(head);
             break;
         }
+        bytes += execution.input_size() + with_it;
         let change = take(execution, &args.holder, args.lease_ttl_ms, nonce.lease(taken.tasks.len()), now);
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
