@@ -94,6 +94,7 @@ pub(crate) fn routes() -> Vec<Route> {
     let steer = || vec![text("reason"), text("requested_by")];
     let mut replay = steer();
     replay.push(field("reopen_downstream", json!([5, "true", [], {}])));
+    replay.push(field("from_step", json!([5, "a", [], true])));
     let routes = vec![
         Route {
             path: "/v1/executions",
