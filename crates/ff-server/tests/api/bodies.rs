@@ -151,6 +151,19 @@ pub(crate) fn routes() -> Vec<Route> {
             ]),
         },
         Route {
+            path: "/v1/executions/{id}/steps",
+            good: json!({"name": "a"}),
+            fields: with_fence(vec![
+                required("name", json!([5, "", "a\nb", [], {}])),
+                field("key", json!([5, "a\nb", [], {}])),
+                word("kind"),
+                field("started_at", json!(["soon", true, -1, 1.5, [], {}])),
+                field("result_base64", json!([5, "*", [], {}])),
+                field("content_type", json!([5, "", "a\nb", [], {}])),
+                field("failure", json!([5, "m", true])),
+            ]),
+        },
+        Route {
             path: "/v1/executions/{id}/complete",
             good: json!({"result": null}),
             fields: with_fence(vec![
