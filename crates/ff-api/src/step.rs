@@ -319,7 +319,7 @@ mod tests {
             (r#"{"name":""}"#, "name"),
             (r#"{"name":"a","kind":"task"}"#, "kind"),
             (r#"{"name":"a","key":"\u0007"}"#, "key"),
-            (r#"{"name":"a","failure":{"message":"m","code":1}}"#, "failure.code"),
+            (r#"{"name":"a","failure":{"message":5}}"#, "failure.message"),
         ] {
             let refusal = read(wrong).unwrap_err();
             assert_eq!((refusal.code, refusal.field.as_deref()), (Code::InvalidInput, Some(field)), "{refusal}");

@@ -47,8 +47,10 @@ commands! { run(settings, typed):
     List(settings),
     Result(settings),
     Attempts(settings),
+    Steps(settings),
     Cancel(settings),
     Replay(settings),
+    Fork(settings),
     Flow(settings),
     Revoke(settings),
     #[command(flatten)]

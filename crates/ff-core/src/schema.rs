@@ -9,6 +9,7 @@ use crate::event::EventCursor;
 use crate::execution::contracts::Cursor;
 use crate::limits;
 use crate::signal::{FeedCursor, Position};
+use crate::step::StepKind;
 use crate::stream::{StreamCursor, StreamMode};
 use crate::token::WaitpointToken;
 use crate::trace::TraceContext;
@@ -79,6 +80,7 @@ described! {
     EventCursor: opaque();
     Cursor: opaque();
     StreamCursor: opaque();
+    StepKind: json_schema!({ "type": "string", "enum": ["step", "wait", "undo"] });
     StreamMode: json_schema!({ "enum": ["durable", "summary", "best_effort"] });
 }
 

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ff_core::contracts::ListStepsArgs;
 use ff_core::state::PublicState;
+use ff_core::step::StepOutcome;
 use ff_core::types::ExecutionId;
 use ff_sdk::{Client, Job};
 use ff_testing::processes::{Process, ServerProcess, Signal, within};
@@ -54,10 +56,12 @@ async fn survives(program: &str, language: &str, file: &str) {
     let mut killed = start(program, &path, server.url());
     let lost = greet(&client, "Di", 1.0).await;
     started(&client, &lost).await;
+    let ticket = if language == "python" { Some(ticket_drawn(&server, &lost).await) } else { None };
     killed.kill().await;
     client.revoke(&lost, None).await.unwrap();
     let mut other = start(program, &path, server.url());
     assert_eq!(greeting(&client, &lost).await, "hello, Di");
+    assert_eq!(field(&client, &lost, "ticket").await, ticket, "the step that was recorded was not done again");
     other.send(Signal::TERM);
     assert!(other.end().await.success());
     assert!(server.interrupt().await.success(), "the server did not stop well");
@@ -79,9 +83,30 @@ async fn greet(client: &Client, name: &str, seconds: f64) -> ExecutionId {
 }
 
 async fn greeting(client: &Client, id: &ExecutionId) -> String {
+    field(client, id, "greeting").await.unwrap()
+}
+
+/// A text in what the work ended with.
+async fn field(client: &Client, id: &ExecutionId, name: &str) -> Option<String> {
     let end = within("the work ends", client.wait(id)).await.unwrap();
     let result: serde_json::Value = serde_json::from_slice(&end.payload().unwrap().bytes).unwrap();
-    result["greeting"].as_str().unwrap().to_owned()
+    result[name].as_str().map(str::to_owned)
+}
+
+/// Waits until the first step is recorded, and gives its result.
+async fn ticket_drawn(server: &ServerProcess, id: &ExecutionId) -> String {
+    let flowfabric = server.connect().await;
+    let looked = async {
+        let mut again = interval(Duration::from_millis(20));
+        loop {
+            let page = flowfabric.backend().list_steps(ListStepsArgs::new(*id)).await.unwrap();
+            if let Some(StepOutcome::Succeeded { result }) = page.steps.into_iter().next().map(|step| step.outcome) {
+                return serde_json::from_slice(&result.bytes).unwrap();
+            }
+            again.tick().await;
+        }
+    };
+    within("the first step is recorded", looked).await
 }
 
 /// Waits until a worker holds it.

@@ -127,6 +127,7 @@ const EVERYTHING: &[&str] = &[EXECUTIONS, SUSPENSIONS, RARE_SUSPENSIONS, FLOWS, 
 /// What must happen about executions and leases.
 const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed, claimed for a first try, claimed for a retry, \
     claimed after a lost lease, claimed for a replay, claimed again after a wait, renewed, noted, completed, \
+    step recorded, step recorded before, steps handed, forked with steps, \
     failed for good, failed with a retry, delayed, cancelled, cancelled already, replayed, revoked, revoked already, pumped, \
     reopened the store, ended by its holder, ended by cancel, ended by deadline, ended by timeouts, ended by reclaims, \
     execution_not_found, execution_not_active, execution_not_terminal, max_replays_exhausted, idempotency_conflict, \

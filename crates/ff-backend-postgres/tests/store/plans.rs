@@ -34,7 +34,7 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
 ];
 
 /// Asked only by the doctor, which reads everything anyway.
-const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on", "streams_on"];
+const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on", "streams_on", "steps_on"];
 
 /// Found by their keys, and then looked at: whether they are of a lane, or completed.
 const LOOKS_AT_EACH: &[(&str, &[&str])] =

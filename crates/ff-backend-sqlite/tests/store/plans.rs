@@ -30,6 +30,9 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("streams_from", "USING PRIMARY KEY (uuid=? AND partition=? AND attempt>?)"),
     ("frames_from", "USING PRIMARY KEY (uuid=? AND partition=? AND (attempt,seq)>(?,?))"),
     ("frames_of", "USING PRIMARY KEY (uuid=? AND partition=? AND attempt=? AND seq>?)"),
+    ("step_heads_of", "USING INDEX step_in_order (uuid=? AND partition=?)"),
+    ("step_sizes_after", "USING INDEX step_in_order (uuid=? AND partition=? AND seq>?)"),
+    ("steps_to", "USING INDEX step_in_order (uuid=? AND partition=? AND seq>? AND seq<?)"),
     ("leases_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("surplus_leases", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("keys_on", "USING PRIMARY KEY (partition=?)"),
@@ -148,7 +151,8 @@ const ITS_FLOW: &str = "flow USING INDEX sqlite_autoindex_flow_1 (flow_id=? AND 
 const ITS_PAYLOAD: &str = "payload USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";
 
 /// Asked only by the doctor, which reads everything anyway: keys, or tables that are their own index.
-const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "lanes_on", "workers_on", "labels_on", "streams_on"];
+const READS_EVERYTHING: &[&str] =
+    &["executions_on", "flows_on", "lanes_on", "workers_on", "labels_on", "streams_on", "steps_on"];
 
 fn plan(place: &StoreLocation, sql: &str) -> Vec<String> {
     let sqlite = place.look();
@@ -165,8 +169,9 @@ fn every_query_is_answered_from_its_index() {
     for (name, sql) in QUERIES {
         let plan = plan(&place, sql);
         if READS_EVERYTHING.contains(name) {
-            let is_own_index =
-                |step: &String| ["SCAN lane", "SCAN worker", "SCAN tag", "SCAN stream"].contains(&step.as_str());
+            let is_own_index = |step: &String| {
+                ["SCAN lane", "SCAN worker", "SCAN tag", "SCAN stream", "SCAN step"].contains(&step.as_str())
+            };
             let keys_only = |step: &String| step.contains("COVERING INDEX") || is_own_index(step);
             assert!(plan.iter().all(keys_only), "{name} reads whole rows: {plan:?}");
             continue;

@@ -8,6 +8,7 @@ use ff_core::contracts::{ReplayArgs, Replayed};
 use ff_sdk::{Bulk, Client, Search};
 
 use super::many;
+use super::steps::step_point;
 use crate::exit::{Exit, Usage, tell};
 use crate::filter::Term;
 use crate::id::IdArg;
@@ -40,6 +41,14 @@ pub(crate) struct Replay {
     /// What depends on it in its flow runs again too
     #[arg(long)]
     reopen_downstream: bool,
+
+    /// The first recorded step that is done again, with all recorded after it: NAME, or NAME#KEY
+    #[arg(long, value_name = "STEP", conflicts_with = "filter")]
+    from: Option<String>,
+
+    /// The key of that step; its name is then taken as it is
+    #[arg(long, value_name = "KEY", requires = "from")]
+    key: Option<String>,
 }
 
 /// Take an execution from the worker that holds it, so that another can have it
@@ -107,9 +116,10 @@ impl Replay {
             };
             return many::act(settings, (filter, dry_run), "replayed", begin).await;
         };
+        let from_step = self.from.map(|step| step_point("--from", &step, self.key.as_deref())).transpose()?;
         let flowfabric = settings.connect().await?;
         let id = id.find(&flowfabric.client()).await?;
-        let args = ReplayArgs { reason, reopen_downstream, ..ReplayArgs::new(id) };
+        let args = ReplayArgs { reason, reopen_downstream, from_step, ..ReplayArgs::new(id) };
         let replayed = flowfabric.backend().replay(args).await?;
         let Replayed { public_state, replays } = replayed;
         settings.answer(&replayed, || output::line(format_args!("{id} is {public_state} again, replay {replays}")))

@@ -22,6 +22,7 @@ mod reading;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod serving;
+mod steps;
 mod submitting;
 mod tls;
 mod tracing;

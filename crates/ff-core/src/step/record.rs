@@ -10,7 +10,6 @@ use crate::types::{AttemptIndex, ContentType, StepKey, StepName, TimestampMs};
 
 /// What a recorded step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// Something the handler did.

@@ -85,7 +85,7 @@ impl Generator {
     }
 
     fn another(&mut self, reference: &Reference) -> Transition {
-        if self.steps.one_in(9) {
+        if self.steps.one_in(if self.mix.flows > 50 { 30 } else { 9 }) {
             return self.step(reference);
         }
         let Mix { flows, operators, suspensions, .. } = self.mix;
@@ -156,7 +156,8 @@ impl Generator {
     /// A step of what is held, or a fork.
     fn step(&mut self, reference: &Reference) -> Transition {
         if self.steps.one_in(8) {
-            let (job, again) = (self.job(reference, |_| true), self.jobs > 0 && self.steps.one_in(8));
+            let job = self.job_that(reference, |one| one.steps.is_some());
+            let again = self.jobs > 0 && self.steps.one_in(8);
             let fork = if again { self.jobs - 1 } else { self.next_job() };
             return Transition::Fork { job, fork, before: self.maybe_point(2) };
         }
@@ -169,13 +170,13 @@ impl Generator {
         };
         let kind = *self.steps.pick(&[0, 0, 0, 1, 2]);
         let took_ms = self.steps.one_in(3).then(|| *self.steps.pick(&[0, 5, -5]));
-        let at = Point(*self.steps.pick(&[0, 0, 1, 2]), *self.steps.pick(&[0, 0, 1]));
+        let at = Point(*self.steps.pick(&[0, 0, 1]), *self.steps.pick(&[0, 0, 0, 1]));
         Transition::RecordStep { job, fence, step: RecordedStep { kind, at, result, took_ms } }
     }
 
     /// A name and a key, once in so many times; rarely ones that no step has.
     fn maybe_point(&mut self, times: u64) -> Option<Point> {
-        self.steps.one_in(times).then(|| Point(*self.steps.pick(&[0, 0, 0, 1, 2, 7]), *self.steps.pick(&[0, 0, 0, 1])))
+        self.steps.one_in(times).then(|| Point(*self.steps.pick(&[0, 0, 0, 1, 7]), *self.steps.pick(&[0, 0, 0, 1])))
     }
 
     /// The clock moves a little, or to just before, to or just after a moment at which something is due.

@@ -52,7 +52,7 @@ end
 --- The steps after a number: at most so many, and so many bytes, but one when there is one. The number of the last, if more follow;
 --- then head and result of each in turn.
 function steps.page(id, counter, after, limit, room)
-  local told, seqs, sum = { false }, {}, 0
+  local told, seqs, sum = { '' }, {}, 0
   each(id, after and after + 1 or 0, counter, function(seq, head)
     sum = sum + tonumber(head:match('^%d+'))
     if seqs[1] and (#seqs == limit or sum > room) then

@@ -16,7 +16,6 @@
 --- no   invalid_input
 --- no   payload_too_large
 --- no   not_runnable
---- no   invalid_policy_json
 --- no   invalid_args
 
 local id, source_id = keys.id(core), keys.execution(source)

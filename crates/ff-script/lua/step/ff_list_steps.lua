@@ -5,7 +5,7 @@
 --- arg  limit    int
 --- arg  room     int     bytes
 ---
---- ok   page     the number of the last, null when no other follows; then head and result of each in turn
+--- ok   page     the number of the last, empty when no other follows; then head and result of each in turn
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes
@@ -15,4 +15,4 @@ local kind, counted, flow_id, blocked_on = unpack(call('HMGET', core, 'kind', 's
 if not kind or blocked_on == 'staging' and flow_record.is_staged(flow_id) then
   return no.execution_not_found()
 end
-return ok(counted and steps.page(id, steps.counter(counted), after, limit, room) or { false })
+return ok(counted and steps.page(id, steps.counter(counted), after, limit, room) or { '' })

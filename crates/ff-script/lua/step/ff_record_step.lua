@@ -26,6 +26,12 @@
 --- no   payload_too_large
 --- no   invalid_args
 
+local moment, id = now(), keys.id(core)
+local attempt = lease.attempt_text(lease_epoch, attempt_id)
+local held = call('HMGET', keys.of(id, 'lease:current'), 'lease_id', 'attempt', 'expires_at')
+if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
+  return (lease.refusal(id, lease_id, attempt))
+end
 if not (kind == 'step' or kind == 'wait' or kind == 'undo') then
   return no.invalid_args('field', 'kind')
 elseif not content_type == not category then
@@ -33,12 +39,6 @@ elseif not content_type == not category then
 elseif #result > limits.step_result_bytes then
   local limit, sent = text(limits.step_result_bytes), text(#result)
   return no.payload_too_large('field', 'result', 'limit', limit, 'sent', sent)
-end
-local moment, id = now(), keys.id(core)
-local attempt = lease.attempt_text(lease_epoch, attempt_id)
-local held = call('HMGET', keys.of(id, 'lease:current'), 'lease_id', 'attempt', 'expires_at')
-if held[1] ~= lease_id or held[2] ~= attempt or moment >= tonumber(held[3]) then
-  return (lease.refusal(id, lease_id, attempt))
 end
 local index_key, identity = keys.of(id, 'step_index'), steps.identity(kind, name, step_key)
 local nth, counted, has_policy = unpack(call('HMGET', core, 'current_attempt_index', 'steps', 'has_policy'))

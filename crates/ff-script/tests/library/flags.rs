@@ -44,6 +44,7 @@ const READING: &[&str] = &[
     "ff_evaluate_flow_eligibility",
     "ff_list_executions",
     "ff_list_flows",
+    "ff_list_steps",
     "ff_list_waitpoint_hmac_kids",
     "ff_now",
     "ff_open_waitpoint",

@@ -17,6 +17,7 @@ mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod situation;
+mod step;
 mod stream;
 mod suspension;
 mod wire;

@@ -113,7 +113,7 @@ impl<'w> OperatorScene<'w> {
 }
 
 /// Has the default lane take no new work.
-async fn drain(wire: &Wire) {
+pub(crate) async fn drain(wire: &Wire) {
     let (namespace, lane) = (Namespace::default_name(), LaneId::default_name());
     let args = ConfigureLaneArgs::state(namespace, lane, LaneState::Draining);
     let lane = ff_configure_lane(wire, &ONE_PARTITION, args).await.unwrap();

@@ -7,14 +7,15 @@ use Code::*;
 use Situation::*;
 use bytes::Bytes;
 use ff_core::contracts::{
-    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
+    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, StepPoint,
+    SubmitArgs,
 };
 use ff_core::engine_error::Code;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::types::{IdempotencyKey, Kind};
+use ff_core::types::{IdempotencyKey, Kind, StepName};
 use ff_script::execution::{
     ExtraReads, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
     ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
@@ -28,7 +29,7 @@ use ff_script::{Fcall, LibraryClock, ScriptError};
 use crate::files::functions;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, malformed, operator, stream, suspension};
+use crate::{flow, malformed, operator, step, stream, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -47,6 +48,7 @@ enum Call {
     Promote,
     Read,
     Replay,
+    ReplayFromAStep,
     Progress,
     TakeBack,
     Renew,
@@ -90,6 +92,7 @@ const CASES: &[(Call, Situation, Code)] = &[
     (Replay, Waiting, ExecutionNotTerminal),
     (Replay, Held, ExecutionNotTerminal),
     (Replay, CompletedForGood, MaxReplaysExhausted),
+    (ReplayFromAStep, Completed, InvalidInput),
     (Progress, Absent, ExecutionNotFound),
     (Progress, Waiting, ExecutionNotActive),
     (Progress, HeldByAnother, StaleLease),
@@ -138,6 +141,7 @@ fn tried() -> BTreeSet<(&'static str, &'static str)> {
     tried.extend(suspension::tried());
     tried.extend(flow::tried());
     tried.extend(operator::tried());
+    tried.extend(step::tried());
     tried.extend(stream::tried());
     tried
 }
@@ -210,7 +214,7 @@ impl Call {
             Fail => "ff_fail_execution",
             Promote => "ff_promote_delayed",
             Read => "ff_read_execution",
-            Replay => "ff_replay_execution",
+            Replay | ReplayFromAStep => "ff_replay_execution",
             Progress => "ff_update_progress",
             TakeBack => "ff_mark_lease_expired_if_due",
             Renew => "ff_renew_lease",
@@ -274,6 +278,11 @@ impl Call {
             Read => ff_read_execution(wire, &execution_id, ExtraReads::ALL).await.map(drop),
             Replay => {
                 let args = ReplayArgs::new(execution_id);
+                ff_replay_execution(wire, args).await.map(drop)
+            }
+            ReplayFromAStep => {
+                let from_step = Some(StepPoint::new(StepName::parse("a").unwrap()));
+                let args = ReplayArgs { from_step, ..ReplayArgs::new(execution_id) };
                 ff_replay_execution(wire, args).await.map(drop)
             }
             Progress => {

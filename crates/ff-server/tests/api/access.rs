@@ -71,7 +71,7 @@ fn meant_for(method: &str, path: &str) -> Who {
             roles(&["operate"])
         }
         ("get", _) => roles(&["submit", "work", "operate"]),
-        (_, "/v1/executions" | "/v1/executions/batch" | "/v1/flows") => roles(&["submit"]),
+        (_, "/v1/executions" | "/v1/executions/batch" | "/v1/executions/{id}/fork" | "/v1/flows") => roles(&["submit"]),
         (_, "/v1/flows/{flow}/grow" | "/v1/flows/{flow}/close") => roles(&["submit", "work"]),
         (_, "/v1/executions/{id}/waitpoints/{waitpoint}/close") => roles(&["work", "operate"]),
         _ if path.ends_with("}/cancel") || path.ends_with("}/tags") => roles(&["submit", "operate"]),

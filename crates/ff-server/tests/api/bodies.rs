@@ -94,6 +94,7 @@ pub(crate) fn routes() -> Vec<Route> {
     let steer = || vec![text("reason"), text("requested_by")];
     let mut replay = steer();
     replay.push(field("reopen_downstream", json!([5, "true", [], {}])));
+    replay.push(field("from_step", json!([5, "a", [], true])));
     let routes = vec![
         Route {
             path: "/v1/executions",
@@ -147,6 +148,19 @@ pub(crate) fn routes() -> Vec<Route> {
                 word("mode"),
                 count("max_frames"),
                 count("max_bytes"),
+            ]),
+        },
+        Route {
+            path: "/v1/executions/{id}/steps",
+            good: json!({"name": "a"}),
+            fields: with_fence(vec![
+                required("name", json!([5, "", "a\nb", [], {}])),
+                field("key", json!([5, "a\nb", [], {}])),
+                word("kind"),
+                field("started_at", json!(["soon", true, -1, 1.5, [], {}])),
+                field("result_base64", json!([5, "*", [], {}])),
+                field("content_type", json!([5, "", "a\nb", [], {}])),
+                field("failure", json!([5, "m", true])),
             ]),
         },
         Route {

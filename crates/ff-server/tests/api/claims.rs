@@ -152,6 +152,7 @@ async fn a_late_holder_is_refused_and_changes_nothing() {
         ("renew", json!({})),
         ("progress", json!({})),
         ("frames", json!({"frames": [{"text": "a"}]})),
+        ("steps", json!({"name": "a"})),
         ("complete", json!({})),
         ("fail", json!({"message": "m"})),
         ("delay", json!({})),

@@ -155,6 +155,8 @@ async fn a_body_at_its_limit_is_taken_and_one_past_it_refused() {
         (held.path("renew"), held.call(json!({})), limits::CONTROL_BODY_BYTES),
         (held.path("progress"), held.call(json!({})), limits::CONTROL_BODY_BYTES),
         (held.path("frames"), held.call(json!({"frames": [{"text": "a"}]})), PAYLOAD_BODY_BYTES),
+        (held.path("steps"), held.call(json!({"name": "a"})), PAYLOAD_BODY_BYTES),
+        (held.path("fork"), json!({}), limits::CONTROL_BODY_BYTES),
         (held.path("complete"), held.call(json!({})), PAYLOAD_BODY_BYTES),
         (held.path("replay"), json!({}), limits::CONTROL_BODY_BYTES),
         (held.path("cancel"), json!({}), limits::CONTROL_BODY_BYTES),

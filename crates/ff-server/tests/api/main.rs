@@ -32,6 +32,7 @@ mod quiet;
 mod remote;
 mod secrets;
 mod signals;
+mod steps;
 mod stopping;
 mod submissions;
 mod suspensions;

@@ -158,7 +158,9 @@ const PROMOTE: &[Case] = &[
 
 fn replay(scene: &Scene, name: &str) -> Fcall {
     let core = exec_core(&scene.member(name));
-    ReplayExecution { core, reason: None, requested_by: None, reopen_downstream: false }.call()
+    let (reason, requested_by, from_name) = (None, None, None);
+    ReplayExecution { core, reason, requested_by, reopen_downstream: false, from_name, from_key: Default::default() }
+        .call()
 }
 
 const REPLAY: &[Case] = &[

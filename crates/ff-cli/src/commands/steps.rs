@@ -1,0 +1,134 @@
+//! The recorded steps of an execution, and a new execution that begins with some of them.
+
+use clap::Args;
+use ff_core::clock::{Clock, SystemClock};
+use ff_core::contracts::{ForkArgs, ListStepsArgs, StepPoint};
+use ff_core::limits;
+use ff_core::step::{Step, StepOutcome};
+use ff_core::types::{StepKey, StepName, TimestampMs};
+
+use crate::exit::{Exit, Usage};
+use crate::id::IdArg;
+use crate::settings::Settings;
+use crate::table::Table;
+use crate::{output, span};
+
+/// Show what an execution has done for good: every recorded step and wait
+#[derive(Args)]
+pub(crate) struct Steps {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+}
+
+/// Start a new execution from another one, with the steps it has recorded
+#[derive(Args)]
+pub(crate) struct Fork {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+
+    /// The first step that is not taken over; all are when it is not said. NAME, or NAME#KEY
+    #[arg(long, value_name = "STEP")]
+    before: Option<String>,
+
+    /// The key of that step; its name is then taken as it is
+    #[arg(long, value_name = "KEY", requires = "before")]
+    key: Option<String>,
+}
+
+impl Steps {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let flowfabric = settings.connect().await?;
+        let id = self.id.find(&flowfabric.client()).await?;
+        let mut args = ListStepsArgs { limit: limits::PAGE, ..ListStepsArgs::new(id) };
+        let mut steps = Vec::new();
+        loop {
+            let page = flowfabric.backend().list_steps(args).await?;
+            steps.extend(page.steps);
+            match page.next {
+                Some(next) => args.after = Some(next),
+                None => break,
+            }
+        }
+        if settings.json {
+            let steps = steps.into_iter().map(ff_api::Step::of).collect();
+            output::json(&ff_api::StepsPage { steps, next: None })?;
+        } else {
+            show(&steps, SystemClock.now())?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn show(steps: &[Step], now: TimestampMs) -> anyhow::Result<()> {
+    let mut table = Table::new(&["STEP", "KIND", "NAME", "KEY", "ATTEMPT", "TOOK", "RECORDED", "RESULT"]);
+    for step in steps {
+        table.row([
+            step.seq.to_string(),
+            step.step.kind.to_string(),
+            step.step.name.to_string(),
+            if step.step.key.is_empty() { "-".to_owned() } else { step.step.key.to_string() },
+            step.attempt.to_string(),
+            span::short(step.recorded_at.since(step.started_at)),
+            span::relative(step.recorded_at, now),
+            result(&step.outcome),
+        ]);
+    }
+    table.print()
+}
+
+/// The most characters of a result that are shown.
+const SHOWN: usize = 60;
+
+/// A result in short; all of it is there with `--json`.
+fn result(outcome: &StepOutcome) -> String {
+    match outcome {
+        StepOutcome::Failed { failure } => format!("failed: {}: {}", failure.category, failure.message),
+        StepOutcome::Succeeded { result } => match str::from_utf8(&result.bytes) {
+            Ok(text) if result.content_type.is_json() && text.chars().count() <= SHOWN => text.to_owned(),
+            _ => format!("{} bytes of {}", result.bytes.len(), result.content_type),
+        },
+    }
+}
+
+impl Fork {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let before_step = self.before.map(|step| step_point("--before", &step, self.key.as_deref())).transpose()?;
+        let flowfabric = settings.connect().await?;
+        let id = self.id.find(&flowfabric.client()).await?;
+        let forked = flowfabric.backend().fork(ForkArgs { before_step, ..ForkArgs::new(id) }).await?;
+        settings.answer(&forked, || {
+            output::line(format_args!("{} is waiting, with {} steps of {id}", forked.execution_id, forked.steps))
+        })
+    }
+}
+
+/// The step an option names: a name, or a name and a key with a # between them.
+pub(super) fn step_point(option: &str, step: &str, key: Option<&str>) -> anyhow::Result<StepPoint> {
+    let (name, key) = match (key, step.rsplit_once('#')) {
+        (Some(key), _) => (step, key),
+        (None, Some((name, key))) => (name, key),
+        (None, None) => (step, ""),
+    };
+    let name = StepName::parse(name).map_err(|error| Usage(format!("{option}: the name of a step {error}")))?;
+    let key = StepKey::parse(key).map_err(|error| Usage(format!("{option}: the key of a step {error}")))?;
+    Ok(StepPoint { name, key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_follows_the_last_hash_unless_it_is_said() {
+        let point = |step, key| {
+            let point = step_point("--from", step, key).unwrap();
+            (point.name.to_string(), point.key.to_string())
+        };
+        let expected = |name: &str, key: &str| (name.to_owned(), key.to_owned());
+        assert_eq!(point("send mail", None), expected("send mail", ""));
+        assert_eq!(point("item#a#7", None), expected("item#a", "7"));
+        assert_eq!(point("item#7", Some("")), expected("item#7", ""));
+        assert_eq!(point("item", Some("7")), expected("item", "7"));
+        assert!(step_point("--from", "", None).is_err());
+    }
+}

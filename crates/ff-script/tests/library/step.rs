@@ -1,0 +1,98 @@
+//! What a holder is refused that records steps, and a caller that reads or forks: it is said, and nothing is written.
+
+use ff_core::contracts::{ForkArgs, ListStepsArgs, RecordStepArgs, StepPoint};
+use ff_core::engine_error::Code;
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::step::{StepKind, StepOutcome, StepRef};
+use ff_core::types::{StepKey, StepName};
+use ff_script::step::{ff_fork_execution, ff_list_steps, ff_record_step};
+use ff_script::{LibraryClock, ScriptError};
+
+use crate::operator::drain;
+use crate::situation::{Situation, Subject};
+use crate::wire::Wire;
+
+const CASES: &[(&str, Code)] = &[
+    ("ff_record_step", Code::ExecutionNotFound),
+    ("ff_record_step", Code::ExecutionNotActive),
+    ("ff_record_step", Code::StaleLease),
+    ("ff_record_step", Code::LeaseExpired),
+    ("ff_record_step", Code::LeaseRevoked),
+    ("ff_record_step", Code::LimitExceeded),
+    ("ff_record_step", Code::PayloadTooLarge),
+    ("ff_list_steps", Code::ExecutionNotFound),
+    ("ff_fork_execution", Code::ExecutionNotFound),
+    ("ff_fork_execution", Code::IdempotencyConflict),
+    ("ff_fork_execution", Code::InvalidInput),
+    ("ff_fork_execution", Code::PayloadTooLarge),
+    ("ff_fork_execution", Code::NotRunnable),
+];
+
+pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CASES.iter().map(|(function, code)| (*function, code.as_str()))
+}
+
+#[tokio::test]
+async fn what_cannot_be_recorded_read_or_forked_is_refused_and_left_alone() {
+    for (function, code) in CASES {
+        let wire = Wire::start(LibraryClock::Test).await;
+        let situation = match code {
+            Code::ExecutionNotFound => Situation::Absent,
+            Code::ExecutionNotActive => Situation::Completed,
+            Code::StaleLease => Situation::HeldByAnother,
+            Code::LeaseExpired => Situation::RanOut,
+            Code::LeaseRevoked => Situation::Revoked,
+            _ => Situation::Held,
+        };
+        let subject = situation.arrange(&wire).await;
+        match (*function, code) {
+            ("ff_record_step", Code::LimitExceeded) => record_many(&wire, &subject, limits::STEPS, 0).await,
+            ("ff_fork_execution", Code::PayloadTooLarge) => {
+                let count = limits::FORK_BYTES / limits::STEP_RESULT_BYTES;
+                record_many(&wire, &subject, u32::try_from(count).unwrap(), limits::STEP_RESULT_BYTES).await;
+            }
+            (_, Code::NotRunnable) => drain(&wire).await,
+            _ => {}
+        }
+        let before = wire.contents().await;
+        let Err(error) = ask(&wire, &subject, function, *code).await else { panic!("{function} was not refused") };
+        assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{function}: {error}");
+        assert_eq!(wire.contents().await, before, "{function} wrote something");
+    }
+}
+
+fn step(subject: &Subject, key: &str, bytes: usize) -> RecordStepArgs {
+    RecordStepArgs {
+        execution_id: subject.id,
+        fence: subject.fence,
+        step: StepRef { kind: StepKind::Step, name: StepName::parse("a").unwrap(), key: StepKey::parse(key).unwrap() },
+        started_at: None,
+        outcome: StepOutcome::Succeeded { result: Payload::bytes(vec![0; bytes]) },
+    }
+}
+
+async fn record_many(wire: &Wire, subject: &Subject, count: u32, bytes: usize) {
+    for nth in 0..count {
+        ff_record_step(wire, step(subject, &nth.to_string(), bytes)).await.unwrap();
+    }
+}
+
+async fn ask(wire: &Wire, subject: &Subject, function: &str, code: Code) -> Result<(), ScriptError> {
+    match function {
+        "ff_list_steps" => ff_list_steps(wire, ListStepsArgs::new(subject.id)).await.map(drop),
+        "ff_fork_execution" => {
+            let mut args = ForkArgs::new(subject.id);
+            match code {
+                Code::IdempotencyConflict => args.uuid = subject.id.uuid(),
+                Code::InvalidInput => args.before_step = Some(StepPoint::new(StepName::parse("b").unwrap())),
+                _ => {}
+            }
+            ff_fork_execution(wire, args).await.map(drop)
+        }
+        _ => {
+            let bytes = if code == Code::PayloadTooLarge { limits::STEP_RESULT_BYTES + 1 } else { 0 };
+            ff_record_step(wire, step(subject, "new", bytes)).await.map(drop)
+        }
+    }
+}
