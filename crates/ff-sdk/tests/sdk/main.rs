@@ -5,6 +5,7 @@
 mod connecting;
 mod flows;
 mod operator;
+mod steps;
 mod streams;
 mod suspension;
 mod worker;
