@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ff_core::contracts::{GrantedWaitpoint, ReceivedSignal, Task};
+use ff_core::contracts::{GrantedWaitpoint, ReceivedSignal, Resumption, Task};
 use ff_core::payload::Payload;
 use ff_core::step::{StepKind, StepOutcome, StepRef};
 use ff_core::suspension::ResumedBy;
@@ -19,7 +19,7 @@ use crate::{Context, Error, Fault};
 pub(in crate::worker) struct WaitLog {
     entries: Mutex<Entries>,
     /// The wait that the last suspension was, and how it ended.
-    last: Option<(StepRef, LastSuspension)>,
+    last: Vec<(StepRef, LastSuspension)>,
     /// The signals that came with the claim.
     handed: HashMap<SignalId, ReceivedSignal>,
 }
@@ -60,6 +60,25 @@ pub(super) enum Continuation {
         key: StepKey,
         looks: u32,
     },
+}
+
+/// What was left with a suspension that began before waits were steps: the wait, and how all waits before it had ended.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EarlierNote {
+    wait: EarlierWait,
+    #[serde(default)]
+    over: Vec<(EarlierWait, ResumedBy, Vec<SignalId>)>,
+}
+
+/// Its name, the how manieth of that name it is in a run, and what it waits on when that is not just its name.
+type EarlierWait = (StepName, u32, Vec<WaitpointKey>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Note {
+    Continuation(Continuation),
+    Earlier(EarlierNote),
 }
 
 impl Continuation {
@@ -112,18 +131,11 @@ impl WaitLog {
     /// What the claim tells of the last suspension. One that was not a wait of this kind leaves no note that reads as one.
     pub(in crate::worker) fn of(task: &Task, signals: Vec<ReceivedSignal>) -> Self {
         let last = task.resumption.as_ref().and_then(|past| {
-            let (step, last) = match serde_json::from_str(past.continuation.as_deref()?).ok()? {
-                Continuation::Call { name, key, looks } => ((name, key), LastSuspension::Call { looks }),
-                Continuation::Wait { name, key, waitpoints } => {
-                    let (execution_id, signals) = (task.execution_id, past.signals.clone());
-                    let end = WaitEnd { by: past.by, execution_id, signals, waitpoints };
-                    ((name, key), LastSuspension::Wait(end))
-                }
-            };
-            Some((StepRef { kind: StepKind::Wait, name: step.0, key: step.1 }, last))
+            let note = serde_json::from_str(past.continuation.as_deref()?).ok()?;
+            Some(waits_of(note, task.execution_id, past))
         });
         let handed = signals.into_iter().map(|received| (received.signal.id, received)).collect();
-        Self { entries: Mutex::default(), last, handed }
+        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed }
     }
 
     /// The next wait of a name in this run: the first has no key, the others are counted from 1.
@@ -154,12 +166,18 @@ impl WaitLog {
         if let Some(recorded) = context.steps().find(step) {
             return read(context, step, recorded.outcome).map(Some);
         }
-        match &self.last {
-            Some((last, LastSuspension::Wait(end))) if last == step => {
-                self.record(context, step, end, may_time_out).await.map(Some)
-            }
-            _ => Ok(None),
+        match self.unrecorded(context).find(|(last, _)| *last == step) {
+            Some((_, end)) => self.record(context, step, end, may_time_out).await.map(Some),
+            None => Ok(None),
         }
+    }
+
+    /// What ended with the last suspension and is not recorded.
+    fn unrecorded<'l>(&'l self, context: &'l Context) -> impl Iterator<Item = (&'l StepRef, &'l WaitEnd)> {
+        self.last.iter().filter_map(|(step, last)| match last {
+            LastSuspension::Wait(end) if context.steps().find(step).is_none() => Some((step, end)),
+            _ => None,
+        })
     }
 
     /// Records how a wait ended. A wait that must not time out has failed if it did, so a replay waits again.
@@ -181,17 +199,15 @@ impl WaitLog {
 
     /// Records the last wait, if this run has not asked for it: the next suspension takes its place.
     pub(in crate::worker) async fn record_last(&self, context: &Context) -> Result<(), WaitError> {
-        match &self.last {
-            Some((step, LastSuspension::Wait(end))) if context.steps().find(step).is_none() => {
-                self.record(context, step, end, true).await.map(drop)
-            }
-            _ => Ok(()),
+        for (step, end) in self.unrecorded(context) {
+            self.record(context, step, end, true).await?;
         }
+        Ok(())
     }
 
     /// How often a call has looked for the end of its callee.
     pub(in crate::worker) fn looks(&self, step: &StepRef) -> u32 {
-        match &self.last {
+        match self.last.first() {
             Some((last, LastSuspension::Call { looks })) if last == step => *looks,
             _ => 0,
         }
@@ -200,16 +216,11 @@ impl WaitLog {
     /// Whether the next wait on a waitpoint is over already.
     pub(super) fn is_over(&self, context: &Context, key: &WaitpointKey) -> bool {
         let recorded = context.steps().waits();
-        let last = match &self.last {
-            Some((step, LastSuspension::Wait(end))) if context.steps().find(step).is_none() => Some((step, end)),
-            _ => None,
-        };
-        let past = recorded
+        let recorded = recorded
             .iter()
             .filter_map(|(step, recorded)| Some((step, read(context, step, recorded.outcome.clone()).ok()?)))
-            .filter(|(step, end)| end.uses(step, key))
-            .count()
-            + usize::from(last.is_some_and(|(step, end)| end.uses(step, key)));
+            .filter(|(step, end)| end.uses(step, key));
+        let past = recorded.count() + self.unrecorded(context).filter(|(step, end)| end.uses(step, key)).count();
         past > self.entries().used.get(key).map_or(0, |used| *used as usize)
     }
 
@@ -234,6 +245,32 @@ impl WaitLog {
     }
 }
 
+/// The waits a note tells of, with how they ended.
+fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(StepRef, LastSuspension)> {
+    let ended = |by, signals, waitpoints| LastSuspension::Wait(WaitEnd { by, execution_id, signals, waitpoints });
+    match note {
+        Note::Continuation(Continuation::Call { name, key, looks }) => {
+            vec![(StepRef { kind: StepKind::Wait, name, key }, LastSuspension::Call { looks })]
+        }
+        Note::Continuation(Continuation::Wait { name, key, waitpoints }) => {
+            vec![(StepRef { kind: StepKind::Wait, name, key }, ended(past.by, past.signals.clone(), waitpoints))]
+        }
+        Note::Earlier(EarlierNote { wait, mut over }) => {
+            over.push((wait, past.by, past.signals.clone()));
+            let told = |((name, nth, waitpoints), by, signals): (EarlierWait, _, _)| {
+                Some((nth_wait(&name, nth)?, ended(by, signals, waitpoints)))
+            };
+            over.into_iter().filter_map(told).collect()
+        }
+    }
+}
+
+/// A wait by its name and the how manieth of that name it is in a run: the first has no key.
+fn nth_wait(name: &StepName, nth: u32) -> Option<StepRef> {
+    let key = if nth == 0 { StepKey::default() } else { StepKey::parse(&nth.to_string()).ok()? };
+    Some(StepRef { kind: StepKind::Wait, name: name.clone(), key })
+}
+
 /// A wait as it is recorded. The only wait that fails is one that timed out.
 fn read(context: &Context, step: &StepRef, outcome: StepOutcome) -> Result<WaitEnd, WaitError> {
     match outcome {
@@ -245,6 +282,8 @@ fn read(context: &Context, step: &StepRef, outcome: StepOutcome) -> Result<WaitE
 
 #[cfg(test)]
 mod tests {
+    use ff_core::types::{SuspensionId, TimestampMs};
+
     use super::*;
 
     fn step(name: &str) -> StepRef {
@@ -259,9 +298,35 @@ mod tests {
         let text = serde_json::to_string(&Continuation::wait(&step("ada"), &keys[..1])).unwrap();
         assert_eq!(text, r#"{"wait":{"name":"ada"}}"#);
         assert!(serde_json::from_str::<Continuation>(&text).is_ok());
-        for other in ["page 7", "{}", "[1]", r#"{"wait":["a",0,[]]}"#, r#"{"wait":{"name":"a","more":1}}"#] {
-            assert!(serde_json::from_str::<Continuation>(other).is_err(), "{other}");
+        for other in ["page 7", "{}", "[1]", r#"{"wait":["a",0,[]],"more":1}"#, r#"{"wait":{"name":"a","more":1}}"#] {
+            assert!(serde_json::from_str::<Note>(other).is_err(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_note_of_before_waits_were_steps_tells_all_of_them() {
+        let signal = SignalId::new();
+        let text = format!(
+            r#"{{"wait":["tick",1,[]],"over":[[["tick",0,[]],"signals",["{signal}"]],[["all",0,["a","b"]],"timeout",[]]]}}"#
+        );
+        let past = Resumption {
+            suspension_id: SuspensionId::new(),
+            by: ResumedBy::Operator,
+            at: TimestampMs(0),
+            continuation: None,
+            signals: vec![],
+            with_payload: 0,
+        };
+        let waits = waits_of(serde_json::from_str(&text).unwrap(), ExecutionId::new(0, uuid::Uuid::nil()), &past);
+        let told = waits.iter().map(|(step, last)| match last {
+            LastSuspension::Wait(end) => (step.name.as_str(), step.key.as_str(), end.by, end.signals.len()),
+            LastSuspension::Call { .. } => panic!("a call"),
+        });
+        let (signals, timeout, operator) = (ResumedBy::Signals, ResumedBy::Timeout, ResumedBy::Operator);
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [("tick", "", signals, 1), ("all", "", timeout, 0), ("tick", "1", operator, 0)]
+        );
     }
 
     #[test]

@@ -45,6 +45,7 @@ macro_rules! all {
             an_operator_may_end_a_sleep
             more_than_a_hundred_waits_are_remembered
             a_wait_that_was_not_asked_for_again_is_kept
+            a_wait_that_began_before_waits_were_steps_is_told
             a_step_may_tell_of_a_waitpoint
             a_call_returns_the_result_of_another_execution
             a_call_occupies_no_worker

@@ -2,9 +2,14 @@
 
 use std::time::Duration;
 
+use ff_sdk::core::contracts::{NextArgs, SuspendArgs, WaitpointBinding};
 use ff_sdk::core::execution::Outcome;
+use ff_sdk::core::lease::Holder;
+use ff_sdk::core::limits;
 use ff_sdk::core::state::PublicState;
-use ff_sdk::{Context, Fault, FlowFabric, Signal, Waitpoint};
+use ff_sdk::core::suspension::{Condition, ResumePolicy, SuspendReason, SuspendedBy, TimeoutBehavior};
+use ff_sdk::core::types::WaitpointKey;
+use ff_sdk::{Context, Fault, FlowFabric, Job, Signal, Waitpoint};
 
 use super::{World, did, later, soon, step};
 
@@ -97,4 +102,35 @@ pub(crate) async fn a_step_may_tell_of_a_waitpoint(ff: FlowFabric) {
     let id = world.submit(0).await;
     assert_eq!(world.end(&id).await.json::<u64>().unwrap(), 17);
     assert_eq!(world.steps(&id).await, ["step send invoice", "wait paid"]);
+}
+
+pub(crate) async fn a_wait_that_began_before_waits_were_steps_is_told(ff: FlowFabric) {
+    let id = ff.client().submit(Job::new("k", &())).await.unwrap().execution_id;
+    let next = NextArgs { wait_ms: 10_000, ..NextArgs::new(Holder::parse("old", "old-1").unwrap()) };
+    let task = soon(ff.long_poll().next(next)).await.unwrap().remove(0).task;
+    let key = WaitpointKey::parse("paid").unwrap();
+    let note = r#"{"wait":["paid",0,[]],"over":[[["first",0,[]],"timeout",[]]]}"#;
+    let args = SuspendArgs {
+        execution_id: id,
+        fence: task.fence,
+        waitpoints: vec![WaitpointBinding::Fresh { key: key.clone() }],
+        condition: Condition::Signal { waitpoint: key, name: None },
+        reason: SuspendReason::WaitingForSignal,
+        requested_by: SuspendedBy::Worker,
+        timeout: None,
+        timeout_behavior: TimeoutBehavior::AutoResume,
+        resume_policy: ResumePolicy::default(),
+        continuation: Some(note.to_owned()),
+        idempotency_key: None,
+        dedup_ttl_ms: limits::SUSPEND_DEDUP_MS,
+    };
+    let granted = ff.backend().suspend(args).await.unwrap().waitpoints.remove(0);
+    ff.client().signal(Signal::new(&Waitpoint::new(id, granted), "paid").json(&17)).await.unwrap();
+
+    let world = World::start(ff, |ctx: Context| async move {
+        ctx.sleep("first", Duration::from_secs(3_600)).await?;
+        Ok::<_, Fault>(ctx.wait_for_signal("paid").await?.json::<u64>()?)
+    });
+    assert_eq!(world.end(&id).await.json::<u64>().unwrap(), 17);
+    assert_eq!(world.steps(&id).await, ["wait first", "wait paid"]);
 }
