@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::JITTER_SCALE;
+use crate::execution::Failure;
 use crate::limits;
 
 /// Retries, timeouts and bounds of one execution.
@@ -91,6 +92,15 @@ pub struct RetryPolicy {
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self { max_retries: limits::MAX_RETRIES, backoff: Backoff::default(), retryable_categories: Vec::new() }
+    }
+}
+
+impl RetryPolicy {
+    /// Whether an execution is tried again after a failure, when it was so many times before.
+    pub fn allows(&self, failure: &Failure, retries: u32) -> bool {
+        let categories = &self.retryable_categories;
+        let named = categories.is_empty() || categories.iter().any(|category| category == failure.category.as_str());
+        !failure.permanent && named && retries < self.max_retries
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{
     Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, ExecutionEnd, ExecutionInfo, FlowsPage,
-    ListArgs, ListFlowsArgs, Page, PartitionKids, ReplayArgs, Replayed, ResumeArgs, Resumed, RevokeArgs, Revoked,
-    RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
+    ListArgs, ListFlowsArgs, Page, PartitionKids, ResumeArgs, Resumed, RevokeArgs, Revoked, RotateSecretArgs,
+    RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
@@ -168,12 +168,6 @@ impl Client {
     pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Cancelled, Error> {
         let args = CancelArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
         Ok(self.backend.cancel(args).await?)
-    }
-
-    /// Runs a finished execution again.
-    pub async fn replay(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Replayed, Error> {
-        let args = ReplayArgs { reason: reason.map(str::to_owned), ..ReplayArgs::new(*id) };
-        Ok(self.backend.replay(args).await?)
     }
 
     /// Delivers a signal to whatever waits for it.

@@ -42,7 +42,7 @@ pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Synchronous, Target, connect};
 pub use error::Error;
 pub use event::Events;
-pub use execution::{Bulk, BulkReport, Search, SearchResults};
+pub use execution::{Bulk, BulkReport, Fork, Replay, Search, SearchResults};
 pub use ff_api::{PublicUrl, Waitpoint};
 #[cfg(feature = "postgres")]
 pub use ff_backend_postgres::{Inbox, InboxError};
@@ -56,7 +56,7 @@ pub use stream::OutputReader;
 
 pub use worker::{
     AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, HandlerFuture, IntoReply, Output,
-    Reply, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
+    Reply, RunStep, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
 };
 
 /// The pages' programs must compile.
@@ -67,5 +67,6 @@ pub use worker::{
 #[doc = include_str!("../../../docs/suspensions.md")]
 #[doc = include_str!("../../../docs/flows.md")]
 #[doc = include_str!("../../../docs/streams.md")]
+#[doc = include_str!("../../../docs/steps.md")]
 #[doc = include_str!("../../../docs/operating.md")]
 struct Pages;

@@ -12,7 +12,7 @@ use ff_core::contracts::CompleteArgs;
 use ff_core::engine_error::EngineError;
 use ff_core::payload::Payload;
 use ff_sdk::{Context, Fault, Reply};
-use ff_testing::processes::Line;
+use ff_testing::processes::{Line, StepRun};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 use tokio::sync::Mutex;
 use tokio::time::interval;
@@ -27,6 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let gate = Arc::new(Mutex::new(BufReader::new(tokio::io::stdin()).lines()));
     let teller = Teller { backend: flowfabric.backend().clone(), name: name.clone() };
     let (hurrying, holding) = (teller.clone(), teller);
+    let held = gate.clone();
     let worker = flowfabric
         .worker(name)
         .lease_ttl(Duration::from_millis(lease_ttl_ms.parse()?))
@@ -38,11 +39,47 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .on("hold", move |work: Context| {
             let (teller, gate) = (holding.clone(), gate.clone());
             async move { teller.work(&work, Some(gate)).await }
+        })
+        .on("hurry-steps", |work: Context| async move { steps(&work, None).await })
+        .on("hold-steps", move |work: Context| {
+            let gate = held.clone();
+            async move { steps(&work, Some(gate)).await }
         });
     say(&Line::Ready)?;
     worker.run().await?;
     // A read of standard input may still be under way, and would keep the process.
     std::process::exit(0);
+}
+
+/// What lets held work go on, a line at a time.
+type Gate = Arc<Mutex<Lines<BufReader<Stdin>>>>;
+
+/// How many steps there are.
+const STEPS: u32 = 4;
+
+/// Runs steps, each of which waits at the gate, where there is one, before it is done and again when it is recorded. The result
+/// tells which attempt ran each.
+async fn steps(work: &Context, gate: Option<Gate>) -> Result<Vec<u32>, Fault> {
+    let (id, attempt) = (work.task().execution_id, work.task().attempt_index.0);
+    let pass = async || match &gate {
+        Some(gate) => gate.lock().await.next_line().await.map(drop),
+        None => Ok(()),
+    };
+    say(&Line::Started(id))?;
+    let mut ran_by = Vec::new();
+    for nth in 0..STEPS {
+        let step = StepRun { nth, attempt };
+        let run = || async {
+            say(&Line::Ran(id, step))?;
+            pass().await?;
+            Ok(attempt)
+        };
+        let by = work.step("count", run).key(nth).await?;
+        say(&Line::Recorded(id, step, by))?;
+        ran_by.push(by);
+        pass().await?;
+    }
+    Ok(ran_by)
 }
 
 /// Does the work and tells of it.
@@ -54,7 +91,7 @@ struct Teller {
 
 impl Teller {
     /// Works until the gate lets it finish, where there is one.
-    async fn work(&self, work: &Context, gate: Option<Arc<Mutex<Lines<BufReader<Stdin>>>>>) -> Result<Reply, Fault> {
+    async fn work(&self, work: &Context, gate: Option<Gate>) -> Result<Reply, Fault> {
         say(&Line::Started(work.task().execution_id))?;
         if let Some(gate) = gate {
             gate.lock().await.next_line().await?;

@@ -11,10 +11,21 @@ pub enum Line {
     Ready,
     /// Work begins.
     Started(ExecutionId),
+    /// The function of a step begins.
+    Ran(ExecutionId, StepRun),
+    /// A step has returned what is recorded; it says which attempt ran it.
+    Recorded(ExecutionId, StepRun, u32),
     /// The engine has acknowledged its end, with this result.
     Completed(ExecutionId, String),
     /// The engine has refused its end, with this code.
     Refused(ExecutionId, String),
+}
+
+/// A step in an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRun {
+    pub nth: u32,
+    pub attempt: u32,
 }
 
 impl fmt::Display for Line {
@@ -22,6 +33,8 @@ impl fmt::Display for Line {
         match self {
             Self::Ready => write!(f, "ready"),
             Self::Started(id) => write!(f, "started {id}"),
+            Self::Ran(id, step) => write!(f, "ran {id} {} {}", step.nth, step.attempt),
+            Self::Recorded(id, step, by) => write!(f, "recorded {id} {} {} {by}", step.nth, step.attempt),
             Self::Completed(id, result) => write!(f, "completed {id} {result}"),
             Self::Refused(id, code) => write!(f, "refused {id} {code}"),
         }
@@ -36,6 +49,14 @@ impl Line {
         match (what, id, more) {
             (Some("ready"), None, None) => Self::Ready,
             (Some("started"), Some(id), None) => Self::Started(id),
+            (Some("ran" | "recorded"), Some(id), Some(numbers)) => {
+                let numbers: Vec<u32> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+                match numbers[..] {
+                    [nth, attempt] => Self::Ran(id, StepRun { nth, attempt }),
+                    [nth, attempt, by] => Self::Recorded(id, StepRun { nth, attempt }, by),
+                    _ => panic!("not a line of a ledger: {text:?}"),
+                }
+            }
             (Some("completed"), Some(id), Some(result)) => Self::Completed(id, result.to_owned()),
             (Some("refused"), Some(id), Some(code)) => Self::Refused(id, code.to_owned()),
             _ => panic!("not a line of a ledger: {text:?}"),
@@ -52,7 +73,9 @@ mod tests {
     fn a_line_reads_back() {
         let id = ExecutionId::new(7, Uuid::nil());
         let result = "{\"by\": \"a\"}".to_owned();
-        for line in [Line::Ready, Line::Started(id), Line::Completed(id, result), Line::Refused(id, "no".into())] {
+        let step = StepRun { nth: 3, attempt: 1 };
+        let lines = [Line::Ready, Line::Started(id), Line::Completed(id, result), Line::Refused(id, "no".into())];
+        for line in lines.into_iter().chain([Line::Ran(id, step), Line::Recorded(id, step, 0)]) {
             assert_eq!(Line::parse(&line.to_string()), line);
         }
     }

@@ -5,7 +5,7 @@ mod process;
 mod server;
 mod worker;
 
-pub use ledger::Line;
+pub use ledger::{Line, StepRun};
 pub use process::{Process, Signal, within};
 pub use server::{ServerProcess, doctor};
 pub use worker::WorkerProcess;

@@ -11,8 +11,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, SearchCost, StreamCost,
-    SuspendToResume,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, SearchCost, StepCost,
+    StreamCost, SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -74,6 +74,23 @@ enum Scenario {
 
         /// Executions that suspend while others do
         #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
+        count: usize,
+    },
+    /// Executions with steps, beside executions without
+    Steps {
+        #[command(flatten)]
+        store: Store,
+
+        /// Callers that submit at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Steps of each execution
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = steps)]
+        steps: usize,
+
+        /// Executions with steps in all, and as many without
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
     /// Put out frames, as many as go and one at a time to a reader that follows
@@ -216,6 +233,9 @@ impl Bench {
             Scenario::Suspend { store, workers, count } => {
                 SuspendToResume { store: store.store, workers, count }.measure().await?
             }
+            Scenario::Steps { store, workers, steps, count } => {
+                StepCost { store: store.store, workers, steps, count }.measure().await?
+            }
             Scenario::Stream { store, workers, frame, count } => {
                 StreamCost { store: store.store, workers, frame, count }.measure().await?
             }
@@ -261,6 +281,10 @@ fn positive(text: &str) -> Result<usize, String> {
 
 fn frame(text: &str) -> Result<usize, String> {
     within(text, 1, limits::FRAME_BYTES)
+}
+
+fn steps(text: &str) -> Result<usize, String> {
+    within(text, 1, limits::STEPS as usize)
 }
 
 fn any_number(text: &str) -> Result<usize, String> {

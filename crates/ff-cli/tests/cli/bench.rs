@@ -103,6 +103,22 @@ fn a_suspension_is_measured_on_a_file_and_on_a_server() {
 }
 
 #[test]
+fn steps_are_measured_beside_executions_without_them() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
+    for store in ["sqlite:bench.db", &server.url()] {
+        let report = bench(folder.path(), &["steps", "--store", store, "--count", "50", "--steps", "3"]);
+        compared(&report);
+        assert_eq!((&report["scenario"], &report["settings"]["steps"]), (&"steps".into(), &3.into()));
+        percentiles(&report, &["record_step"]);
+        for figure in ["lifecycles_per_s", "steps_to_lifecycles"] {
+            assert!(report["figures"][figure].as_f64().is_some_and(|figure| figure > 0.0), "{report}");
+        }
+        let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
+        assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
+    }
+}
+
+#[test]
 fn output_is_measured_on_a_file_and_on_a_server() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
     for store in ["sqlite:bench.db", &server.url()] {

@@ -90,7 +90,7 @@ pub(crate) struct Cause {
 impl Execution {
     /// Schedules the next try when the policy allows one for this failure, otherwise ends the execution.
     pub(crate) fn retry_or_finish(&self, failure: Failure, cause: &Cause, nonce: &Nonce, now: TimestampMs) -> Change {
-        if !self.may_retry(&failure) {
+        if !self.policy.retry_policy.allows(&failure, self.retries) {
             let end = End {
                 outcome: Outcome::Failed,
                 by: cause.by.clone(),
@@ -109,13 +109,6 @@ impl Execution {
         change.after.retries += 1;
         change.events.push(Event::new(&self.id, now, EventKind::RetryScheduled { at: retry_at }));
         change
-    }
-
-    fn may_retry(&self, failure: &Failure) -> bool {
-        let policy = &self.policy.retry_policy;
-        let categories = &policy.retryable_categories;
-        let named = categories.is_empty() || categories.iter().any(|category| category == failure.category.as_str());
-        !failure.permanent && named && self.retries < policy.max_retries
     }
 }
 

@@ -1,10 +1,12 @@
-//! What an operator changes of an execution: labels and priority; searches, and actions on what they find.
+//! What an operator changes of an execution: labels and priority; searches, and actions on what they find; steps.
 
 mod bulk;
 mod search;
+mod step;
 
 pub use bulk::{Bulk, BulkReport};
 pub use search::{Search, SearchResults};
+pub use step::{Fork, Replay};
 
 use std::collections::BTreeSet;
 

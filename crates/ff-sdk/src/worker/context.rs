@@ -3,21 +3,24 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use ff_core::backend::EngineBackend;
+use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{Input, ProgressArgs, Task, TaskFlow};
 use ff_core::outage::OutageLog;
 use ff_core::payload::Payload;
 use ff_core::trace::TraceContext;
 use ff_core::types::ExecutionId;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::children::AddChildren;
 use super::held_executions::HeldExecution;
 use super::output::{Output, OutputBuffer};
-use super::suspension::{CreateWaitpoint, Journal, Suspend, WaitForApproval, WaitForSignal};
-use super::{Fault, children};
-use crate::{End, Error, Growth};
+use super::step::{RunStep, StepLog};
+use super::suspension::{CreateWaitpoint, Suspend, WaitForApproval, WaitForSignal, WaitLog};
+use super::{Fault, WaitError, children, step, suspension};
+use crate::{End, Error, Growth, Job};
 
 /// Things shared by all handlers of a worker, one of each type.
 pub(super) type States = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
@@ -36,7 +39,9 @@ pub(super) struct Work {
     pub(super) states: Arc<States>,
     pub(super) hold: HeldExecution,
     pub(super) outages: Arc<OutageLog>,
-    pub(super) journal: Journal,
+    pub(super) long_poll: Arc<dyn LongPoll>,
+    pub(super) steps: StepLog,
+    pub(super) waits: WaitLog,
     pub(super) output: Arc<OutputBuffer>,
 }
 
@@ -121,6 +126,43 @@ impl Context {
         Output::new(self.inner.output.clone(), channel)
     }
 
+    /// Runs a function once, however often the handler runs: its result is recorded before it is returned, and every later run
+    /// is told the result. A step is known by its name, not by where it stands.
+    ///
+    /// ```
+    /// # use ff_sdk::{Context, Fault};
+    /// # async fn send(_: &str) -> Result<u64, Fault> { Ok(7) }
+    /// async fn welcome(ctx: Context, people: Vec<String>) -> Result<u64, Fault> {
+    ///     let mut last = 0;
+    ///     for name in &people {
+    ///         last = ctx.step("send mail", || send(name)).key(name).retries(5).await?;
+    ///     }
+    ///     Ok(last)
+    /// }
+    /// ```
+    pub fn step<'a, T, F, Fut>(&self, name: &str, function: F) -> RunStep<'a, T>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        F: FnMut() -> Fut + Send + 'a,
+        Fut: Future<Output = Result<T, Fault>> + Send + 'a,
+    {
+        RunStep::new(self.clone(), name, function)
+    }
+
+    /// Waits so long, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal: no worker is occupied meanwhile.
+    pub async fn sleep(&self, name: &str, span: Duration) -> Result<(), WaitError> {
+        suspension::sleep(self, name, span).await
+    }
+
+    /// Submits a job, once however often the handler runs, and returns its result as JSON. It waits two seconds with the lease
+    /// held, and then as [`sleep`](Self::sleep) does, looking again from time to time. A callee that did not succeed is a
+    /// permanent fault.
+    pub async fn call<T: DeserializeOwned>(&self, name: &str, job: Job) -> Result<T, Fault> {
+        let value = step::call(self, name, job).await?;
+        let unreadable = |error| Fault::permanent("invalid_step", format!("the result of the call {name:?}: {error}"));
+        serde_json::from_value(value).map_err(unreadable)
+    }
+
     /// Waits for one signal of this name, at a waitpoint of the same name.
     ///
     /// The wait ends this run of the handler. Once the signal is there, the handler is called again from its start, and this
@@ -186,8 +228,16 @@ impl Context {
         &self.inner.output
     }
 
-    pub(super) fn journal(&self) -> &Journal {
-        &self.inner.journal
+    pub(super) fn long_poll(&self) -> &dyn LongPoll {
+        &*self.inner.long_poll
+    }
+
+    pub(super) fn steps(&self) -> &StepLog {
+        &self.inner.steps
+    }
+
+    pub(super) fn waits(&self) -> &WaitLog {
+        &self.inner.waits
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ff_core::contracts::ControlArgs;
 use ff_core::lease::Fence;
 use ff_core::types::ExecutionId;
-use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::sync::{Mutex as AsyncMutex, Notify, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +38,8 @@ pub(super) struct HeldExecution {
     pub(super) lease: Arc<AsyncMutex<()>>,
     /// Locked during a wait: a handler has one at a time.
     pub(super) turn: Arc<AsyncMutex<()>>,
+    /// Locked for reading while a step is recorded, for writing while the lease is given up.
+    pub(super) recording: Arc<RwLock<()>>,
 }
 
 impl HeldExecution {
@@ -52,6 +54,7 @@ impl HeldExecution {
             dropped: CancellationToken::new(),
             lease: Arc::default(),
             turn: Arc::default(),
+            recording: Arc::default(),
         }
     }
 }

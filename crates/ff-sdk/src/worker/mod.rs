@@ -12,6 +12,7 @@ mod registration;
 mod report;
 mod running;
 mod slots;
+mod step;
 mod suspension;
 
 pub use children::{AddChildren, Child, Children};
@@ -19,6 +20,7 @@ pub use context::Context;
 pub use handler::{Fault, Handler, HandlerFuture, IntoReply, Reply};
 pub use options::Worker;
 pub use output::Output;
+pub use step::RunStep;
 pub use suspension::{
     CreateWaitpoint, Decision, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome,
 };

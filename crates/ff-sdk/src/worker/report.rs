@@ -60,7 +60,7 @@ async fn say(backend: &dyn EngineBackend, task: &Task, end: &Result<Reply, Fault
 }
 
 /// A fault as the engine takes it: a category it accepts, a message within its limit.
-fn failure(fault: &Fault) -> Failure {
+pub(super) fn failure(fault: &Fault) -> Failure {
     let category = Kind::parse(&fault.category)
         .or_else(|_| Kind::parse("error"))
         .unwrap_or_else(|never| unreachable!("\"error\" is a name: {never}"));

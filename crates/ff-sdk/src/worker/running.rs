@@ -1,11 +1,14 @@
 //! The worker at work: claims, runs, renews, reports, drains.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::contracts::{Claimed, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Holder;
+use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, OptionFuture};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -14,12 +17,14 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::context::{Context, Work};
+use super::handler::SharedHandler;
 use super::held_executions::{HeldExecution, HeldExecutions, listen};
 use super::options::Setup;
 use super::output::OutputBuffer;
 use super::registration::Registration;
 use super::slots::{Slot, Slots};
-use super::suspension::Journal;
+use super::step::{StepLog, settle};
+use super::suspension::WaitLog;
 use super::{Fault, Reply, claiming, report};
 
 /// How often other tasks get their turn before a question is asked.
@@ -98,7 +103,7 @@ async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
 
 /// Runs one handler from claim to report.
 async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Claimed) {
-    let Claimed { task, payload, signals, inputs, .. } = claimed;
+    let Claimed { task, payload, signals, inputs, steps } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind without a handler");
         return;
@@ -115,10 +120,15 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         states: setup.states.clone(),
         hold: hold.clone(),
         outages: setup.outages.clone(),
-        journal: Journal::of(task.resumption.as_ref(), signals),
+        long_poll: setup.long_poll.clone(),
+        steps: StepLog::new(steps),
+        waits: WaitLog::of(&task, signals),
         output: output.clone(),
     });
-    let handling = async move { output.finish(handler(context).await).await };
+    let handling = async move {
+        let end = output.finish(run_handler(&handler, &context).await).await;
+        settle(&context, end).await
+    };
     let mut handling = AbortOnDropHandle::new(tokio::spawn(handling.in_current_span()));
     let end = keep_lease(&setup, &task, &hold, &mut handling).await;
     drop(slot);
@@ -126,6 +136,16 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         report::report(&setup, &task, end).await;
     }
     held.remove(&task.execution_id, &task.fence);
+}
+
+/// Runs a handler to its end. The handler of an execution that has failed and is being undone is dropped where something new
+/// would begin; what is reported then is the failure.
+async fn run_handler(handler: &SharedHandler, context: &Context) -> Result<Reply, Fault> {
+    let running = AssertUnwindSafe(async { handler(context.clone()).await }).catch_unwind();
+    tokio::select! {
+        end = running => end.unwrap_or_else(|panic| Err(panicked(&*panic))),
+        () = context.steps().stopped() => Err(Fault::permanent("failed", "the execution has failed and is being undone")),
+    }
 }
 
 /// Keeps the lease alive while the handler runs. `None` when the work was lost on the way, or waits now.
@@ -149,7 +169,7 @@ async fn keep_lease(
             }
             // A lost lease has no end to report, whether or not the handler stopped for it.
             () = hold.lost.cancelled() => break,
-            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(panicked(error)))),
+            finished = &mut *handling => return Some(finished.unwrap_or_else(|error| Err(broken_off(error)))),
             () = hold.renew_now.notified() => {}
             _ = renewals.tick() => {}
         }
@@ -206,17 +226,19 @@ async fn renew(setup: &Setup, task: &Task) -> Result<(), EngineError> {
     }
 }
 
-/// A handler that panicked failed; what it said is the message.
-fn panicked(error: JoinError) -> Fault {
-    let message = match error.try_into_panic() {
-        Ok(panic) => panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "the handler panicked".to_owned()),
-        Err(error) => error.to_string(),
-    };
-    Fault::retryable("panic", message)
+/// A task that panicked outside of its handler, or was stopped.
+fn broken_off(error: JoinError) -> Fault {
+    match error.try_into_panic() {
+        Ok(panic) => panicked(&*panic),
+        Err(error) => Fault::retryable("panic", error.to_string()),
+    }
+}
+
+/// What panicked failed; what it said is the message.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Fault {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Fault::retryable("panic", message.unwrap_or_else(|| "it panicked, and said nothing".to_owned()))
 }
 
 /// The span of one run. It is there whenever anything at all is logged: a warning must say what it is about, also where

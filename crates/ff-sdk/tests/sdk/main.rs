@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agent;
 mod connecting;
 mod flows;
 mod operator;
+mod steps;
 mod streams;
 mod suspension;
 mod worker;

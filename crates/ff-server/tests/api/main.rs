@@ -32,6 +32,7 @@ mod quiet;
 mod remote;
 mod secrets;
 mod signals;
+mod step_handlers;
 mod steps;
 mod stopping;
 mod submissions;

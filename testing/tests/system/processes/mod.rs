@@ -5,6 +5,7 @@ mod flows;
 mod freezing;
 mod load;
 mod server;
+mod steps;
 mod workers;
 
 use std::time::Duration;

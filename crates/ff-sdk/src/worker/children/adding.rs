@@ -7,6 +7,7 @@ use ff_core::contracts::{FlowEdgesArgs, GrowFlowArgs, GrownEdge, JoinSpec, Membe
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::flow::{Join, edge_id, member_id};
 use ff_core::limits;
+use ff_core::step::StepRef;
 use ff_core::types::{EdgeId, ExecutionId, IdempotencyKey, NodeName};
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
@@ -55,7 +56,12 @@ impl AddChildren {
         let place = place(&context)?;
         check_wait(&wait)?;
         check_twice(children.iter().map(|(name, _)| name.as_str()))?;
-        context.journal().first_children(&wait)?;
+        context.steps().load(&context).await?;
+        let step = context.waits().next(&wait)?;
+        if !step.key.is_empty() {
+            let why = format!("there is a wait {wait:?} already; call this one otherwise");
+            return Err(Refusal::invalid("children", why).into());
+        }
         let mut added = Vec::with_capacity(children.len());
         let mut nodes = Vec::with_capacity(children.len());
         for (name, node) in children {
@@ -66,14 +72,21 @@ impl AddChildren {
         if added.is_empty() {
             return Ok(Children::default());
         }
+        if context.steps().find(&step).is_none() {
+            context.steps().begin_new().await;
+            Self::add_and_wait(&context, step, &nodes, join).await?;
+        }
+        Ok(ended::read(&context, added).await?)
+    }
+
+    async fn add_and_wait(context: &Context, step: StepRef, nodes: &[NodeSpec], join: Join) -> Result<(), WaitError> {
         // All of them are one wait even when they are too many for one call: what is added while some of them run joins them,
         // and what is added after they have ended is waited for by itself. Only of all is that the same.
         let part = if join == Join::AllOf { limits::FLOW_CALL_NODES.min(limits::FLOW_CALL_EDGES) } else { nodes.len() };
         for (number, nodes) in nodes.chunks(part).enumerate() {
-            add(&context, &wait, number, nodes, join).await?;
+            add(context, step.name.as_str(), number, nodes, join).await?;
         }
-        ended::wait(&context).await?;
-        Ok(ended::read(&context, added).await?)
+        ended::wait(context, step).await
     }
 }
 

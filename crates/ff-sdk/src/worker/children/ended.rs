@@ -6,6 +6,8 @@ use ff_core::contracts::{WaitForChildrenArgs, WaitedForChildren};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::Outcome;
 use ff_core::flow::GroupState;
+use ff_core::payload::Payload;
+use ff_core::step::{StepOutcome, StepRef};
 use ff_core::types::ExecutionId;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
@@ -13,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::worker::WaitError;
 use crate::worker::claiming::Backoff;
+use crate::worker::step::record;
 use crate::{Context, End, Error};
 
 /// How many ends are read at once.
@@ -96,17 +99,21 @@ pub(super) async fn read(context: &Context, added: Vec<(String, ExecutionId)>) -
     Ok(Children(stream::iter(added).map(one).buffered(READ_AT_ONCE).try_collect().await?))
 }
 
-/// Returns when the children an execution added have ended as its join asks, or can no longer. Otherwise the lease is given
-/// up and the run of the handler ends here.
-pub(super) async fn wait(context: &Context) -> Result<(), WaitError> {
+/// Returns when the children an execution added have ended as its join asks, or can no longer; that is recorded then. Otherwise
+/// the lease is given up and the run of the handler ends here.
+pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitError> {
     // One wait at a time, as with suspensions.
     let _turn = context.hold().turn.lock().await;
+    context.waits().record_last(context).await?;
     let own = context.clone();
     // A separate task, so that it finishes even if the handler is dropped: the handler must not go on without its
     // lease.
     let suspending = tokio::spawn(async move { let_go(&own).await });
     match suspending.await.unwrap_or(Err(WaitError::Suspended))?.state {
-        GroupState::Satisfied | GroupState::Impossible => Ok(()),
+        GroupState::Satisfied | GroupState::Impossible => {
+            let outcome = StepOutcome::Succeeded { result: Payload::json("null") };
+            record(context, step, None, outcome).await.map(drop).map_err(WaitError::Step)
+        }
         GroupState::Pending => {
             context.hold().dropped.cancelled().await;
             Err(WaitError::Suspended)
@@ -117,6 +124,8 @@ pub(super) async fn wait(context: &Context) -> Result<(), WaitError> {
 /// Gives up the lease to wait; repeated while there is no answer and the lease may still be ours.
 async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
     context.output().flush().await?;
+    // What is done is recorded first.
+    let _recorded = context.hold().recording.write().await;
     let task = context.task();
     let args = WaitForChildrenArgs { execution_id: task.execution_id, fence: task.fence };
     let give_up = Instant::now() + Duration::from_millis(task.lease_ttl_ms);

@@ -60,6 +60,7 @@ impl WaitForApproval {
             plan.condition = Condition::approval(&plan.name);
             // Answers that came early are all handed over, so that the first of them can be told from the rest.
             plan.resume_policy.handed = SignalSelection::All;
+            plan.may_time_out = false;
         });
         Self { wait }
     }

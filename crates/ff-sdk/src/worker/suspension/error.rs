@@ -19,8 +19,8 @@ pub enum WaitError {
     Undecided { by: Source },
     /// The execution waits, and this run of the handler is over. Only a task the handler started and left behind sees this.
     Suspended,
-    /// The execution has waited more often than can be remembered.
-    TooManyWaits,
+    /// The end of the wait could not be recorded, or what is recorded cannot be read.
+    Step(Fault),
     /// The announcement of the waitpoint failed.
     Announce(Fault),
     /// The engine refused, or could not answer.
@@ -42,7 +42,7 @@ impl fmt::Display for WaitError {
             Self::Rejected { by, comment: None } => write!(f, "rejected by {by}"),
             Self::Undecided { by } => write!(f, "{by} let it go on without a decision"),
             Self::Suspended => f.write_str("the execution waits, and this run of its handler is over"),
-            Self::TooManyWaits => f.write_str("the execution has waited more often than can be remembered"),
+            Self::Step(fault) => f.write_str(&fault.message),
             Self::Announce(fault) => write!(f, "telling of the waitpoint went wrong: {}", fault.message),
             Self::Engine(error) => error.fmt(f),
         }
@@ -74,9 +74,8 @@ impl From<WaitError> for Fault {
             WaitError::TimedOut => Self::permanent("wait_timed_out", message),
             WaitError::Rejected { .. } => Self::permanent("rejected", message),
             WaitError::Undecided { .. } => Self::permanent("undecided", message),
-            WaitError::TooManyWaits => Self::permanent("too_many_waits", message),
             WaitError::Suspended => Self::retryable("suspended", message),
-            WaitError::Announce(fault) => fault,
+            WaitError::Announce(fault) | WaitError::Step(fault) => fault,
             WaitError::Engine(error) => {
                 let hopeless = error.code().is_some_and(|code| code.class() == Class::Terminal);
                 Self { category: "error".to_owned(), message, permanent: hopeless }

@@ -1,18 +1,21 @@
-//! Waiting inside a handler: for a signal, for a person's approval, or for any condition.
+//! Waiting inside a handler: for a signal, for a person's approval, for any condition, or for a time.
 //!
 //! A wait ends the handler's run: the execution is suspended, its lease given up, and the handler dropped. Once the wait is
-//! over the handler is called again from its start, and the same wait returns what ended it. So what stands before a wait
-//! runs again, and waits are told apart by their names, not by where they stand.
+//! over the handler is called again from its start, and the same wait returns what ended it, which is recorded as a step.
+//! So what stands before a wait and is no step runs again, and waits are told apart by their names, not by where they stand.
 
 mod approval;
 mod error;
-mod journal;
 mod signal;
+mod sleep;
 mod suspend;
 mod suspend_handler;
+mod wait_log;
 
 pub use approval::{Decision, Verdict, WaitForApproval};
 pub use error::WaitError;
-pub(super) use journal::Journal;
 pub use signal::WaitForSignal;
+pub(super) use sleep::sleep;
 pub use suspend::{CreateWaitpoint, Suspend, WaitOutcome};
+pub(super) use suspend_handler::look_again;
+pub(super) use wait_log::WaitLog;

@@ -102,6 +102,7 @@ impl IntoFuture for WaitForSignal {
             let wanted = name.clone();
             let wait = self.wait.set(|plan| {
                 plan.condition = Condition::Signal { waitpoint: plan.name.clone(), name: Some(wanted) };
+                plan.may_time_out = false;
             });
             signal_of(wait.await?)
         })

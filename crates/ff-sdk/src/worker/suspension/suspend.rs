@@ -129,6 +129,8 @@ pub(super) struct Plan {
     pub(super) announce: Option<Announce>,
     /// The question; shown with the execution.
     pub(super) question: Option<String>,
+    /// Whether its timeout is an end like others, and not a failure.
+    pub(super) may_time_out: bool,
 }
 
 impl Plan {
@@ -145,7 +147,15 @@ impl Plan {
             resume_policy: ResumePolicy::default(),
             announce: None,
             question: None,
+            may_time_out: true,
         })
+    }
+
+    /// A wait for nothing but time.
+    pub(super) fn timer(name: &str, span: Duration) -> Result<Self, Error> {
+        let plan = Self::new(name)?;
+        let reason = "sleeping".parse().map_err(|error| Refusal::invalid("reason", error))?;
+        Ok(Self { condition: Condition::TimeoutOnly, reason, timeout: Some(span), ..plan })
     }
 }
 
@@ -190,11 +200,12 @@ impl IntoFuture for CreateWaitpoint {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let key = self.key?;
-            if self.context.journal().is_over(&key) {
+            self.context.steps().load(&self.context).await?;
+            if self.context.waits().is_over(&self.context, &key) {
                 return Ok(None);
             }
             let granted = make(&self.context, key, millis(self.expires_in)).await?;
-            self.context.journal().made_ahead(&granted);
+            self.context.waits().made_ahead(&granted);
             Ok(Some(Waitpoint::new(self.context.task().execution_id, granted)))
         })
     }

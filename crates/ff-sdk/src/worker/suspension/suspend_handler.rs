@@ -5,13 +5,14 @@ use std::time::Duration;
 use ff_core::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome, Suspended, Timeout, WaitpointBinding};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
+use ff_core::step::StepRef;
 use ff_core::suspension::SuspendedBy;
-use ff_core::types::{SignalId, WaitpointKey};
+use ff_core::types::{ExecutionId, SignalId, WaitpointKey};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 
-use super::journal::FinishedWait;
 use super::suspend::{Plan, make, millis};
+use super::wait_log::{Continuation, WaitEnd};
 use super::{WaitError, WaitOutcome};
 use crate::worker::claiming::Backoff;
 use crate::{Context, Error, SignalMessage, Waitpoint};
@@ -21,35 +22,68 @@ const READ_AT_ONCE: usize = 16;
 
 /// Waits as planned. Returns what ended the wait, in this run or in an earlier one.
 pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, WaitError> {
-    let (asked, over) = context.journal().ask(&plan.name, &plan.keys);
-    if let Some(over) = over {
-        return recall(context, over).await;
+    let waits = context.waits();
+    context.steps().load(context).await?;
+    let step = waits.next(plan.name.as_str())?;
+    waits.uses(&plan.keys);
+    if let Some(end) = waits.ended(context, &step, plan.may_time_out).await? {
+        return recall(context, end).await;
     }
+    context.steps().begin_new().await;
     // One wait at a time: a second one would be refused for want of a lease, or take the first one's answer for its own.
     let _turn = context.hold().turn.lock().await;
+    let keys = plan.keys.clone();
+    let continuation = Continuation::wait(&step, &keys);
+    match suspend(context, plan, &continuation).await?.outcome {
+        SuspendOutcome::AlreadySatisfied { signals } => {
+            let end = WaitEnd::at_once(context, &step, &keys, signals);
+            recall(context, waits.record(context, &step, &end, true).await?).await
+        }
+        SuspendOutcome::Suspended => Err(left(context).await),
+    }
+}
+
+/// Suspends the execution of a call until it is time to look again for the end of its callee. Returns only what a task that
+/// the handler left behind is told.
+pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, looks: u32, span: Duration) -> WaitError {
+    let _turn = context.hold().turn.lock().await;
+    let pause = async {
+        let plan = Plan::timer(call.name.as_str(), span)?;
+        suspend(context, plan, &Continuation::call(call, looks)).await
+    };
+    match pause.await {
+        Ok(_) => left(context).await,
+        Err(error) => error,
+    }
+}
+
+/// The worker drops the handler now, and this with it. Only what the handler left behind lives on from here.
+async fn left(context: &Context) -> WaitError {
+    context.hold().dropped.cancelled().await;
+    WaitError::Suspended
+}
+
+/// Suspends as planned.
+async fn suspend(context: &Context, plan: Plan, continuation: &Continuation) -> Result<Suspended, WaitError> {
+    // The last wait is forgotten with the next suspension.
+    context.waits().record_last(context).await?;
     if let Some(question) = &plan.question {
         context.progress(None, Some(question)).await?;
     }
-    let mut args = arguments(context, &plan, context.journal().note(&asked)?);
+    let note = serde_json::to_string(continuation).map_err(Error::Encode)?;
+    let mut args = arguments(context, &plan, note);
     if let Some(announce) = plan.announce {
         let granted = make_ahead(context, &mut args).await?;
         let execution = context.task().execution_id;
         let waitpoints = granted.into_iter().map(|granted| Waitpoint::new(execution, granted)).collect();
         announce(waitpoints).await.map_err(WaitError::Announce)?;
     }
-    match let_go(context, args).await?.outcome {
-        SuspendOutcome::AlreadySatisfied { signals } => recall(context, context.journal().ended(asked, signals)).await,
-        SuspendOutcome::Suspended => {
-            // The worker drops the handler now, and this with it. Only what the handler left behind lives on from here.
-            context.hold().dropped.cancelled().await;
-            Err(WaitError::Suspended)
-        }
-    }
+    let_go(context, args).await
 }
 
 fn arguments(context: &Context, plan: &Plan, note: String) -> SuspendArgs {
     let task = context.task();
-    let bind = |key: &WaitpointKey| match context.journal().take_ahead(key) {
+    let bind = |key: &WaitpointKey| match context.waits().take_ahead(key) {
         Some(granted) => WaitpointBinding::Pending { id: granted.waitpoint_id, key: granted.waitpoint_key },
         None => WaitpointBinding::Fresh { key: key.clone() },
     };
@@ -85,13 +119,15 @@ async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<Gra
 /// its wait half way must not go on without its lease.
 async fn let_go(context: &Context, args: SuspendArgs) -> Result<Suspended, WaitError> {
     let own = context.clone();
-    let suspending = tokio::spawn(async move { suspend(&own, args).await });
+    let suspending = tokio::spawn(async move { ask(&own, args).await });
     suspending.await.unwrap_or(Err(WaitError::Suspended))
 }
 
 /// Asks for the suspension; repeated while there is no answer and the lease may still be ours.
-async fn suspend(context: &Context, mut args: SuspendArgs) -> Result<Suspended, WaitError> {
+async fn ask(context: &Context, mut args: SuspendArgs) -> Result<Suspended, WaitError> {
     context.output().flush().await?;
+    // What is done is recorded first.
+    let _recorded = context.hold().recording.write().await;
     let give_up = Instant::now() + Duration::from_millis(context.task().lease_ttl_ms);
     let mut backoff = Backoff::default();
     loop {
@@ -122,15 +158,16 @@ async fn suspend(context: &Context, mut args: SuspendArgs) -> Result<Suspended, 
 }
 
 /// Tells a wait that is over, with its signals.
-async fn recall(context: &Context, FinishedWait { by, signals, .. }: FinishedWait) -> Result<WaitOutcome, WaitError> {
-    let signals = stream::iter(signals).map(|id| read(context, id)).buffered(READ_AT_ONCE);
+async fn recall(context: &Context, end: WaitEnd) -> Result<WaitOutcome, WaitError> {
+    let WaitEnd { by, execution_id, signals, .. } = end;
+    let signals = stream::iter(signals).map(|id| read(context, &execution_id, id)).buffered(READ_AT_ONCE);
     Ok(WaitOutcome { by, signals: signals.try_collect().await? })
 }
 
 /// A signal as it came with the claim, or as the store has it.
-async fn read(context: &Context, id: SignalId) -> Result<SignalMessage, Error> {
-    match context.journal().handed(&id) {
+async fn read(context: &Context, execution: &ExecutionId, id: SignalId) -> Result<SignalMessage, Error> {
+    match context.waits().handed(&id) {
         Some(received) => Ok(SignalMessage(received)),
-        None => Ok(SignalMessage(context.backend().signal(&context.task().execution_id, &id).await?)),
+        None => Ok(SignalMessage(context.backend().signal(execution, &id).await?)),
     }
 }

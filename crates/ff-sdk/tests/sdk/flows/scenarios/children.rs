@@ -45,6 +45,9 @@ pub(crate) async fn a_handler_waits_for_its_children_and_hears_how_they_ended(ff
     let attempts = world.ff.client().attempts(&flow.execution("p").unwrap()).await.unwrap();
     assert_eq!(attempts.attempts.len(), 1, "the same attempt goes on");
     assert_eq!(attempts.leases[0].ended, LeaseEnding::WaitingForChildren);
+    let steps = world.ff.client().steps(&flow.execution("p").unwrap()).await.unwrap();
+    let recorded: Vec<_> = steps.iter().map(|step| (step.step.kind.as_str(), step.step.name.as_str())).collect();
+    assert_eq!(recorded, [("wait", "parts")]);
     let names: Vec<_> = states(&flow).await.into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["p", "p.parts.n1", "p.parts.n2", "p.parts.n3", "q"]);
 }

@@ -1,0 +1,120 @@
+//! Executions with steps, in rounds beside executions without and the bare store: machines change their speed within minutes,
+//! so only neighbours are compared.
+
+use std::collections::BTreeMap;
+
+use ff_sdk::store_url::without_password;
+use ff_sdk::{Context, Fault, Worker};
+use indicatif::ProgressBar;
+
+use crate::latency::Percentiles;
+use crate::load::lifecycles;
+use crate::store::{FloorLoad, Subject};
+use crate::{JobShape, KIND, Report, median};
+
+/// Measurements of each kind.
+const ROUNDS: usize = 5;
+/// Executions before anything is measured.
+const WARM_UP: usize = 200;
+/// Bytes of a payload, and of the result of a step.
+const BYTES: usize = 100;
+const SHAPE: JobShape = JobShape::Typical;
+
+/// What to measure.
+pub struct StepCost {
+    pub store: String,
+    /// Callers that submit at once, and executions worked on at once.
+    pub workers: usize,
+    /// Steps of each execution.
+    pub steps: usize,
+    /// Executions with steps in all, and as many without.
+    pub count: usize,
+}
+
+/// What a second had of each.
+struct Round {
+    steps: f64,
+    lifecycles: f64,
+    floor: Option<f64>,
+}
+
+impl StepCost {
+    pub async fn measure(self) -> anyhow::Result<Report> {
+        let mut subject = Subject::open(&self.store).await?;
+        let each = self.count.div_ceil(ROUNDS);
+        let bar = ProgressBar::new((2 * (WARM_UP + each * ROUNDS)) as u64);
+        self.plain(&subject, WARM_UP, &bar).await?;
+        self.with_steps(&subject, WARM_UP, &bar).await?;
+        subject.meter.latencies.forget();
+        let (mut rounds, mut latencies) = (Vec::with_capacity(ROUNDS), BTreeMap::new());
+        for _ in 0..ROUNDS {
+            let (round, told) = self.round(&mut subject, each, &bar).await?;
+            rounds.push(round);
+            latencies = told;
+        }
+        bar.finish_and_clear();
+        let mut report = Report::new("steps", without_password(&self.store), subject.settings().await?);
+        report.throughput_per_s = median(rounds.iter().map(|round| round.steps).collect());
+        report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
+        report.ratio = median(rounds.iter().filter_map(|round| Some(round.steps / round.floor?)).collect());
+        report.latency_ms = latencies;
+        let lifecycles = median(rounds.iter().map(|round| round.lifecycles).collect());
+        let quotient = median(rounds.iter().map(|round| round.steps / round.lifecycles).collect());
+        report.figures.extend(lifecycles.map(|rate| ("lifecycles_per_s", rate)));
+        report.figures.extend(quotient.map(|quotient| ("steps_to_lifecycles", quotient)));
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("steps", self.steps.into());
+        report.settings.insert("payload_bytes", BYTES.into());
+        report.settings.insert("count", self.count.into());
+        report.settings.insert("rounds", ROUNDS.into());
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// One of each, and how long the calls of executions with steps have taken so far.
+    async fn round(
+        &self,
+        subject: &mut Subject,
+        count: usize,
+        bar: &ProgressBar,
+    ) -> anyhow::Result<(Round, BTreeMap<String, Percentiles>)> {
+        let before = subject.reading().await?;
+        let lifecycles = self.plain(subject, count, bar).await?;
+        let commits = subject.reading().await?.since(&before).commits;
+        let batch = (3 * count).checked_div(usize::try_from(commits)?).unwrap_or(1).max(1);
+        let load = FloorLoad { count, payload: vec![b'x'; BYTES], workers: self.workers, batch };
+        let floor = subject.floor(&load).await?.map(|took| count as f64 / took.as_secs_f64());
+        subject.meter.latencies.forget();
+        let steps = self.with_steps(subject, count, bar).await?;
+        let mut latencies = subject.meter.latencies.percentiles();
+        latencies.retain(|name, _| name == "record_step");
+        Ok((Round { steps, lifecycles, floor }, latencies))
+    }
+
+    /// Lifecycles a second of executions without steps.
+    async fn plain(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<f64> {
+        let working = subject.work_with(self.workers, SHAPE.reply());
+        let took = lifecycles(subject, (self.workers, count), bar, |nth| SHAPE.job(BYTES, nth)).await?;
+        working.end().await?;
+        Ok(count as f64 / took.as_secs_f64())
+    }
+
+    /// Steps a second, with everything else that their executions cost.
+    async fn with_steps(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<f64> {
+        let working = subject.run(self.worker(subject));
+        let took = lifecycles(subject, (self.workers, count), bar, |nth| SHAPE.job(BYTES, nth)).await?;
+        working.end().await?;
+        Ok((count * self.steps) as f64 / took.as_secs_f64())
+    }
+
+    /// A worker whose handlers do nothing but record steps.
+    fn worker(&self, subject: &Subject) -> Worker {
+        let steps = self.steps;
+        subject.flowfabric.worker("bench").concurrency(self.workers).on(KIND, move |context: Context| async move {
+            for nth in 0..steps {
+                context.step("step", || async { Ok("x".repeat(BYTES)) }).key(nth).await?;
+            }
+            Ok::<_, Fault>(SHAPE.reply())
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! Calling: another execution is submitted, and its result awaited without occupying a worker.
+
+use std::time::Duration;
+
+use ff_core::contracts::{ExecutionEnd, SubmitArgs};
+use ff_core::engine_error::Code;
+use ff_core::limits;
+use ff_core::payload::Payload;
+use ff_core::step::{StepKind, StepOutcome, StepRef};
+use ff_core::types::{ExecutionId, IdempotencyKey};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::log::RecordedStep;
+use super::record::check_held;
+use super::run::{decode, failed};
+use super::{invalid, record, repeat};
+use crate::worker::WaitError;
+use crate::worker::suspension::look_again;
+use crate::{Context, End, Error, Fault, Job};
+
+/// How long the first look waits for the end, with the lease held.
+const FIRST_LOOK_MS: u64 = 2_000;
+/// The longest time between two looks.
+const LOOKS_APART: Duration = Duration::from_secs(30);
+
+/// What is recorded before anything is submitted, so that a later run finds the same execution.
+#[derive(Serialize, Deserialize)]
+struct Callee {
+    execution_id: ExecutionId,
+}
+
+/// What is recorded of an execution that succeeded.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CallResult {
+    Value(Value),
+    /// Too large to be recorded; the result is read from the execution itself.
+    ResultOf(ExecutionId),
+}
+
+/// Submits a job once, however often the handler runs, and returns its result.
+pub(in crate::worker) async fn call(context: &Context, name: &str, job: Job) -> Result<Value, Fault> {
+    let log = context.steps();
+    log.load(context).await?;
+    let wait = context.waits().next(name)?;
+    let step = StepRef { kind: StepKind::Step, ..wait.clone() };
+    log.ask(&step)?;
+    if let Some(recorded) = log.find(&wait) {
+        return read(context, &wait, recorded).await;
+    }
+    let (callee, is_new) = callee(context, &step, job).await?;
+    if is_new {
+        submit(context, &step, &callee).await?;
+    }
+    match end(context, &wait, &callee, is_new).await? {
+        Some(end) => {
+            let recorded = record(context, wait.clone(), None, outcome(&step, &end)?).await?;
+            read(context, &wait, recorded).await
+        }
+        None => {
+            let looks = context.waits().looks(&wait);
+            let apart = LOOKS_APART.min(Duration::from_secs(1 << looks.min(10)));
+            Err(look_again(context, &wait, looks + 1, apart).await.into())
+        }
+    }
+}
+
+/// The execution to be called, and whether this run chose it.
+async fn callee(context: &Context, step: &StepRef, job: Job) -> Result<(SubmitArgs, bool), Fault> {
+    let is_named = job.named().is_some();
+    let mut args = job.build().map_err(WaitError::from)?;
+    if args.idempotency_key.is_some() {
+        return Err(invalid(step, "a job that is called has no idempotency key of its own"));
+    }
+    let task = context.task();
+    if !is_named {
+        args.namespace = task.namespace.clone();
+    }
+    if args.trace.is_none() {
+        args.trace = task.trace.clone();
+    }
+    let recorded = context.steps().find(step);
+    let is_new = recorded.is_none();
+    if let Some(recorded) = recorded {
+        args.uuid = decode::<Callee>(step, &recorded.result()?)?.execution_id.uuid();
+    }
+    // Remembered longer than a callee that is soon forgotten, so it is not submitted a second time.
+    let key = format!("call/{}/{}", task.execution_id.uuid(), args.uuid);
+    args.idempotency_key = Some(IdempotencyKey::parse(&key).map_err(|error| invalid(step, error))?);
+    if is_new {
+        context.steps().begin_new().await;
+        check_held(context)?;
+        context.steps().check_room(context, step)?;
+        let chosen = Callee { execution_id: place(context, &args) };
+        let result = Payload::json(serde_json::to_vec(&chosen)?);
+        record(context, step.clone(), None, StepOutcome::Succeeded { result }).await?;
+    }
+    Ok((args, is_new))
+}
+
+fn place(context: &Context, args: &SubmitArgs) -> ExecutionId {
+    ExecutionId::place(args.uuid, &args.namespace, args.idempotency_key.as_ref(), &context.backend().partitions())
+}
+
+/// Submits the callee. It may be there already, and may have been forgotten since.
+async fn submit(context: &Context, step: &StepRef, callee: &SubmitArgs) -> Result<(), Fault> {
+    let submitted = repeat(context, "submit", || context.backend().submit(callee.clone())).await;
+    let submitted = submitted.map_err(WaitError::from)?.execution_id;
+    let chosen = place(context, callee);
+    if submitted == chosen { Ok(()) } else { Err(invalid(step, format!("was to call {chosen}, called {submitted}"))) }
+}
+
+/// How the callee ended; nothing while it has not.
+async fn end(
+    context: &Context,
+    wait: &StepRef,
+    callee: &SubmitArgs,
+    is_new: bool,
+) -> Result<Option<ExecutionEnd>, Fault> {
+    let id = place(context, callee);
+    let wait_ms = if is_new { FIRST_LOOK_MS } else { 0 };
+    let look = || repeat(context, "ended", || context.long_poll().ended(&id, wait_ms));
+    match look().await {
+        // A run before this one may have ended before it had submitted.
+        Err(error) if error.code() == Code::ExecutionNotFound => {
+            submit(context, wait, callee).await?;
+            look().await.map_err(|error| WaitError::from(error).into())
+        }
+        answer => answer.map_err(|error| WaitError::from(error).into()),
+    }
+}
+
+/// What is recorded of an end.
+fn outcome(step: &StepRef, ended: &ExecutionEnd) -> Result<StepOutcome, Fault> {
+    let id = ended.execution_id;
+    let value = match End(ended.clone()).json::<Value>() {
+        Ok(value) => value,
+        Err(error @ Error::NotSuccessful(..)) => {
+            return Ok(failed(&Fault::permanent(
+                "call_failed",
+                format!("the execution {id} of {:?}: {error}", step.name),
+            )));
+        }
+        Err(error) => return Ok(failed(&invalid(step, error))),
+    };
+    let mut text = serde_json::to_vec(&CallResult::Value(value))?;
+    if text.len() > limits::STEP_RESULT_BYTES {
+        text = serde_json::to_vec(&CallResult::ResultOf(id))?;
+    }
+    Ok(StepOutcome::Succeeded { result: Payload::json(text) })
+}
+
+/// What the callee returned, as it is recorded.
+async fn read(context: &Context, wait: &StepRef, recorded: RecordedStep) -> Result<Value, Fault> {
+    match decode(wait, &recorded.result()?)? {
+        CallResult::Value(value) => Ok(value),
+        CallResult::ResultOf(id) => {
+            let ended = repeat(context, "result", || context.backend().result(&id)).await;
+            End(ended.map_err(WaitError::from)?).json().map_err(|error| invalid(wait, error))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The steps of an execution, as one run of its handler knows them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use ff_core::contracts::{ListStepsArgs, StepsPage};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::limits;
+use ff_core::step::{Step, StepKind, StepOutcome, StepRef};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio_util::sync::CancellationToken;
+
+use super::undo::Compensation;
+use super::{failed_marker, invalid, repeat, told};
+use crate::{Context, Fault};
+
+/// The recorded steps, and those this run has asked for.
+pub(in crate::worker) struct StepLog {
+    entries: Mutex<Entries>,
+    /// The number of the last step that was read, while there are more.
+    rest: AsyncMutex<Option<u32>>,
+    /// Fires when a run that only undoes comes to something new.
+    stopped: CancellationToken,
+}
+
+#[derive(Default)]
+struct Entries {
+    recorded: HashMap<StepRef, RecordedStep>,
+    /// How many of them count towards the limit.
+    count: usize,
+    asked: HashSet<StepRef>,
+    compensations: Vec<Compensation>,
+}
+
+/// A step that is done, for this run and every later one.
+#[derive(Clone)]
+pub(in crate::worker) struct RecordedStep {
+    pub(in crate::worker) seq: u32,
+    pub(in crate::worker) outcome: StepOutcome,
+}
+
+impl RecordedStep {
+    /// The bytes of its result, or its failure. A step that failed is not tried again.
+    pub(in crate::worker) fn result(self) -> Result<Bytes, Fault> {
+        match self.outcome {
+            StepOutcome::Succeeded { result } => Ok(result.bytes),
+            StepOutcome::Failed { failure } => Err(Fault::permanent(failure.category.as_str(), failure.message)),
+        }
+    }
+}
+
+impl StepLog {
+    /// The steps that came with a claim.
+    pub(in crate::worker) fn new(page: StepsPage) -> Self {
+        let log =
+            Self { entries: Mutex::default(), rest: AsyncMutex::new(page.next), stopped: CancellationToken::new() };
+        log.add(page.steps);
+        log
+    }
+
+    /// Reads the steps that did not come with the claim, the first time it is called.
+    pub(in crate::worker) async fn load(&self, context: &Context) -> Result<(), EngineError> {
+        let mut rest = self.rest.lock().await;
+        while let Some(after) = *rest {
+            let first = ListStepsArgs::new(context.task().execution_id);
+            let args = ListStepsArgs { after: Some(after), limit: limits::PAGE, ..first };
+            let page = repeat(context, "list_steps", || context.backend().list_steps(args)).await?;
+            self.add(page.steps);
+            *rest = page.next;
+        }
+        Ok(())
+    }
+
+    fn add(&self, steps: Vec<Step>) {
+        for Step { seq, step, outcome, .. } in steps {
+            self.insert(step, RecordedStep { seq, outcome });
+        }
+    }
+
+    /// Notes that a step is recorded.
+    pub(super) fn insert(&self, step: StepRef, recorded: RecordedStep) {
+        let (mut entries, counts) = (self.entries(), step.kind != StepKind::Undo);
+        if entries.recorded.insert(step, recorded).is_none() && counts {
+            entries.count += 1;
+        }
+    }
+
+    /// A recorded step.
+    pub(in crate::worker) fn find(&self, step: &StepRef) -> Option<RecordedStep> {
+        self.entries().recorded.get(step).cloned()
+    }
+
+    /// The recorded waits.
+    pub(in crate::worker) fn waits(&self) -> Vec<(StepRef, RecordedStep)> {
+        let entries = self.entries();
+        let waits = entries.recorded.iter().filter(|(step, _)| step.kind == StepKind::Wait);
+        waits.map(|(step, recorded)| (step.clone(), recorded.clone())).collect()
+    }
+
+    /// Notes that a step is asked for. A second one could not be told from the first.
+    pub(super) fn ask(&self, step: &StepRef) -> Result<(), Fault> {
+        if self.entries().asked.insert(step.clone()) {
+            return Ok(());
+        }
+        let told = told(step);
+        let why = format!("the step {told} is asked for twice in one run: tell the two apart with .key(…)");
+        Err(Fault::permanent("duplicate_step", why))
+    }
+
+    /// Refuses one more step than may be recorded, before it is done.
+    pub(super) fn check_room(&self, context: &Context, step: &StepRef) -> Result<(), Fault> {
+        let most = context.task().policy.max_steps.unwrap_or(limits::STEPS);
+        if self.entries().count < most as usize {
+            return Ok(());
+        }
+        Err(invalid(step, Code::LimitExceeded.refusal().because(format!("the execution has {most} steps already"))))
+    }
+
+    /// The step that notes that the execution has failed, when it is recorded.
+    pub(super) fn failed(&self) -> Option<RecordedStep> {
+        self.find(&failed_marker())
+    }
+
+    /// Returns unless the execution has failed: then nothing new is begun, and the handler is dropped where it stands.
+    pub(in crate::worker) async fn begin_new(&self) {
+        if self.failed().is_some() {
+            self.stopped.cancel();
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Returns when the handler of an execution that has failed has come to something new.
+    pub(in crate::worker) async fn stopped(&self) {
+        self.stopped.cancelled().await;
+    }
+
+    /// Keeps how a step is undone.
+    pub(super) fn register(&self, compensation: Compensation) {
+        self.entries().compensations.push(compensation);
+    }
+
+    /// Takes how the steps of this run are undone, the last recorded first.
+    pub(super) fn take_compensations(&self) -> Vec<Compensation> {
+        let mut compensations = std::mem::take(&mut self.entries().compensations);
+        compensations.sort_by_key(|compensation| std::cmp::Reverse(compensation.seq));
+        compensations
+    }
+
+    pub(super) fn has_compensations(&self) -> bool {
+        !self.entries().compensations.is_empty()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,52 @@
+//! Steps: what a handler does once. The result of a step is recorded before it is used, so a handler that runs again, for
+//! whatever reason, is told the result and does not do it again.
+
+mod call;
+mod log;
+mod record;
+mod run;
+mod undo;
+
+pub(super) use call::call;
+pub(super) use log::StepLog;
+pub(super) use record::{record, repeat};
+pub use run::RunStep;
+pub(super) use undo::settle;
+
+use ff_core::engine_error::Refusal;
+use ff_core::step::{StepKind, StepRef};
+use ff_core::types::{StepKey, StepName};
+
+use super::Fault;
+
+/// The name of the step that notes that an execution has failed and is being undone. No other step may have it.
+const FAILED: &str = "(failed)";
+
+/// The step of a name and a key, as a handler writes them.
+pub(super) fn reference(kind: StepKind, name: &str, key: &str) -> Result<StepRef, Refusal> {
+    if name == FAILED {
+        return Err(Refusal::invalid(
+            "name",
+            format!("must be another: {FAILED:?} notes that an execution has failed"),
+        ));
+    }
+    let name = StepName::parse(name).map_err(|error| Refusal::invalid("name", error))?;
+    let key = StepKey::parse(key).map_err(|error| Refusal::invalid("key", error))?;
+    Ok(StepRef { kind, name, key })
+}
+
+/// The step that notes that an execution has failed.
+fn failed_marker() -> StepRef {
+    let name = StepName::parse(FAILED).unwrap_or_else(|never| unreachable!("{FAILED:?} is a name: {never}"));
+    StepRef { kind: StepKind::Undo, ..StepRef::new(name) }
+}
+
+/// A step in words.
+fn told(step: &StepRef) -> String {
+    if step.key.is_empty() { format!("{:?}", step.name) } else { format!("{:?} of the key {:?}", step.name, step.key) }
+}
+
+/// A step that can never be what the handler asks for.
+pub(super) fn invalid(step: &StepRef, why: impl std::fmt::Display) -> Fault {
+    Fault::permanent("invalid_step", format!("the step {}: {why}", told(step)))
+}

@@ -1,0 +1,102 @@
+//! Undoing: when an execution has failed for good, what its steps did is undone in reverse order.
+
+use bytes::Bytes;
+use ff_core::execution::Failure;
+use ff_core::payload::Payload;
+use ff_core::policy::Backoff;
+use ff_core::step::{StepOutcome, StepRef};
+use futures_util::future::BoxFuture;
+
+use super::log::RecordedStep;
+use super::record::check_held;
+use super::run::{attempt, decode, failed, pause};
+use super::{failed_marker, record, repeat};
+use crate::worker::report;
+use crate::{Context, Fault, Reply};
+
+/// How often a compensation is tried again before it has failed for good.
+const RETRIES: u32 = 5;
+
+/// Undoes a step, given its result.
+pub(super) type Undo = Box<dyn Fn(&[u8]) -> BoxFuture<'static, Result<(), Fault>> + Send + Sync>;
+
+/// How a recorded step is undone.
+pub(super) struct Compensation {
+    /// The number of the step.
+    pub(super) seq: u32,
+    /// What undoing it is recorded as.
+    pub(super) step: StepRef,
+    pub(super) result: Bytes,
+    pub(super) undo: Undo,
+}
+
+/// The end of a handler as it is reported. If the execution has failed for good, the steps that can be undone are undone first.
+pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Fault>) -> Result<Reply, Fault> {
+    let log = context.steps();
+    log.load(context).await?;
+    let fault = match (log.failed(), end) {
+        (Some(noted), _) => read_failure(noted),
+        (None, Err(fault)) if log.has_compensations() && is_final(context, &fault).await? => {
+            note_failure(context, &fault).await?;
+            fault
+        }
+        (None, end) => return end,
+    };
+    for compensation in log.take_compensations() {
+        compensate(context, compensation).await?;
+    }
+    // What was undone cannot be gone on with.
+    Err(Fault { permanent: true, ..fault })
+}
+
+/// Whether a fault ends the execution: it is permanent, or the execution is not retried after it.
+async fn is_final(context: &Context, fault: &Fault) -> Result<bool, Fault> {
+    check_held(context)?;
+    let policy = &context.task().policy.retry_policy;
+    let failure = report::failure(fault);
+    if !policy.allows(&failure, 0) {
+        return Ok(true);
+    }
+    let id = context.task().execution_id;
+    let info = repeat(context, "describe", || context.backend().describe(&id)).await?;
+    Ok(!policy.allows(&failure, info.retries))
+}
+
+/// Notes the failure, so that a run after this one goes on undoing.
+async fn note_failure(context: &Context, fault: &Fault) -> Result<(), Fault> {
+    let text = serde_json::to_vec(&report::failure(fault))?;
+    record(context, failed_marker(), None, StepOutcome::Succeeded { result: Payload::json(text) }).await?;
+    Ok(())
+}
+
+/// The failure an earlier run has noted.
+fn read_failure(noted: RecordedStep) -> Fault {
+    let read = noted.result().and_then(|text| decode::<Failure>(&failed_marker(), &text));
+    read.map_or_else(|fault| fault, |failure| Fault::permanent(failure.category.as_str(), failure.message))
+}
+
+/// Runs one compensation and records how it ended. Others are run though it fails.
+async fn compensate(context: &Context, compensation: Compensation) -> Result<(), Fault> {
+    let Compensation { step, result, undo, .. } = compensation;
+    if context.steps().find(&step).is_some() {
+        return Ok(());
+    }
+    let mut retried = 0;
+    let outcome = loop {
+        check_held(context)?;
+        match attempt(&mut || undo(&result)).await {
+            Ok(()) => break StepOutcome::Succeeded { result: Payload::json("null") },
+            Err(fault) if fault.permanent || retried >= RETRIES => {
+                tracing::error!(step = %step.name, key = %step.key, error = %fault.message, "a step could not be undone");
+                break failed(&fault);
+            }
+            Err(_) => pause(context, &Backoff::default(), retried).await?,
+        }
+        retried += 1;
+    };
+    if let Err(fault) = record(context, step, None, outcome).await {
+        check_held(context)?;
+        tracing::error!(error = %fault.message, "a compensation could not be recorded");
+    }
+    Ok(())
+}

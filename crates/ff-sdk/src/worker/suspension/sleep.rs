@@ -1,0 +1,22 @@
+//! Waiting for nothing but time.
+
+use std::time::Duration;
+
+use ff_core::signal::Signal;
+use ff_core::suspension::ResumedBy;
+
+use super::approval::comment;
+use super::suspend::Plan;
+use super::{WaitError, suspend_handler};
+use crate::Context;
+
+/// Waits so long. An operator may end the wait before its time, and may reject it.
+pub(in crate::worker) async fn sleep(context: &Context, name: &str, span: Duration) -> Result<(), WaitError> {
+    let woken = suspend_handler::wait(context, Plan::timer(name, span)?).await?;
+    match woken.signals.last() {
+        Some(said) if woken.by == ResumedBy::Operator && said.name() == Signal::REJECTED => {
+            Err(WaitError::Rejected { by: said.source().clone(), comment: comment(said) })
+        }
+        _ => Ok(()),
+    }
+}

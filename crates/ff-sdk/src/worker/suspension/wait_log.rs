@@ -1,0 +1,349 @@
+//! The waits of one run of a handler. A wait that is over is a recorded step; the last one may still have to be recorded.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ff_core::contracts::{GrantedWaitpoint, ReceivedSignal, Resumption, Task};
+use ff_core::payload::Payload;
+use ff_core::step::{StepKind, StepOutcome, StepRef};
+use ff_core::suspension::ResumedBy;
+use ff_core::types::{ExecutionId, SignalId, StepKey, StepName, WaitpointKey};
+use serde::{Deserialize, Serialize};
+
+use super::WaitError;
+use crate::worker::report;
+use crate::worker::step::{invalid, record, reference};
+use crate::{Context, Error, Fault};
+
+/// What a run knows of its waits.
+pub(in crate::worker) struct WaitLog {
+    entries: Mutex<Entries>,
+    /// The wait that the last suspension was, and how it ended.
+    last: Vec<(StepRef, LastSuspension)>,
+    /// The signals that came with the claim.
+    handed: HashMap<SignalId, ReceivedSignal>,
+}
+
+#[derive(Default)]
+struct Entries {
+    /// How often each name was waited for in this run.
+    asked: HashMap<StepName, u32>,
+    /// How often each waitpoint was waited on in this run.
+    used: HashMap<WaitpointKey, u32>,
+    /// Made ahead in this run, and not waited on yet.
+    ahead: HashMap<WaitpointKey, GrantedWaitpoint>,
+}
+
+/// What the last suspension was for.
+enum LastSuspension {
+    /// A wait, which is over.
+    Wait(WaitEnd),
+    /// A call that had looked so often for the end of its callee.
+    Call { looks: u32 },
+}
+
+/// What is left with a suspension for the next run: which wait it is.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Continuation {
+    Wait {
+        name: StepName,
+        #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+        key: StepKey,
+        /// What it waits on, when that is not just its name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waitpoints: Vec<WaitpointKey>,
+    },
+    Call {
+        name: StepName,
+        #[serde(default, skip_serializing_if = "StepKey::is_empty")]
+        key: StepKey,
+        looks: u32,
+    },
+}
+
+/// What was left with a suspension that began before waits were steps: the wait, and how all waits before it had ended.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EarlierNote {
+    wait: EarlierWait,
+    #[serde(default)]
+    over: Vec<(EarlierWait, ResumedBy, Vec<SignalId>)>,
+}
+
+/// Its name, the how manieth of that name it is in a run, and what it waits on when that is not just its name.
+type EarlierWait = (StepName, u32, Vec<WaitpointKey>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Note {
+    Continuation(Continuation),
+    Earlier(EarlierNote),
+}
+
+impl Continuation {
+    pub(super) fn wait(step: &StepRef, waitpoints: &[WaitpointKey]) -> Self {
+        Self::Wait { name: step.name.clone(), key: step.key.clone(), waitpoints: other_than_name(step, waitpoints) }
+    }
+
+    pub(super) fn call(step: &StepRef, looks: u32) -> Self {
+        Self::Call { name: step.name.clone(), key: step.key.clone(), looks }
+    }
+}
+
+/// What a wait waits on, when that is not just its name.
+fn other_than_name(step: &StepRef, waitpoints: &[WaitpointKey]) -> Vec<WaitpointKey> {
+    let is_its_name = matches!(waitpoints, [key] if key.as_str() == step.name.as_str());
+    if is_its_name { Vec::new() } else { waitpoints.to_vec() }
+}
+
+/// A wait that is over, as it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WaitEnd {
+    pub(super) by: ResumedBy,
+    /// The execution that received the signals: a fork has the waits of the one it comes from.
+    pub(super) execution_id: ExecutionId,
+    pub(super) signals: Vec<SignalId>,
+    /// What it waited on, when that is not just its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    waitpoints: Vec<WaitpointKey>,
+}
+
+impl WaitEnd {
+    /// A wait that the signals which came early ended at once.
+    pub(super) fn at_once(context: &Context, step: &StepRef, keys: &[WaitpointKey], signals: Vec<SignalId>) -> Self {
+        let execution_id = context.task().execution_id;
+        Self { by: ResumedBy::Signals, execution_id, signals, waitpoints: other_than_name(step, keys) }
+    }
+
+    fn timed_out(context: &Context) -> Self {
+        let execution_id = context.task().execution_id;
+        Self { by: ResumedBy::Timeout, execution_id, signals: Vec::new(), waitpoints: Vec::new() }
+    }
+
+    fn uses(&self, step: &StepRef, key: &WaitpointKey) -> bool {
+        if self.waitpoints.is_empty() { step.name.as_str() == key.as_str() } else { self.waitpoints.contains(key) }
+    }
+}
+
+impl WaitLog {
+    /// What the claim tells of the last suspension. One that was not a wait of this kind leaves no note that reads as one.
+    pub(in crate::worker) fn of(task: &Task, signals: Vec<ReceivedSignal>) -> Self {
+        let last = task.resumption.as_ref().and_then(|past| {
+            let note = serde_json::from_str(past.continuation.as_deref()?).ok()?;
+            Some(waits_of(note, task.execution_id, past))
+        });
+        let handed = signals.into_iter().map(|received| (received.signal.id, received)).collect();
+        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed }
+    }
+
+    /// The next wait of a name in this run: the first has no key, the others are counted from 1.
+    pub(in crate::worker) fn next(&self, name: &str) -> Result<StepRef, WaitError> {
+        let first = reference(StepKind::Wait, name, "")?;
+        let nth = {
+            let mut entries = self.entries();
+            let asked = entries.asked.entry(first.name.clone()).or_default();
+            *asked += 1;
+            *asked - 1
+        };
+        if nth == 0 { Ok(first) } else { Ok(reference(StepKind::Wait, name, &nth.to_string())?) }
+    }
+
+    /// Notes what a wait of this run waits on.
+    pub(super) fn uses(&self, keys: &[WaitpointKey]) {
+        let mut entries = self.entries();
+        keys.iter().for_each(|key| *entries.used.entry(key.clone()).or_default() += 1);
+    }
+
+    /// How a wait ended, if it has; then it is recorded.
+    pub(super) async fn ended(
+        &self,
+        context: &Context,
+        step: &StepRef,
+        may_time_out: bool,
+    ) -> Result<Option<WaitEnd>, WaitError> {
+        if let Some(recorded) = context.steps().find(step) {
+            return read(context, step, recorded.outcome).map(Some);
+        }
+        match self.unrecorded(context).find(|(last, _)| *last == step) {
+            Some((_, end)) => self.record(context, step, end, may_time_out).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// What ended with the last suspension and is not recorded.
+    fn unrecorded<'l>(&'l self, context: &'l Context) -> impl Iterator<Item = (&'l StepRef, &'l WaitEnd)> {
+        self.last.iter().filter_map(|(step, last)| match last {
+            LastSuspension::Wait(end) if context.steps().find(step).is_none() => Some((step, end)),
+            _ => None,
+        })
+    }
+
+    /// Records how a wait ended. A wait that must not time out has failed if it did, so a replay waits again.
+    pub(super) async fn record(
+        &self,
+        context: &Context,
+        step: &StepRef,
+        end: &WaitEnd,
+        may_time_out: bool,
+    ) -> Result<WaitEnd, WaitError> {
+        let outcome = if end.by == ResumedBy::Timeout && !may_time_out {
+            StepOutcome::Failed { failure: report::failure(&Fault::from(WaitError::TimedOut)) }
+        } else {
+            StepOutcome::Succeeded { result: Payload::json(serde_json::to_vec(end).map_err(Error::Encode)?) }
+        };
+        let recorded = record(context, step.clone(), None, outcome).await.map_err(WaitError::Step)?;
+        read(context, step, recorded.outcome)
+    }
+
+    /// Records the last wait, if this run has not asked for it: the next suspension takes its place.
+    pub(in crate::worker) async fn record_last(&self, context: &Context) -> Result<(), WaitError> {
+        for (step, end) in self.unrecorded(context) {
+            self.record(context, step, end, true).await?;
+        }
+        Ok(())
+    }
+
+    /// How often a call has looked for the end of its callee.
+    pub(in crate::worker) fn looks(&self, step: &StepRef) -> u32 {
+        match self.last.first() {
+            Some((last, LastSuspension::Call { looks })) if last == step => *looks,
+            _ => 0,
+        }
+    }
+
+    /// Whether the next wait on a waitpoint is over already.
+    pub(super) fn is_over(&self, context: &Context, key: &WaitpointKey) -> bool {
+        let recorded = context.steps().waits();
+        let recorded = recorded
+            .iter()
+            .filter_map(|(step, recorded)| Some((step, read(context, step, recorded.outcome.clone()).ok()?)))
+            .filter(|(step, end)| end.uses(step, key));
+        let past = recorded.count() + self.unrecorded(context).filter(|(step, end)| end.uses(step, key)).count();
+        past > self.entries().used.get(key).map_or(0, |used| *used as usize)
+    }
+
+    /// Notes that a waitpoint was made ahead.
+    pub(super) fn made_ahead(&self, granted: &GrantedWaitpoint) {
+        self.entries().ahead.insert(granted.waitpoint_key.clone(), granted.clone());
+    }
+
+    /// The waitpoint that was made ahead under a key, for the wait that uses it up.
+    pub(super) fn take_ahead(&self, key: &WaitpointKey) -> Option<GrantedWaitpoint> {
+        self.entries().ahead.remove(key)
+    }
+
+    /// A signal that came with the claim, when it came whole.
+    pub(super) fn handed(&self, id: &SignalId) -> Option<ReceivedSignal> {
+        let whole = |received: &&ReceivedSignal| received.payload.is_some() || received.signal.payload_bytes == 0;
+        self.handed.get(id).filter(whole).cloned()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The waits a note tells of, with how they ended.
+fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(StepRef, LastSuspension)> {
+    let ended = |by, signals, waitpoints| LastSuspension::Wait(WaitEnd { by, execution_id, signals, waitpoints });
+    match note {
+        Note::Continuation(Continuation::Call { name, key, looks }) => {
+            vec![(StepRef { kind: StepKind::Wait, name, key }, LastSuspension::Call { looks })]
+        }
+        Note::Continuation(Continuation::Wait { name, key, waitpoints }) => {
+            vec![(StepRef { kind: StepKind::Wait, name, key }, ended(past.by, past.signals.clone(), waitpoints))]
+        }
+        Note::Earlier(EarlierNote { wait, mut over }) => {
+            over.push((wait, past.by, past.signals.clone()));
+            let told = |((name, nth, waitpoints), by, signals): (EarlierWait, _, _)| {
+                Some((nth_wait(&name, nth)?, ended(by, signals, waitpoints)))
+            };
+            over.into_iter().filter_map(told).collect()
+        }
+    }
+}
+
+/// A wait by its name and the how manieth of that name it is in a run: the first has no key.
+fn nth_wait(name: &StepName, nth: u32) -> Option<StepRef> {
+    let key = if nth == 0 { StepKey::default() } else { StepKey::parse(&nth.to_string()).ok()? };
+    Some(StepRef { kind: StepKind::Wait, name: name.clone(), key })
+}
+
+/// A wait as it is recorded. The only wait that fails is one that timed out.
+fn read(context: &Context, step: &StepRef, outcome: StepOutcome) -> Result<WaitEnd, WaitError> {
+    match outcome {
+        StepOutcome::Failed { .. } => Ok(WaitEnd::timed_out(context)),
+        StepOutcome::Succeeded { result } => serde_json::from_slice(&result.bytes)
+            .map_err(|error| WaitError::Step(invalid(step, format!("what is recorded cannot be read: {error}")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::types::{SuspensionId, TimestampMs};
+
+    use super::*;
+
+    fn step(name: &str) -> StepRef {
+        reference(StepKind::Wait, name, "").unwrap()
+    }
+
+    #[test]
+    fn a_note_of_a_wait_reads_back_and_others_do_not() {
+        let keys = ["ada", "bob"].map(|key| WaitpointKey::parse(key).unwrap());
+        let text = serde_json::to_string(&Continuation::wait(&step("sign-off"), &keys)).unwrap();
+        assert_eq!(text, r#"{"wait":{"name":"sign-off","waitpoints":["ada","bob"]}}"#);
+        let text = serde_json::to_string(&Continuation::wait(&step("ada"), &keys[..1])).unwrap();
+        assert_eq!(text, r#"{"wait":{"name":"ada"}}"#);
+        assert!(serde_json::from_str::<Continuation>(&text).is_ok());
+        for other in ["page 7", "{}", "[1]", r#"{"wait":["a",0,[]],"more":1}"#, r#"{"wait":{"name":"a","more":1}}"#] {
+            assert!(serde_json::from_str::<Note>(other).is_err(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_note_of_before_waits_were_steps_tells_all_of_them() {
+        let signal = SignalId::new();
+        let text = format!(
+            r#"{{"wait":["tick",1,[]],"over":[[["tick",0,[]],"signals",["{signal}"]],[["all",0,["a","b"]],"timeout",[]]]}}"#
+        );
+        let past = Resumption {
+            suspension_id: SuspensionId::new(),
+            by: ResumedBy::Operator,
+            at: TimestampMs(0),
+            continuation: None,
+            signals: vec![],
+            with_payload: 0,
+        };
+        let waits = waits_of(serde_json::from_str(&text).unwrap(), ExecutionId::new(0, uuid::Uuid::nil()), &past);
+        let told = waits.iter().map(|(step, last)| match last {
+            LastSuspension::Wait(end) => (step.name.as_str(), step.key.as_str(), end.by, end.signals.len()),
+            LastSuspension::Call { .. } => panic!("a call"),
+        });
+        let (signals, timeout, operator) = (ResumedBy::Signals, ResumedBy::Timeout, ResumedBy::Operator);
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [("tick", "", signals, 1), ("all", "", timeout, 0), ("tick", "1", operator, 0)]
+        );
+    }
+
+    #[test]
+    fn a_wait_is_on_its_own_name_unless_it_is_on_others() {
+        let keys = ["ada", "bob"].map(|key| WaitpointKey::parse(key).unwrap());
+        let end = |step: &StepRef, keys: &[WaitpointKey]| WaitEnd {
+            by: ResumedBy::Signals,
+            execution_id: ExecutionId::new(0, uuid::Uuid::nil()),
+            signals: vec![],
+            waitpoints: other_than_name(step, keys),
+        };
+        let own = step("ada");
+        let on_own = end(&own, &keys[..1]);
+        assert!(on_own.uses(&own, &keys[0]) && !on_own.uses(&own, &keys[1]));
+        let both = step("sign-off");
+        let on_both = end(&both, &keys);
+        assert!(on_both.uses(&both, &keys[0]) && on_both.uses(&both, &keys[1]));
+        assert!(!on_both.uses(&both, &WaitpointKey::parse("sign-off").unwrap()));
+    }
+}

@@ -1,0 +1,226 @@
+//! Steps of workers and servers that are killed: what is recorded is not run again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ff_core::step::StepOutcome;
+use ff_core::types::ExecutionId;
+use ff_testing::number;
+use ff_testing::postgres_server::Postgres;
+use ff_testing::processes::{Line, ServerProcess, StepRun, WorkerProcess, doctor, within};
+use ff_testing::servers::{Flavour, Process};
+
+use super::{LEASE_TTL, stop, submit};
+
+/// How many steps the worker runs.
+const STEPS: u32 = 4;
+/// Long enough for a server to be started again.
+const LONG_LEASE: Duration = Duration::from_secs(15);
+/// Jobs that are finished from one kill to the next.
+const JOBS_A_KILL: usize = 30;
+
+/// A worker under test, and the execution it works on.
+struct Stepper {
+    worker: WorkerProcess,
+    id: ExecutionId,
+    attempt: u32,
+}
+
+impl Stepper {
+    async fn start(server: &ServerProcess, name: &str, lease: Duration, id: ExecutionId, attempt: u32) -> Self {
+        let mut worker = WorkerProcess::start(server.url(), name, lease, 1);
+        assert_eq!(worker.says().await, Line::Ready);
+        assert_eq!(worker.says().await, Line::Started(id));
+        Self { worker, id, attempt }
+    }
+
+    async fn runs(&mut self, nth: u32) {
+        let step = StepRun { nth, attempt: self.attempt };
+        assert_eq!(self.worker.says().await, Line::Ran(self.id, step));
+    }
+
+    async fn has(&mut self, nth: u32, by: u32) {
+        let step = StepRun { nth, attempt: self.attempt };
+        assert_eq!(self.worker.says().await, Line::Recorded(self.id, step, by));
+    }
+
+    /// Lets the handler pass its gate: within a step that runs, or after one that is recorded.
+    async fn go_on(&mut self) {
+        self.worker.let_finish().await;
+    }
+
+    /// Runs the steps from one on to their end.
+    async fn run_from(&mut self, first: u32) {
+        for nth in first..STEPS {
+            self.runs(nth).await;
+            self.go_on().await;
+            self.has(nth, self.attempt).await;
+            self.go_on().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_killed_within_a_step_costs_only_that_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ServerProcess::start(folder.path()).await;
+    let client = server.connect().await.client();
+    let id = submit(&client, "hold-steps").await;
+    let mut doomed = Stepper::start(&server, "doomed", LEASE_TTL, id, 0).await;
+    doomed.runs(0).await;
+    doomed.go_on().await;
+    doomed.has(0, 0).await;
+    doomed.go_on().await;
+    doomed.runs(1).await;
+    doomed.worker.process.kill().await;
+
+    let mut heir = Stepper::start(&server, "heir", LEASE_TTL, id, 1).await;
+    heir.has(0, 0).await;
+    heir.go_on().await;
+    heir.run_from(1).await;
+    let end = within("the execution ends", client.wait(&id)).await.unwrap();
+    assert_eq!(end.json::<Vec<u32>>().unwrap(), [0, 1, 1, 1]);
+    stop(server).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_killed_between_steps_costs_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ServerProcess::start(folder.path()).await;
+    let client = server.connect().await.client();
+    let id = submit(&client, "hold-steps").await;
+    let mut doomed = Stepper::start(&server, "doomed", LEASE_TTL, id, 0).await;
+    doomed.runs(0).await;
+    doomed.go_on().await;
+    doomed.has(0, 0).await;
+    doomed.worker.process.kill().await;
+
+    let mut heir = Stepper::start(&server, "heir", LEASE_TTL, id, 1).await;
+    heir.has(0, 0).await;
+    heir.go_on().await;
+    heir.run_from(1).await;
+    let end = within("the execution ends", client.wait(&id)).await.unwrap();
+    assert_eq!(end.json::<Vec<u32>>().unwrap(), [0, 1, 1, 1]);
+    stop(server).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_killed_around_a_recording_costs_no_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = ServerProcess::start(folder.path()).await;
+    let id = submit(&server.connect().await.client(), "hold-steps").await;
+    let mut worker = Stepper::start(&server, "worker", LONG_LEASE, id, 0).await;
+    // While a step runs.
+    worker.runs(0).await;
+    server.kill_and_start_again().await;
+    worker.go_on().await;
+    worker.has(0, 0).await;
+    // Between two steps.
+    server.kill_and_start_again().await;
+    worker.go_on().await;
+    // About when the step is recorded: before, while or after the server hears of it.
+    for nth in 1..STEPS {
+        worker.runs(nth).await;
+        worker.go_on().await;
+        server.kill_and_start_again().await;
+        worker.has(nth, 0).await;
+        worker.go_on().await;
+    }
+    let client = server.connect().await.client();
+    let end = within("the execution ends", client.wait(&id)).await.unwrap();
+    assert_eq!(end.json::<Vec<u32>>().unwrap(), [0; STEPS as usize]);
+    assert_eq!(client.steps(&id).await.unwrap().len(), STEPS as usize);
+    let store = server.store().to_owned();
+    stop(server).await;
+    assert_eq!(doctor(&store).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_recorded_step_runs_again_under_kills() {
+    let folder = tempfile::tempdir().unwrap();
+    are_killed_again_and_again(ServerProcess::start(folder.path()).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_recorded_step_runs_again_under_kills_on_postgres() {
+    let database = Postgres::quick();
+    are_killed_again_and_again(ServerProcess::over(database.url("flowfabric")).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_recorded_step_runs_again_under_kills_on_valkey() {
+    let valkey = Process::start(Flavour::Valkey, &[]);
+    are_killed_again_and_again(ServerProcess::over(valkey.url()).await).await;
+}
+
+/// Kills workers and the server by turns while executions with steps run. `FF_KILLS` says how often.
+async fn are_killed_again_and_again(mut server: ServerProcess) {
+    let kills = number("FF_KILLS", 6);
+    let flowfabric = server.connect().await;
+    let client = flowfabric.client();
+    let mut workers = vec![ready(&server, "ann").await, ready(&server, "bob").await];
+    let mut ids = Vec::new();
+    for _ in 0..(kills + 1) * JOBS_A_KILL {
+        ids.push(submit(&client, "hurry-steps").await);
+    }
+    let mut said = Vec::new();
+    for kill in 0..kills {
+        let last = ids[(kill + 1) * JOBS_A_KILL - 1];
+        within("some of the work is done", client.wait(&last)).await.unwrap();
+        if kill % 2 == 0 {
+            let mut doomed = workers.remove(0);
+            doomed.process.kill().await;
+            said.extend(doomed.rest().await);
+            workers.push(ready(&server, &format!("heir-{kill}")).await);
+        } else {
+            server.kill_and_start_again().await;
+        }
+    }
+    let mut ran_by = BTreeMap::new();
+    for id in &ids {
+        let end = within("the work is drained", client.wait(id)).await.unwrap();
+        ran_by.insert(*id, end.json::<Vec<u32>>().unwrap());
+        let recorded = client.steps(id).await.unwrap();
+        let results = recorded.iter().map(|step| match &step.outcome {
+            StepOutcome::Succeeded { result } => serde_json::from_slice::<u32>(&result.bytes).unwrap(),
+            StepOutcome::Failed { failure } => panic!("{failure:?}"),
+        });
+        assert_eq!(results.collect::<Vec<_>>(), ran_by[id], "{id}");
+    }
+    for worker in &mut workers {
+        worker.process.kill().await;
+        said.extend(worker.rest().await);
+    }
+    check_lines(&said, &ran_by);
+    let store = server.store().to_owned();
+    stop(server).await;
+    assert_eq!(doctor(&store).await, ids.len() as u64);
+}
+
+async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
+    let mut worker = WorkerProcess::start(server.url(), name, LEASE_TTL, 4);
+    assert_eq!(worker.says().await, Line::Ready);
+    worker
+}
+
+/// Every run is told the same result of a step, and no attempt runs a step after one that was told its result.
+fn check_lines(said: &[Line], ran_by: &BTreeMap<ExecutionId, Vec<u32>>) {
+    let mut runs = 0;
+    for line in said {
+        match line {
+            Line::Recorded(id, step, by) => assert_eq!(*by, ran_by[id][step.nth as usize], "{line}"),
+            Line::Ran(id, step) => {
+                runs += 1;
+                let told = said.iter().filter_map(|line| match line {
+                    Line::Recorded(told, recorded, _) if told == id && recorded.nth == step.nth => {
+                        Some(recorded.attempt)
+                    }
+                    _ => None,
+                });
+                assert!(told.min().is_none_or(|told| step.attempt <= told), "{line}, though it was recorded before");
+            }
+            _ => {}
+        }
+    }
+    assert!(runs >= ran_by.len() * STEPS as usize, "only {runs} runs of steps were told");
+}
