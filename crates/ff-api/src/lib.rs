@@ -45,7 +45,7 @@ pub use problem::Problem;
 pub use redacted::Redacted;
 pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};
-pub use stream::{AppendFrames, ItemKind, NewFrame, StreamItem, StreamPage};
+pub use stream::{AppendFrames, ItemKind, MakeStreamToken, NewFrame, StreamItem, StreamPage, StreamTokenReply};
 pub use suspension::{
     Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,
     RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,

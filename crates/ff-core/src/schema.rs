@@ -10,7 +10,7 @@ use crate::execution::contracts::Cursor;
 use crate::limits;
 use crate::signal::{FeedCursor, Position};
 use crate::stream::{StreamCursor, StreamMode};
-use crate::token::WaitpointToken;
+use crate::token::{StreamToken, WaitpointToken};
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, Priority};
 
@@ -72,6 +72,7 @@ described! {
         "required": ["traceparent"],
         "additionalProperties": false,
     });
+    StreamToken: opaque();
     WaitpointToken: opaque();
     Position: opaque();
     FeedCursor: opaque();

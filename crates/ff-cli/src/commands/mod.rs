@@ -50,7 +50,7 @@ pub(crate) use secrets::Secrets;
 pub(crate) use server::Server;
 pub(crate) use signal::Signal;
 pub(crate) use submit::Submit;
-pub(crate) use tail::Tail;
+pub(crate) use tail::{StreamToken, Tail};
 pub(crate) use waiting::Waiting;
 pub(crate) use watch::Watch;
 pub(crate) use worker::Worker;
