@@ -14,6 +14,8 @@ pub enum Access {
     AnyKey,
     /// A key with one of these roles, and with it only what belongs to the key's namespace.
     Roles(&'static [Role]),
+    /// The same, or a token for the stream of the execution that is named.
+    RolesOrStreamToken(&'static [Role]),
     /// A key of every namespace with one of these roles: it is about the whole deployment.
     Deployment(&'static [Role]),
 }
@@ -26,6 +28,8 @@ pub const WORK: Access = Access::Roles(&[Role::Work]);
 pub const OPERATE: Access = Access::Roles(&[Role::Operate]);
 /// Reading, for every role that has to do with executions.
 pub const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
+/// Reading what an execution puts out.
+pub const READ_STREAM: Access = Access::RolesOrStreamToken(&[Role::Submit, Role::Work, Role::Operate]);
 /// Changes by the submitter or an operator.
 pub const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);
 /// Additions by the submitter or a worker.
@@ -47,11 +51,16 @@ impl Access {
         !matches!(self, Self::Open | Self::Token)
     }
 
+    /// Whether the token of a stream stands in for a key.
+    pub fn takes_stream_token(self) -> bool {
+        matches!(self, Self::RolesOrStreamToken(_))
+    }
+
     /// Refuses a key that is not for this.
     pub fn check(self, key: &KeyInfo) -> Result<(), Refusal> {
         let roles = match self {
             Self::Open | Self::Token | Self::AnyKey => return Ok(()),
-            Self::Roles(roles) | Self::Deployment(roles) => roles,
+            Self::Roles(roles) | Self::RolesOrStreamToken(roles) | Self::Deployment(roles) => roles,
         };
         if !roles.iter().any(|role| key.may(*role)) {
             let names: Vec<_> = roles.iter().map(|role| role.as_str()).collect();

@@ -47,7 +47,7 @@ pub use redacted::Redacted;
 pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};
 pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsPage};
-pub use stream::{AppendFrames, ItemKind, NewFrame, StreamItem, StreamPage};
+pub use stream::{AppendFrames, ItemKind, MakeStreamToken, NewFrame, StreamItem, StreamPage, StreamTokenReply};
 pub use suspension::{
     Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,
     RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,

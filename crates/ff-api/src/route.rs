@@ -144,7 +144,8 @@ macro_rules! routes {
             get  "/v1/executions/{id}/result"                             READ      execution::result;
             get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
             get  "/v1/executions/{id}/steps"                              READ      step::list;
-            get  "/v1/executions/{id}/stream"                             READ      stream::read;
+            get  "/v1/executions/{id}/stream"                             READ_STREAM stream::read;
+            post "/v1/executions/{id}/stream/token"                       READ      stream::make_token;
             post "/v1/executions/{id}/suspend"                            WORK      suspension::suspend;
             post "/v1/executions/{id}/resume"                             OPERATE   suspension::resume;
             post "/v1/executions/{id}/approve"                            OPERATE   suspension::approve;

@@ -1,5 +1,7 @@
 //! Streams on the wire: frames that are appended, and what readers are told.
 
+mod token;
+
 use ff_core::contracts::{self, AppendFramesArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{AttemptOutcome, Outcome};
@@ -12,6 +14,8 @@ use serde_json::value::RawValue;
 use crate::Base64;
 use crate::content::present;
 use crate::lease::holder::{held, holder_calls};
+
+pub use token::{MakeStreamToken, StreamTokenReply};
 
 /// Something an attempt puts out: exactly one of `text`, `json` and `base64`.
 #[derive(Clone, Serialize, Deserialize)]

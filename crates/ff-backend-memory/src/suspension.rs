@@ -48,8 +48,8 @@ impl Handle<JudgeToken, ()> for MemoryBackend {
 }
 
 impl Handle<ReadKeyRing, KeyRing> for MemoryBackend {
-    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
-        Ok(self.model()?.key_ring(0))
+    async fn handle(&self, ReadKeyRing { partition }: ReadKeyRing) -> Answer<KeyRing> {
+        Ok(self.model()?.key_ring(partition))
     }
 }
 

@@ -85,8 +85,8 @@ impl Handle<FindKey, Option<ApiKey>> for ValkeyBackend {
 }
 
 impl Handle<ReadKeyRing, KeyRing> for ValkeyBackend {
-    async fn handle(&self, _: ReadKeyRing) -> Answer<KeyRing> {
-        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, 0).await?;
+    async fn handle(&self, ReadKeyRing { partition }: ReadKeyRing) -> Answer<KeyRing> {
+        let signing = ff_read_waitpoint_hmac_secrets(&*self.calls, partition).await?;
         Ok(signing.map(|signing| signing.ring).unwrap_or_default())
     }
 }

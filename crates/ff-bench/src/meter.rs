@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, SubmitArgs, SubmitFlowArgs,
-    Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
+use ff_core::token::StreamToken;
 use ff_core::types::ExecutionId;
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -162,5 +163,9 @@ impl EngineBackend for Metered<dyn EngineBackend> {
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
         self.inner.rotate_secret(args).await
+    }
+
+    async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken> {
+        self.inner.stream_token(args).await
     }
 }

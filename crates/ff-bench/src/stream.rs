@@ -1,15 +1,23 @@
-//! Handlers put out frames: as many as they can, and then one at a time to a reader that follows.
+//! Handlers put out frames: as many as they can, then one at a time to a reader that follows, and then through a server to readers
+//! that follow as browsers do.
 
+mod server;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context as _, ensure};
 use ff_core::contracts::StreamItem;
 use ff_core::types::ExecutionId;
 use ff_sdk::store_url::without_password;
 use ff_sdk::{Context, Fault, Job, Reply, Worker};
 use futures_util::future::try_join_all;
+use server::{ServerProcess, SseReader};
 use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinSet;
 
+use crate::latency::Latencies;
 use crate::store::Subject;
 use crate::{KIND, Report};
 
@@ -17,6 +25,11 @@ use crate::{KIND, Report};
 const ALONE: usize = 500;
 /// Frames one at a time before anything is measured.
 const WARM_UP: usize = 50;
+/// Frames one at a time to many readers, and then as many as go.
+const ALONE_TO_MANY: usize = 100;
+const AT_ONCE_TO_MANY: usize = 1_000;
+/// A reader that has not got a frame for so long is starved.
+const STARVED: Duration = Duration::from_secs(30);
 
 /// What to measure.
 pub struct StreamCost {
@@ -27,96 +40,204 @@ pub struct StreamCost {
     pub frame: usize,
     /// Frames of all of them.
     pub count: usize,
+    /// Readers of one stream of a server.
+    pub readers: usize,
+    /// The program `ff`, which is started as a server.
+    pub ff: PathBuf,
 }
 
-/// What a handler is to do: put out so many frames at once, or one whenever it is asked to, and say when.
+/// What a handler is to do: put out frames, each when it is asked to and saying when, and then as many as go.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Plan {
-    frames: usize,
+    alone: usize,
+    at_once: usize,
     bytes: usize,
-    alone: bool,
+}
+
+/// The handler of a plan, as it is asked for frames.
+struct Speaker {
+    asks: mpsc::UnboundedSender<()>,
+    says: mpsc::UnboundedReceiver<Instant>,
 }
 
 impl StreamCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
-        let (asks, asked) = mpsc::unbounded_channel();
-        let (said, mut says) = mpsc::unbounded_channel();
-        let working = subject.run(worker(&subject, self.workers, asked, said));
+        let (worker, mut speaker) = worker(&subject, self.workers);
+        let working = subject.run(worker);
         let client = subject.flowfabric.client();
-        let plan = Plan { frames: self.count.div_ceil(self.workers), bytes: self.frame, alone: false };
+        let plan = Plan { alone: 0, at_once: self.count.div_ceil(self.workers), bytes: self.frame };
         let began = Instant::now();
         let jobs = (0..self.workers).map(|_| client.submit(Job::new(KIND, &plan)));
         let ids: Vec<_> = try_join_all(jobs).await?.into_iter().map(|job| job.execution_id).collect();
         try_join_all(ids.iter().map(|id| client.wait(id))).await?;
         let took = began.elapsed();
 
-        let alone = Plan { frames: WARM_UP + ALONE, alone: true, ..plan.clone() };
-        let id = client.submit(Job::new(KIND, &alone)).await?.execution_id;
-        self.follow(&subject, &id, &asks, &mut says).await?;
+        let id = self.submit(&subject, WARM_UP + ALONE, 0).await?;
+        follow(&subject, &id, &mut speaker).await?;
         let mut report = Report::new("stream", without_password(&self.store), subject.settings().await?);
-        report.throughput_per_s = Some((plan.frames * self.workers) as f64 / took.as_secs_f64());
+        report.throughput_per_s = Some((plan.at_once * self.workers) as f64 / took.as_secs_f64());
         report.latency_ms = subject.meter.latencies.percentiles();
-        report.settings.insert("workers", self.workers.into());
-        report.settings.insert("frame_bytes", self.frame.into());
-        report.settings.insert("count", self.count.into());
-        report.settings.insert("alone", ALONE.into());
         working.end().await?;
         subject.close().await;
+        self.measure_served(&mut report).await?;
+        for (name, setting) in [
+            ("workers", self.workers),
+            ("frame_bytes", self.frame),
+            ("count", self.count),
+            ("alone", ALONE),
+            ("readers", self.readers),
+        ] {
+            report.settings.insert(name, setting.into());
+        }
         Ok(report)
     }
 
-    /// Follows one execution, and asks for the next frame when one has come.
-    async fn follow(
-        &self,
-        subject: &Subject,
-        id: &ExecutionId,
-        asks: &mpsc::UnboundedSender<()>,
-        says: &mut mpsc::UnboundedReceiver<Instant>,
-    ) -> anyhow::Result<()> {
-        let mut reader = subject.flowfabric.client().output(id, None);
-        asks.send(())?;
-        let mut heard = 0;
-        while let Some(item) = reader.next().await? {
-            let StreamItem::Frame { .. } = item else { continue };
-            let came = Instant::now();
-            let put_out = says.recv().await.unwrap_or(came);
-            heard += 1;
-            if heard == WARM_UP {
-                subject.meter.latencies.forget();
-            } else if heard > WARM_UP {
-                subject.meter.latencies.took("frame_to_reader", came.saturating_duration_since(put_out));
+    /// The same store behind a server of its own, which one reader follows, and then many.
+    async fn measure_served(&self, report: &mut Report) -> anyhow::Result<()> {
+        let server = ServerProcess::start(&self.ff, &self.store).await?;
+        let subject = Subject::reach(server.url()).await?;
+        let (worker, mut speaker) = worker(&subject, 1);
+        let working = subject.run(worker);
+        let latencies = Latencies::default();
+
+        let id = self.submit(&subject, WARM_UP + ALONE, 0).await?;
+        let readers = Readers::open(&server, &id, 1).await?;
+        let heard = readers.follow(&mut speaker, WARM_UP + ALONE, 0, |nth, took, _| {
+            if nth >= WARM_UP {
+                latencies.took("frame_to_sse", took);
             }
-            // The handler has ended when the last frame has come.
-            asks.send(()).ok();
+        });
+        ensure!(heard.await? == 0, "a single reader was starved");
+
+        if self.readers > 0 {
+            report.figures.insert("server_mib_without_readers", server.mib("VmRSS")?);
+            let id = self.submit(&subject, ALONE_TO_MANY, AT_ONCE_TO_MANY).await?;
+            let readers = Readers::open(&server, &id, self.readers).await?;
+            let starved = readers.follow(&mut speaker, ALONE_TO_MANY, AT_ONCE_TO_MANY, |_, took, is_last| {
+                latencies.took("frame_to_sse_of_many", took);
+                if is_last {
+                    latencies.took("frame_to_last_of_many", took);
+                }
+            });
+            report.figures.insert("starved_readers", starved.await? as f64);
+            report.figures.insert("server_mib", server.mib("VmHWM")?);
         }
-        Ok(())
+        report.latency_ms.extend(latencies.percentiles());
+        working.end().await?;
+        subject.close().await;
+        server.stop().await
+    }
+
+    async fn submit(&self, subject: &Subject, alone: usize, at_once: usize) -> anyhow::Result<ExecutionId> {
+        let plan = Plan { alone, at_once, bytes: self.frame };
+        Ok(subject.flowfabric.client().submit(Job::new(KIND, &plan)).await?.execution_id)
     }
 }
 
-/// A worker whose handlers put out frames as they are told.
-fn worker(
-    subject: &Subject,
-    at_once: usize,
-    asked: mpsc::UnboundedReceiver<()>,
-    said: mpsc::UnboundedSender<Instant>,
-) -> Worker {
+/// Follows one execution, and asks for the next frame when one has come.
+async fn follow(subject: &Subject, id: &ExecutionId, speaker: &mut Speaker) -> anyhow::Result<()> {
+    let mut reader = subject.flowfabric.client().output(id, None);
+    speaker.asks.send(())?;
+    let mut heard = 0;
+    while let Some(item) = reader.next().await? {
+        let StreamItem::Frame { .. } = item else { continue };
+        let came = Instant::now();
+        let put_out = speaker.says.recv().await.unwrap_or(came);
+        heard += 1;
+        if heard == WARM_UP {
+            subject.meter.latencies.forget();
+        } else if heard > WARM_UP {
+            subject.meter.latencies.took("frame_to_reader", came.saturating_duration_since(put_out));
+        }
+        if heard < WARM_UP + ALONE {
+            speaker.asks.send(())?;
+        }
+    }
+    Ok(())
+}
+
+/// Readers of one stream, each in a task of its own.
+struct Readers {
+    tasks: JoinSet<anyhow::Result<u64>>,
+    /// When one of them got a frame of which number.
+    heard: mpsc::UnboundedReceiver<(u64, Instant)>,
+}
+
+impl Readers {
+    /// Opens so many, and returns when the server has answered all of them.
+    async fn open(server: &ServerProcess, id: &ExecutionId, count: usize) -> anyhow::Result<Self> {
+        let (tell, heard) = mpsc::unbounded_channel();
+        let mut tasks = JoinSet::new();
+        for _ in 0..count {
+            tasks.spawn(read(SseReader::open(server.url(), id).await?, tell.clone()));
+        }
+        Ok(Self { tasks, heard })
+    }
+
+    /// Has a handler put out frames one at a time, each when all readers have the one before, and more at once. Counts the readers that
+    /// did not get every frame.
+    async fn follow(
+        mut self,
+        speaker: &mut Speaker,
+        alone: usize,
+        at_once: usize,
+        took: impl Fn(usize, Duration, bool),
+    ) -> anyhow::Result<usize> {
+        let count = self.tasks.len();
+        for nth in 0..alone {
+            speaker.asks.send(())?;
+            let put_out = speaker.says.recv().await.context("the handler has ended")?;
+            for reader in 1..=count {
+                let Ok(heard) = tokio::time::timeout(STARVED, self.heard.recv()).await else {
+                    return Ok(count + 1 - reader);
+                };
+                let (_, came) = heard.context("a reader was cut off")?;
+                took(nth, came.saturating_duration_since(put_out), reader == count);
+            }
+        }
+        let mut satisfied = 0;
+        while let Ok(Some(read)) = tokio::time::timeout(STARVED, self.tasks.join_next()).await {
+            satisfied += usize::from(read?? == (alone + at_once) as u64);
+        }
+        Ok(count - satisfied)
+    }
+}
+
+/// Reads to the end, and tells of every frame. Counts those that came in order.
+async fn read(mut reader: SseReader, tell: mpsc::UnboundedSender<(u64, Instant)>) -> anyhow::Result<u64> {
+    let mut next = 0;
+    while let Some(seq) = reader.next().await? {
+        ensure!(seq == next, "frame {seq} came in place of frame {next}");
+        next += 1;
+        // Fails when no one measures any more.
+        tell.send((seq, Instant::now())).ok();
+    }
+    Ok(next)
+}
+
+/// A worker whose handlers put out frames as they are told, and how one of them is asked.
+fn worker(subject: &Subject, at_once: usize) -> (Worker, Speaker) {
+    let (asks, asked) = mpsc::unbounded_channel();
+    let (said, says) = mpsc::unbounded_channel();
     let asked = Arc::new(Mutex::new(asked));
     let worker = subject.flowfabric.worker("bench").concurrency(at_once).lease_ttl(Duration::from_secs(60));
-    worker.on(KIND, move |context: Context, plan: Plan| {
+    let worker = worker.on(KIND, move |context: Context, plan: Plan| {
         let (asked, said) = (asked.clone(), said.clone());
         async move {
             let (out, text) = (context.stream("out"), "x".repeat(plan.bytes));
-            for _ in 0..plan.frames {
-                if plan.alone {
-                    asked.lock().await.recv().await;
-                    // Fails when the reader has gone.
-                    said.send(Instant::now()).ok();
-                }
+            for _ in 0..plan.alone {
+                asked.lock().await.recv().await;
+                // Fails when the reader has gone.
+                said.send(Instant::now()).ok();
+                out.text(text.as_str()).await?;
+            }
+            for _ in 0..plan.at_once {
                 out.text(text.as_str()).await?;
             }
             out.flush().await?;
             Ok::<_, Fault>(Reply::done())
         }
-    })
+    });
+    (worker, Speaker { asks, says })
 }

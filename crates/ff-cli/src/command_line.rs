@@ -60,6 +60,7 @@ commands! { run(settings, typed):
     Events(settings),
     Watch(settings),
     Tail(settings),
+    StreamToken(settings),
     Waiting(settings),
     Signal(settings),
     #[command(flatten)]

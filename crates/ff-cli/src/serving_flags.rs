@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ff_sdk::PublicUrl;
-use ff_server::{Limits, ServerOptions, TlsFiles};
+use ff_server::{CorsOrigin, Limits, ServerOptions, TlsFiles};
 
 use crate::input::whole;
 
@@ -24,6 +24,10 @@ pub(crate) struct ServingFlags {
     /// The address outsiders reach the server by; approval links begin with it
     #[arg(long, env = "FF_PUBLIC_URL", value_name = "URL")]
     public_url: Option<PublicUrl>,
+
+    /// An origin whose pages may read streams, as in https://app.example; may be given several times
+    #[arg(long = "cors-origin", env = "FF_CORS_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
+    cors_origins: Vec<CorsOrigin>,
 
     /// Requests under way at once, without those that wait for something
     #[arg(long, env = "FF_MAX_IN_FLIGHT", value_name = "COUNT", default_value_t = Limits::default().in_flight)]
@@ -84,6 +88,6 @@ impl From<ServingFlags> for ServerOptions {
             connections_per_address: flags.max_connections_per_address,
             rate: NonZeroU32::new(flags.max_rate),
         };
-        Self { tls, limits, public_url: flags.public_url }
+        Self { tls, limits, public_url: flags.public_url, cors_origins: flags.cors_origins }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) use ff_core::suspension::{
     BoundWaitpoint, Condition, Distinct, OperatorDecision, ResumePolicy, ResumedBy, SignalSelection, SuspendReason,
     SuspendedBy, TimeoutBehavior, WaitpointState,
 };
-pub(crate) use ff_core::token::{Mac, PresentedToken, Secret, WaitpointToken};
+pub(crate) use ff_core::token::{Mac, PresentedToken, Secret, StreamToken, WaitpointToken};
 pub(crate) use ff_core::types::*;
 pub(crate) use uuid::Uuid;
 

@@ -60,9 +60,9 @@ error_table! {
         "Every further waitpoint of a suspension needs an id, a key and a token.";
 
     // Waitpoint tokens and their secrets.
-    InvalidToken "invalid_token" Terminal 403 "The token does not open this waitpoint.";
+    InvalidToken "invalid_token" Terminal 403 "The token does not open this waitpoint or stream.";
     MissingToken "missing_token" Terminal 403 "A signal needs the token of its waitpoint.";
-    TokenExpired "token_expired" Terminal 403 "The secret this token was signed under has been retired.";
+    TokenExpired "token_expired" Terminal 403 "The token has expired, or the secret it was signed under has been retired.";
     WaitpointTokenRequired "waitpoint_token_required" Terminal 400 "A new waitpoint needs its token.";
     HmacSecretNotInitialized "hmac_secret_not_initialized" Retryable 503
         "There is no secret to sign tokens under yet; an operator has to rotate one in.";

@@ -181,6 +181,9 @@ pub const SUMMARY_PATCHES: u64 = 100;
 pub const FRAMES_AT_ONCE: usize = 250;
 /// Attempts whose output one page tells of.
 pub const STREAM_ATTEMPTS: usize = 64;
+/// How long a token that reads a stream may be valid, and how long it is unless said.
+pub const STREAM_TOKEN_MS: u64 = 24 * 60 * 60 * 1_000;
+pub const STREAM_TOKEN_DEFAULT_MS: u64 = 60 * 60 * 1_000;
 
 /// Steps and waits one execution records, unless its policy says otherwise.
 pub const STEPS: u32 = 1_000;

@@ -94,8 +94,9 @@ macro_rules! queries {
                 sweepable_workers() -> Vec<WorkerInstanceId> = SweepableWorkers(ListSweepableWorkers): ListSweepableWorkers;
                 /// A key with its hash, to check the one a caller presents.
                 find_key(id: &KeyId) -> Option<ApiKey> = FindKey(FindKey): FindKey { key_id: id.clone() };
-                /// The secrets tokens are signed under, for a server that signs something of its own. Every partition has the same.
-                key_ring() -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing;
+                /// The secrets tokens of a partition are signed under, for a server that signs or judges something itself. Every
+                /// partition has the same, except while new ones are brought to them.
+                key_ring(partition: u16) -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing { partition };
                 /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` whatever is missing, so that a
                 /// caller without one learns nothing.
                 judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> () = JudgeToken(JudgeToken):
@@ -228,6 +229,8 @@ questions! {
     EndOfFlow { flow_id: FlowId }
     /// One key with its hash.
     FindKey { key_id: KeyId }
+    /// Under which secrets are tokens of a partition signed?
+    ReadKeyRing { partition: u16 }
     /// How does a partition stand?
     Sweep { partition: u16 }
     /// What does a partition hold?
@@ -253,14 +256,14 @@ macro_rules! checks {
 checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
         Describe, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
-    |query, partitions| check_partition(query.partition, partitions) => Sweep, TakeSnapshot;
+    |query, partitions| check_partition(query.partition, partitions) => ReadKeyRing, Sweep, TakeSnapshot;
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>
         ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
         FlowEventsArgs, EventsArgs, ListKeysArgs;
     |_query, _partitions| Ok(()) =>
-        DescribeLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, ReadKeyRing, JudgeToken, NamespaceOf,
+        DescribeLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
         NamespaceOfFlow, EndOfFlow;
 }
 
@@ -271,10 +274,6 @@ pub struct Now;
 /// Which secrets does each partition have?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListKids;
-
-/// Under which secrets are tokens signed?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadKeyRing;
 
 /// Which worker instances may be gone?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

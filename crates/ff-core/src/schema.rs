@@ -11,7 +11,7 @@ use crate::limits;
 use crate::signal::{FeedCursor, Position};
 use crate::step::StepKind;
 use crate::stream::{StreamCursor, StreamMode};
-use crate::token::WaitpointToken;
+use crate::token::{StreamToken, WaitpointToken};
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, Priority};
 
@@ -74,6 +74,7 @@ described! {
         "required": ["traceparent"],
         "additionalProperties": false,
     });
+    StreamToken: opaque();
     WaitpointToken: opaque();
     Position: opaque();
     FeedCursor: opaque();

@@ -1,11 +1,13 @@
 //! Following what an execution puts out.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use ff_core::contracts::{ReadStreamArgs, StreamItem};
+use ff_core::contracts::{ReadStreamArgs, StreamItem, StreamTokenArgs};
 use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::stream::StreamCursor;
+use ff_core::token::StreamToken;
 use ff_core::types::{AttemptIndex, ExecutionId};
 
 use crate::{Client, Error};
@@ -14,6 +16,13 @@ impl Client {
     /// Follows what an execution puts out, through all its attempts, from its beginning or from a cursor on.
     pub fn output(&self, id: &ExecutionId, from: Option<StreamCursor>) -> OutputReader {
         OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt: None, from, limit: limits::PAGE })
+    }
+
+    /// Makes a token with which a reader without a key, such as a page in a browser, reads what an execution puts out, for at most a
+    /// day.
+    pub async fn stream_token(&self, id: &ExecutionId, valid_for: Duration) -> Result<StreamToken, Error> {
+        let expires_in_ms = u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX);
+        Ok(self.backend().stream_token(StreamTokenArgs { execution_id: *id, expires_in_ms }).await?)
     }
 
     /// Follows what one attempt at an execution puts out.

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use ff_core::contracts::{CreatedKey, Delivered, FlowCancelled, Resumed, RevokedKey, RotationReport};
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, WaitpointId};
+use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, TimestampMs, WaitpointId};
 
 use crate::callers::Caller;
 use crate::routes;
@@ -68,6 +68,11 @@ pub(crate) fn decided_by_link(
 /// An operator was told what opens a waitpoint.
 pub(crate) fn token_read(caller: &Caller, execution: &ExecutionId, waitpoint: &WaitpointId) {
     tracing::info!(target: AUDIT, %execution, %waitpoint, %caller, "an operator read a token");
+}
+
+/// A caller was given a token that reads a stream.
+pub(crate) fn stream_token_made(caller: &Caller, execution: &ExecutionId, expires_at: TimestampMs) {
+    tracing::info!(target: AUDIT, %execution, expires_at = expires_at.0, %caller, "a token for a stream was made");
 }
 
 /// An operator brought a new secret.

@@ -79,6 +79,7 @@ bounded! {
     Claim           at most CONTROL_BODY_BYTES within namespace;
     Suspend         at most PAYLOAD_BODY_BYTES;
     CloseWaitpoint  at most CONTROL_BODY_BYTES;
+    MakeStreamToken at most CONTROL_BODY_BYTES;
     Deliver         at most SIGNAL_BODY_BYTES;
     Decide          at most SIGNAL_BODY_BYTES;
     RotateSecret    at most CONTROL_BODY_BYTES;

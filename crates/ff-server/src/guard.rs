@@ -23,11 +23,13 @@ use tracing::field::Empty;
 
 use crate::callers::Caller;
 use crate::capacity::{Capacity, Slot};
+use crate::cors::Cors;
 use crate::guarded_body::until_written;
 use crate::keyring::{AcceptedKey, Keyring};
 use crate::options::Limits;
 use crate::problem::{Problem, StoreOutage};
 use crate::rate::Rate;
+use crate::stream::token;
 use crate::transport::RequestGuard;
 use crate::{audit, bearer, loopback_guard, routes};
 
@@ -60,6 +62,8 @@ pub(crate) struct Guard {
     rate: Option<Arc<Rate>>,
     /// The host outsiders open approval links at.
     public_host: Option<String>,
+    /// Pages of other origins that may read streams.
+    cors: Cors,
     stopping: CancellationToken,
     /// The store whose outages are logged.
     store: Arc<dyn EngineStore>,
@@ -71,12 +75,13 @@ impl Guard {
         keyring: Option<Keyring>,
         limits: &Limits,
         public_url: Option<&PublicUrl>,
+        cors: Cors,
         stopping: CancellationToken,
     ) -> Self {
         let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
         let capacity = Capacity::new(limits, keyring.is_some());
         let public_host = public_url.map(|url| url.host().to_owned());
-        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, stopping, store }
+        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, cors, stopping, store }
     }
 
     /// Logs a request the store did not answer among its outages.
@@ -111,16 +116,22 @@ impl Guard {
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
         bearer::conceal(request.headers_mut());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
+        let access = asked_by_route(request);
+        let shown = Some(request.uri()).filter(|_| access.takes_stream_token()).and_then(token::shown_in);
+        let has_token = shown.is_some();
+        if let Some(shown) = shown {
+            // Where it is found again, it is judged before anything is told.
+            request.extensions_mut().insert(shown);
+        }
         let Some(keyring) = &self.keyring else {
             // A page for outsiders is opened at the public address; all else stays on this machine.
             let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
             let public_host = self.public_host.as_deref().filter(|_| path == Some(routes::APPROVAL));
-            loopback_guard::check(request.headers(), public_host)?;
+            loopback_guard::check(request.headers(), public_host, self.cors.allows(request))?;
             caller.prove_connection();
             return Ok(());
         };
-        let access = asked_by_route(request);
-        if !access.looks_at_keys() {
+        if !access.looks_at_keys() || has_token {
             return Ok(());
         }
         let shown = match bearer::shown(request.headers()) {
@@ -260,7 +271,7 @@ mod tests {
 
     fn guard_over_memory(stopping: &CancellationToken) -> Guard {
         let store = Arc::new(ff_backend_memory::MemoryBackend::default());
-        Guard::new(store, None, &Limits::default(), None, stopping.clone())
+        Guard::new(store, None, &Limits::default(), None, Cors::default(), stopping.clone())
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod call;
 mod callers;
 mod capacity;
 mod connections;
+mod cors;
 mod doctor;
 mod event;
 mod execution;
@@ -64,6 +65,7 @@ mod trace;
 mod transport;
 mod worker;
 
+pub use cors::{BadOrigin, CorsOrigin};
 pub use ff_api::access::Access;
 pub use metrics::Metrics;
 pub use openapi::openapi;

@@ -8,15 +8,16 @@ use std::net::IpAddr;
 use axum::http::{HeaderMap, header};
 use ff_core::engine_error::{Code, Refusal};
 
-/// Refuses a request that is addressed to another machine, or comes from a page of one. A further host may be this machine's, too.
-pub(crate) fn check(headers: &HeaderMap, further: Option<&str>) -> Result<(), Refusal> {
+/// Refuses a request that is addressed to another machine, or comes from a page of one that may not ask. A further host may be this
+/// machine's, too.
+pub(crate) fn check(headers: &HeaderMap, further: Option<&str>, is_page_allowed: bool) -> Result<(), Refusal> {
     let is_here = |host: &str| is_here(host) || further.is_some_and(|known| name(host).eq_ignore_ascii_case(known));
     let text = |name| headers.get(name).map(|value: &header::HeaderValue| value.to_str().unwrap_or_default());
     if text(header::HOST).is_some_and(|host| !is_here(host)) {
         return Err(refusal("Host", "must name this machine"));
     }
     let page = text(header::ORIGIN).map(|origin| origin.split_once("://").map_or("", |(_, host)| host));
-    if page.is_some_and(|host| !is_here(host)) {
+    if !is_page_allowed && page.is_some_and(|host| !is_here(host)) {
         return Err(refusal("Origin", "must be a page of this machine"));
     }
     Ok(())
@@ -67,11 +68,12 @@ mod tests {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
             headers
         };
-        assert_eq!(check(&headers("http://localhost:3000"), None), Ok(()));
-        assert_eq!(check(&headers("https://FF.example.org:8443"), Some("ff.example.org")), Ok(()));
+        assert_eq!(check(&headers("http://localhost:3000"), None, false), Ok(()));
+        assert_eq!(check(&headers("https://FF.example.org:8443"), Some("ff.example.org"), false), Ok(()));
+        assert_eq!(check(&headers("https://example.org"), None, true), Ok(()));
         for origin in ["https://example.org", "null", "http://127.0.0.1.example.org"] {
             assert_eq!(
-                check(&headers(origin), Some("ff.example.org")).unwrap_err().field.as_deref(),
+                check(&headers(origin), Some("ff.example.org"), false).unwrap_err().field.as_deref(),
                 Some("Origin"),
                 "{origin}"
             );

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use ff_api::PublicUrl;
 
+use crate::cors::CorsOrigin;
+
 /// How a server serves. The defaults are for one that is left alone.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
@@ -12,6 +14,8 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// The address outsiders reach it by. Without one, links begin with the address the caller used.
     pub public_url: Option<PublicUrl>,
+    /// Origins whose pages may read streams. Without any, browsers let pages of other origins read nothing.
+    pub cors_origins: Vec<CorsOrigin>,
 }
 
 /// A certificate with what leads to it, and its key, both as PEM.
@@ -47,7 +51,7 @@ impl Default for Limits {
         Self {
             in_flight: 1_024,
             waiting: 16_384,
-            streams: 256,
+            streams: 2_048,
             body_bytes: 256 * 1024 * 1024,
             connections: 18_000,
             connections_per_address: 9_000,

@@ -14,6 +14,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::callers::Caller;
+use crate::cors::{self, Cors};
 use crate::event::CursorCipher;
 use crate::guard::{self, Guard};
 use crate::health::Readiness;
@@ -21,6 +22,7 @@ use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{Problem, Result};
+use crate::stream::token::StreamTokens;
 use crate::{
     api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi, secret, signal,
     step, stream, suspension, worker,
@@ -68,6 +70,9 @@ fn route(method: &str, path: &str) -> Option<&'static (&'static str, &'static st
 /// The page of an approval link.
 pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
 
+/// Where what an execution puts out is read.
+pub(crate) const STREAM: &str = "/v1/executions/{id}/stream";
+
 /// What a route asks of its caller; nothing, where there is no such route.
 pub(crate) fn access(method: &str, path: &str) -> Access {
     route(method, path).map_or(Access::Open, |route| route.2)
@@ -87,20 +92,24 @@ pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
 pub(crate) fn router(
     runtime: Runtime,
     watch: Guard,
+    cors: Cors,
     links: Links,
     metrics: Option<Metrics>,
     stopping: CancellationToken,
 ) -> Router {
+    let tokens = Arc::new(StreamTokens::new(runtime.engine_store().clone()));
     let cipher = Arc::new(CursorCipher::new(runtime.engine_store().clone()));
     let router = with_handlers(with_calls(Router::new()))
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(Extension(cipher))
+        .layer(Extension(tokens))
         .layer(Extension(stopping))
         .layer(Extension(links))
         .layer(Extension(Readiness::default()))
         .layer(Extension(metrics.clone()))
         .layer(middleware::from_fn_with_state(watch, guard::guard))
+        .layer(middleware::from_fn_with_state(cors, cors::cors))
         .with_state(runtime);
     match metrics {
         Some(metrics) => router.layer(middleware::from_fn_with_state(metrics, metrics::observe)),

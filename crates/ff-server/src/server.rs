@@ -25,6 +25,7 @@ use tower::ServiceExt;
 
 use crate::callers::{Caller, Callers};
 use crate::connections::Connections;
+use crate::cors::{Cors, CorsOrigin};
 use crate::guard::Guard;
 use crate::keyring::Keyring;
 use crate::links::Links;
@@ -57,6 +58,7 @@ pub struct Server {
     tls: Option<TlsAcceptor>,
     limits: Limits,
     public_url: Option<PublicUrl>,
+    cors_origins: Vec<CorsOrigin>,
     metrics: Option<Metrics>,
     scraped: Option<MetricsListener>,
 }
@@ -90,6 +92,7 @@ impl Server {
             tls,
             limits: options.limits,
             public_url: options.public_url,
+            cors_origins: options.cors_origins,
             metrics: None,
             scraped: None,
         })
@@ -140,14 +143,16 @@ impl Server {
 
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
         let links = Links::new(self.public_url, self.tls.is_some());
+        let cors = Cors::new(self.cors_origins);
         let watch = Guard::new(
             self.runtime.engine_store().clone(),
             self.keyring,
             &self.limits,
             links.public_url(),
+            cors.clone(),
             shutdown.clone(),
         );
-        let app = routes::router(self.runtime.clone(), watch, links, self.metrics, shutdown.clone());
+        let app = routes::router(self.runtime.clone(), watch, cors, links, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let open = Connections::new(self.limits.connections, self.limits.connections_per_address);
         let mut connections = JoinSet::new();

@@ -1,6 +1,7 @@
 //! Streams of events, as browsers read them: a bounded number at once, each with a sign of life while nothing happens.
 
 mod output;
+pub(crate) mod token;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::pool::Permit;
 use crate::problem::Result;
 
 pub(crate) use output::read;
+use token::AcceptedToken;
+pub(crate) use token::make as make_token;
 
 /// How long nothing is said before a sign of life: less than what proxies take for silence. The key is judged again with each, so
 /// with the time a key is kept in mind this is how long a stream outlives its key.
@@ -38,24 +41,33 @@ pub(crate) struct StreamOpener {
     key: Option<AcceptedKey>,
 }
 
-/// One open stream among all there may be, and the key it was opened with.
+/// One open stream among all there may be, and the key or token it was opened with.
 pub(crate) struct StreamSlot {
     _stream: Option<Permit>,
     key: Option<AcceptedKey>,
+    token: Option<AcceptedToken>,
 }
 
 impl StreamOpener {
     /// Takes room for the stream, if there is any.
     pub(crate) fn open(self) -> Result<StreamSlot> {
         let stream = self.slot.map(|slot| slot.stream()).transpose()?;
-        Ok(StreamSlot { _stream: stream, key: self.key })
+        Ok(StreamSlot { _stream: stream, key: self.key, token: None })
     }
 }
 
 impl StreamSlot {
+    /// The same stream, read by a token where one was shown.
+    fn read_by(self, token: Option<AcceptedToken>) -> Self {
+        Self { token, ..self }
+    }
+
     /// Why nothing more may be told to its reader.
     async fn refused(&self) -> Option<Refusal> {
-        self.key.as_ref()?.refused().await
+        match &self.token {
+            Some(token) => token.refused().await,
+            None => self.key.as_ref()?.refused().await,
+        }
     }
 }
 
@@ -74,7 +86,7 @@ pub(crate) trait EventSource: Send + 'static {
     fn more(&mut self) -> impl Future<Output = Option<String>> + Send;
 }
 
-/// Pushes whatever is told until it ends, until its reader goes, or until its reader's key is not valid any more.
+/// Pushes whatever is told until it ends, until its reader goes, or until its reader's key or token is not valid any more.
 pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -16,6 +16,7 @@ use super::process::{Process, Signal, within};
 pub struct ServerProcess {
     process: Process,
     store: String,
+    options: Vec<String>,
     url: String,
 }
 
@@ -28,14 +29,19 @@ impl ServerProcess {
 
     /// Starts it over the store at a URL, on any port.
     pub async fn over(store: String) -> Self {
-        Self::listening(store, "127.0.0.1:0").await
+        Self::told(store, &[]).await
+    }
+
+    /// Starts it with further options.
+    pub async fn told(store: String, options: &[String]) -> Self {
+        Self::listening(store, options.to_vec(), "127.0.0.1:0").await
     }
 
     /// Kills it, and starts it again over the same store at the same address.
     pub async fn kill_and_start_again(&mut self) {
         self.process.kill().await;
         let address = self.url.strip_prefix("http://").unwrap().to_owned();
-        *self = Self::listening(self.store.clone(), &address).await;
+        *self = Self::listening(self.store.clone(), self.options.clone(), &address).await;
     }
 
     /// Where it is.
@@ -84,14 +90,14 @@ impl ServerProcess {
         self.process.end().await
     }
 
-    async fn listening(store: String, address: &str) -> Self {
+    async fn listening(store: String, options: Vec<String>, address: &str) -> Self {
         let mut command = Command::new(ff());
-        command.args(["--json", "server", "--store", &store, "--listen", address]);
+        command.args(["--json", "server", "--store", &store, "--listen", address]).args(&options);
         let mut process = Process::start("the server", &mut command);
         let said = process.line().await.expect("the server ended before it served");
         let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said:?}: {error}"));
         let url = said["server"].as_str().unwrap().to_owned();
-        Self { process, store, url }
+        Self { process, store, options, url }
     }
 }
 

@@ -14,11 +14,12 @@ use ff_core::types::{ExecutionId, IdempotencyKey, WaitpointId};
 
 use crate::error::SqlError;
 use crate::execution::found;
-use crate::schema::{KEY_RING, WAITPOINT};
+use crate::schema::WAITPOINT;
 use crate::session::{Key, Put, Question, Read, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
+use ring::load_ring;
 pub use ring::missing_rings;
 pub(crate) use ring::{read_ring, ring_of};
 
@@ -109,9 +110,7 @@ async fn with_ring(
     waitpoint: WaitpointId,
 ) -> Result<(Option<Waitpoint>, Option<KeyRing>), SqlError> {
     let found = waitpoints(reader, execution, &[waitpoint]).await?.pop().flatten();
-    let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![execution.partition().into()]]).await?;
-    let ring = rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()?;
-    Ok((found, ring))
+    Ok((found, load_ring(reader, execution.partition()).await?))
 }
 
 /// The waitpoints an execution has in mind. No other can be open, however many it ever had.

@@ -13,6 +13,7 @@ use ff_core::types::Kid;
 
 use crate::error::SqlError;
 use crate::queries::RINGS;
+use crate::schema::KEY_RING;
 use crate::session::{Put, Question, Read};
 use crate::value::Row;
 use crate::{ReadContext, record};
@@ -25,6 +26,12 @@ pub(crate) fn ring_of(partition: u16, ring: &KeyRing) -> Result<Put, SqlError> {
 /// The secrets of a partition, as they were. Why they cannot be read is not said: it could quote them.
 pub(crate) fn read_ring(text: &str) -> Result<KeyRing, SqlError> {
     record::read(text).map_err(|_| SqlError::Unreadable("the secrets cannot be read".into()))
+}
+
+/// The secrets of a partition.
+pub(super) async fn load_ring(reader: &mut dyn Read, partition: u16) -> Result<Option<KeyRing>, SqlError> {
+    let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![partition.into()]]).await?;
+    rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()
 }
 
 /// The records of secrets for partitions that have none, given those stored: what the others have, or the first secret
@@ -50,9 +57,7 @@ impl Question for ReadKeyRing {
     type Answer = KeyRing;
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<KeyRing> {
-        let rows = reader.query(RINGS, &[vec![1_u16.into()]]).await?;
-        let Some(row) = rows.iter().flatten().next() else { return Ok(KeyRing::default()) };
-        Ok(read_ring(row.text(1)?)?)
+        Ok(load_ring(reader, self.partition).await?.unwrap_or_default())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use ff_core::limits;
 
@@ -93,7 +94,7 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
-    /// Put out frames, as many as go and one at a time to a reader that follows
+    /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
     Stream {
         #[command(flatten)]
         store: Store,
@@ -109,6 +110,10 @@ enum Scenario {
         /// Frames of all of them
         #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = positive)]
         count: usize,
+
+        /// Readers that follow one execution over a server; its memory is told
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = any_number)]
+        readers: usize,
     },
     /// A chain of executions, one flow at a time and then all at once
     Chain {
@@ -236,8 +241,9 @@ impl Bench {
             Scenario::Steps { store, workers, steps, count } => {
                 StepCost { store: store.store, workers, steps, count }.measure().await?
             }
-            Scenario::Stream { store, workers, frame, count } => {
-                StreamCost { store: store.store, workers, frame, count }.measure().await?
+            Scenario::Stream { store, workers, frame, count, readers } => {
+                let ff = std::env::current_exe().context("cannot find the program to start as a server")?;
+                StreamCost { store: store.store, workers, frame, count, readers, ff }.measure().await?
             }
             Scenario::Chain { store, workers, nodes, flows } => {
                 Chain { store: store.store, workers, nodes, flows }.measure().await?

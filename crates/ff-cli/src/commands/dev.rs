@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use ff_sdk::{Connect, PublicUrl};
-use ff_server::ServerOptions;
+use ff_server::{CorsOrigin, ServerOptions};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +32,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
 
+    /// An origin whose pages may read streams, as in https://app.example; may be given several times
+    #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',')]
+    cors_origins: Vec<CorsOrigin>,
+
     /// Run a small worker and submit work to watch
     #[arg(long)]
     demo: bool,
@@ -44,7 +48,8 @@ impl Dev {
         let file = self.data.join("flowfabric.db");
         let file = file.to_str().with_context(|| format!("the name of {folder} is not text"))?;
         let store = format!("sqlite:{file}");
-        let options = ServerOptions { public_url: self.public_url, ..ServerOptions::default() };
+        let (public_url, cors_origins) = (self.public_url, self.cors_origins);
+        let options = ServerOptions { public_url, cors_origins, ..ServerOptions::default() };
         let serving = ServedStore::start(Connect::to(&store), self.listen, None, options).await?;
         let server = serving.url();
         if settings.json {

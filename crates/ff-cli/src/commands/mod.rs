@@ -52,7 +52,7 @@ pub(crate) use server::Server;
 pub(crate) use signal::Signal;
 pub(crate) use steps::{Fork, Steps};
 pub(crate) use submit::Submit;
-pub(crate) use tail::Tail;
+pub(crate) use tail::{StreamToken, Tail};
 pub(crate) use waiting::Waiting;
 pub(crate) use watch::Watch;
 pub(crate) use worker::Worker;

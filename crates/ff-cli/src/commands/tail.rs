@@ -1,7 +1,10 @@
-//! Following what an execution puts out.
+//! Following what an execution puts out, and letting others follow it.
+
+use std::time::Duration;
 
 use clap::Args;
 use ff_core::contracts::StreamItem;
+use ff_core::limits;
 use ff_core::types::{AttemptIndex, FrameType};
 use ff_sdk::OutputReader;
 use serde_json::json;
@@ -11,6 +14,7 @@ use crate::id::IdArg;
 use crate::output;
 use crate::served_store::Signals;
 use crate::settings::Settings;
+use crate::span;
 
 /// Show what an execution puts out, as it does, until its end
 #[derive(Args)]
@@ -21,6 +25,39 @@ pub(crate) struct Tail {
     /// Only this attempt, counted from 0
     #[arg(long, value_name = "N")]
     attempt: Option<u32>,
+}
+
+/// Make a token that reads what an execution puts out, for a page in a browser
+#[derive(Args)]
+pub(crate) struct StreamToken {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    id: IdArg,
+
+    /// How long it is valid, at most a day
+    #[arg(long, value_name = "SPAN", default_value = "1h", value_parser = lifetime)]
+    expires: Duration,
+}
+
+/// How long a token may be valid.
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let allowed = Duration::from_millis(1)..=Duration::from_millis(limits::STREAM_TOKEN_MS);
+    Some(span::parse(text)?).filter(|span| allowed.contains(span)).ok_or_else(|| "must be from 1ms to 1d".to_owned())
+}
+
+impl StreamToken {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let id = self.id.find(&client).await?;
+        let token = client.stream_token(&id, self.expires).await?;
+        settings.answer(&ff_api::StreamTokenReply::from(token.clone()), || {
+            output::line(token.expose())?;
+            let valid = span::short(u64::try_from(self.expires.as_millis()).unwrap_or(u64::MAX));
+            tell(format_args!(
+                "reads the output of {id} and nothing else, for {valid}: GET /v1/executions/{id}/stream?token=…"
+            ));
+            Ok(())
+        })
+    }
 }
 
 impl Tail {

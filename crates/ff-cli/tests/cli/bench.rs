@@ -122,10 +122,13 @@ fn steps_are_measured_beside_executions_without_them() {
 fn output_is_measured_on_a_file_and_on_a_server() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));
     for store in ["sqlite:bench.db", &server.url()] {
-        let report = bench(folder.path(), &["stream", "--store", store, "--count", "5000"]);
+        let report = bench(folder.path(), &["stream", "--store", store, "--count", "5000", "--readers", "50"]);
         assert_eq!(report["scenario"], "stream");
         assert!(report["throughput_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{report}");
-        percentiles(&report, &["append_frames", "frame_to_reader"]);
+        let over_a_server = ["frame_to_sse", "frame_to_sse_of_many", "frame_to_last_of_many"];
+        percentiles(&report, &[&["append_frames", "frame_to_reader"][..], &over_a_server].concat());
+        assert_eq!(report["figures"]["starved_readers"], 0.0, "{report}");
+        assert!(report["figures"]["server_mib"].as_f64().is_some_and(|mib| mib > 1.0), "{report}");
         let doctor = CommandRun::of(command(folder.path(), &["doctor", "--store", store])).ok();
         assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
     }

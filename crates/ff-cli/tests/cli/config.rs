@@ -83,6 +83,10 @@ fn what_is_wrong_in_the_file_is_told_with_its_line_and_what_was_meant() {
         ("namespace = \"acme\"\n", "flowfabric.toml:1: namespace: stands in no section; client.namespace is a setting"),
         ("[worker]\ncolour = 1\n", "flowfabric.toml:2: worker.colour: is no setting, only these are: "),
         ("[server]\nlisten = \"here\"\n", "flowfabric.toml:2: server.listen: cannot be \"here\":"),
+        (
+            "[server]\ncors-origin = [\"https://app.example\", \"*\"]\n",
+            "flowfabric.toml:2: server.cors-origin: cannot be \"*\": must be http:// or https://, a host",
+        ),
         ("[worker]\nconcurrency = 0\n", "flowfabric.toml:2: worker.concurrency: cannot be \"0\": must be from 1 to"),
         ("[client]\nnamespace = [\"a\"]\n", "flowfabric.toml:2: client.namespace: must be one value, not a list"),
         ("[client]\n\nserver = \n", "flowfabric.toml:3: must be TOML"),

@@ -144,8 +144,31 @@ fn a_server_tells_scrapers_what_was_done_at_an_address_of_their_own() {
     assert!(server.stop().success());
 }
 
+#[test]
+fn pages_of_configured_origins_may_read_streams() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = ["server", "--store", "memory:", "--listen", "127.0.0.1:0", "--cors-origin", "https://app.example"];
+    let server =
+        Process::start(command(folder.path(), &[&serve[..], &["--cors-origin", "http://localhost:3000"]].concat()));
+    let said = server.prints("serving");
+    let address = said.rsplit("http://").next().unwrap();
+    for origin in ["https://app.example", "http://localhost:3000"] {
+        let path = "/v1/executions/%7Bfp:0%7D:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c/stream";
+        let told = get(address, &format!("{path} HTTP/1.1\r\nOrigin: {origin}\r\nX-Path:"));
+        assert!(told.contains(&format!("access-control-allow-origin: {origin}")), "{told}");
+    }
+    assert!(server.stop().success());
+    let what = "must be http:// or https://, a host and perhaps a port";
+    for origin in ["*", "null", "app.example", "https://app.example/", "https://app.example/page", "https://*.example"]
+    {
+        let serve = [&serve[..6], &[origin]].concat();
+        CommandRun::of(command(folder.path(), &serve)).refused(2, what);
+        CommandRun::of(command(folder.path(), &["dev", "--cors-origin", origin])).refused(2, what);
+    }
+}
+
 /// What is answered at an address, head and all.
-fn get(address: &str, path: &str) -> String {
+pub(crate) fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
     let mut told = String::new();

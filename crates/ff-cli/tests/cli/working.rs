@@ -8,6 +8,7 @@ use ff_core::entropy::SystemEntropy;
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::serving::get;
 use crate::world::{Process, World};
 
 /// Retries without a pause, so that a test need not wait for one.
@@ -229,4 +230,25 @@ fn output_of_an_attempt_that_died_is_marked() {
     let items: Vec<serde_json::Value> = items.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = items.iter().map(|item| item["item"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["frame", "closed", "superseded", "frame", "closed"]);
+}
+
+#[test]
+fn a_token_reads_the_output_of_one_execution() {
+    let world = World::start();
+    let _worker = world.spawn(&["worker", "--kind", "talk", "--exec", "echo one", "--stream"]);
+    let id = world.ok(&["submit", "talk"]);
+    world.ok(&["result", &id, "--wait"]);
+    let made = world.run(&["stream-token", &id]);
+    assert_eq!((made.code, made.text().lines().count()), (Some(0), 1), "nothing but the token is on standard output");
+    assert!(made.stderr.contains("for 1h"), "{}", made.stderr);
+    let address = world.server.strip_prefix("http://").unwrap();
+    let path =
+        |token: &str| format!("/v1/executions/{}/stream?token={token}", id.replace('{', "%7B").replace('}', "%7D"));
+    let read = |token: &str| get(address, &path(token));
+    assert!(read(made.text().trim()).contains("one"));
+    let made = world.json(&["stream-token", &id, "--expires", "5m"]);
+    assert!(made["expires_at"].is_u64() && read(made["token"].as_str().unwrap()).contains("one"));
+    let refused = read("k1:1:00");
+    assert!(refused.contains("403 Forbidden") && refused.contains("invalid_token"), "{refused}");
+    world.run(&["stream-token", &id, "--expires", "25h"]).refused(2, "must be from 1ms to 1d");
 }

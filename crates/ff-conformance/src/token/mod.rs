@@ -1,5 +1,6 @@
-//! What is promised about the tokens that open waitpoints, and the secrets behind them.
+//! What is promised about the tokens that open waitpoints and read streams, and the secrets behind them.
 
 pub(crate) mod forging;
 pub(crate) mod judging;
+pub(crate) mod reading;
 pub(crate) mod rotating;

@@ -30,9 +30,9 @@ pub(crate) async fn a_rotation_reaches_every_partition(world: World) {
 }
 
 pub(crate) async fn the_key_ring_is_the_one_tokens_are_signed_under(world: World) {
-    assert_eq!(world.engine_store.key_ring().await.unwrap().current().map(|(kid, _)| kid.clone()), Some(Kid::first()));
+    assert_eq!(world.engine_store.key_ring(0).await.unwrap().current().map(|(kid, _)| kid.clone()), Some(Kid::first()));
     rotate(&world, "k2", "c0ffee", 60_000).await;
-    let (ring, now) = (world.engine_store.key_ring().await.unwrap(), world.engine_store.now().await.unwrap());
+    let (ring, now) = (world.engine_store.key_ring(0).await.unwrap(), world.engine_store.now().await.unwrap());
     let secret = Secret::from_hex("c0ffee".repeat(16).as_str()).ok();
     assert_eq!(ring.current().map(|(kid, secret)| (kid, secret.clone())), Some(&kid("k2")).zip(secret));
     assert!(ring.verifying(&Kid::first(), now).is_some(), "the one before still verifies");

@@ -5,8 +5,9 @@ use async_trait::async_trait;
 use super::{Answer, Pending, Perform};
 use crate::contracts::{
     BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport,
-    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
+use crate::token::StreamToken;
 use crate::types::ExecutionId;
 
 /// Everything callers may ask. An engine over a store has all of it, and so has a client of a server.
@@ -27,6 +28,9 @@ pub trait EngineBackend: Perform {
 
     /// Brings a new secret to every partition, and says what became of it on each.
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport>;
+
+    /// Signs a token that reads the stream of an execution for a while, for a reader without a key.
+    async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken>;
 
     /// Notifies the dependents of an execution that has ended, as far as one step goes. They are notified by themselves; this
     /// is for a caller that does not want to wait for it.

@@ -13,7 +13,7 @@ use crate::types::{ExecutionId, Namespace};
 pub use super::follow::FollowArgs;
 
 /// What happened on any partition since a cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventsArgs {
     /// Where the last answer ended; from now on when absent.
     pub after: Option<EventCursor>,

@@ -63,7 +63,7 @@ impl EventRecord {
 }
 
 /// Where a reader is in every feed. The reader keeps it, so it outlives readers and stores alike.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventCursor {
     /// A server encrypts the places for a caller of one namespace: how far they moved would show when other tenants were
     /// active. Only a server of the same store can read on from it; `from` is not used then.
@@ -113,7 +113,7 @@ impl FromStr for EventCursor {
 as_text!(EventCursor);
 
 /// Places that a server has encrypted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SealedPlaces(String);
 
 impl SealedPlaces {

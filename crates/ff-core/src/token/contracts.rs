@@ -7,6 +7,7 @@ use crate::engine_error::EngineError;
 use crate::types::{Kid, TimestampMs};
 
 pub use super::rotate::{RotatePartitionArgs, RotateSecretArgs, Rotated};
+pub use super::stream_token::StreamTokenArgs;
 
 /// What became of a rotation everywhere. Repeating it finishes what did not get through.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,10 +9,13 @@ use subtle::ConstantTimeEq;
 
 use super::hex::{from_hex, to_hex};
 use super::secret::Secret;
-use crate::types::{ExecutionId, WaitpointId, WaitpointKey};
+use crate::types::{ExecutionId, TimestampMs, WaitpointId, WaitpointKey};
 
 /// The message's own version: a message of another shape could otherwise be read as this one.
 const VERSION: &str = "1";
+
+/// What a message about a stream begins with.
+const STREAM: &str = "read stream";
 
 /// What proves that a token was minted here. Compared in constant time, shown to nobody.
 #[derive(Clone, Copy)]
@@ -23,10 +26,20 @@ impl Mac {
     ///
     /// Each part of the message is preceded by its length, so no two waitpoints have one message.
     pub fn of(secret: &Secret, execution: &ExecutionId, waitpoint: &WaitpointId, key: &WaitpointKey) -> Self {
+        Self::over(secret, &[VERSION, &execution.to_string(), &waitpoint.to_string(), key.as_str()])
+    }
+
+    /// The MAC that opens the stream of an execution until a moment. Its message begins with its purpose, which is no version of
+    /// the other message, so neither token is ever taken for the other.
+    pub fn of_stream(secret: &Secret, execution: &ExecutionId, expires_at: TimestampMs) -> Self {
+        Self::over(secret, &[STREAM, VERSION, &execution.to_string(), &expires_at.0.to_string()])
+    }
+
+    fn over(secret: &Secret, parts: &[&str]) -> Self {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.bytes()) else {
             unreachable!("an HMAC takes a key of any length")
         };
-        for part in [VERSION, &execution.to_string(), &waitpoint.to_string(), key.as_str()] {
+        for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part.as_bytes());
         }

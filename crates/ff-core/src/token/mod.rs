@@ -1,5 +1,6 @@
-//! Tokens: who may signal a waitpoint. A token is the name of a secret and a MAC under it; it opens one waitpoint of one
-//! execution and nothing else. Minted and verified here, with the same bytes on every store.
+//! Tokens: who may signal a waitpoint, and who may read a stream. A token is the name of a secret and a MAC under it; it opens one
+//! waitpoint of one execution, or the stream of one execution until a moment, and nothing else. Minted and verified here, with the
+//! same bytes on every store.
 
 pub mod contracts;
 pub(crate) mod hex;
@@ -7,9 +8,11 @@ mod mac;
 mod ring;
 mod rotate;
 mod secret;
+mod stream_token;
 mod text;
 
 pub use mac::Mac;
 pub use ring::{KeyRing, RingKey};
 pub use secret::{BadSecret, Secret};
+pub use stream_token::StreamToken;
 pub use text::{BadToken, PresentedToken, WaitpointToken};

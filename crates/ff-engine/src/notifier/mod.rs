@@ -1,6 +1,7 @@
 //! The notifier: answers long polls as soon as there is something to report.
 
 mod lost;
+mod shared_read;
 mod wait_set;
 
 use std::hash::Hash;
@@ -19,6 +20,7 @@ use ff_core::stream::contracts::{ReadStreamArgs, StreamPage};
 use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use futures_util::StreamExt;
 use lost::LostLeases;
+use shared_read::SharedRead;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -34,6 +36,9 @@ pub struct Notifier {
     notices: Arc<Notices>,
     /// Permits for reading the event feed.
     turns: Arc<Semaphore>,
+    /// Reads of streams, by what is asked and whether their callers wait.
+    stream_reads: WaitSet<(ReadStreamArgs, bool), SharedRead<StreamPage>>,
+    event_reads: WaitSet<EventsArgs, SharedRead<EventsPage>>,
     stopped: CancellationToken,
     _listening: DropGuard,
 }
@@ -47,7 +52,8 @@ impl Notifier {
         tokio::spawn(listen(store.hints(), notices.clone(), stopped.clone()));
         let listening = stopped.clone().drop_guard();
         let turns = Arc::new(Semaphore::new(READERS));
-        Arc::new(Self { store, notices, turns, stopped, _listening: listening })
+        let (stream_reads, event_reads) = (WaitSet::default(), WaitSet::default());
+        Arc::new(Self { store, notices, turns, stream_reads, event_reads, stopped, _listening: listening })
     }
 
     /// Answers all long polls at once; later ones are answered without waiting.
@@ -82,17 +88,26 @@ impl Notifier {
         let poll = self.poll(&self.notices.streams, &args.execution_id, wait_ms)?;
         loop {
             let changed = poll.entry.changed();
-            if args.start().seq == 0 && wait_ms > 0 {
-                // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
-                // by this question that one does.
-                self.store.end_of(&args.execution_id).await?;
-            }
-            let page = self.store.read_stream(args.clone()).await?;
+            let page = self.frames(&args, wait_ms > 0).await?;
             if page.ended || !page.items.is_empty() || !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
             args.from = Some(page.next);
         }
+    }
+
+    /// Reads a stream. A frame wakes all its readers, most of which are at the same place: they share one read.
+    async fn frames(&self, args: &ReadStreamArgs, is_waiting: bool) -> Answer<StreamPage> {
+        let entry = self.stream_reads.join(&(args.clone(), is_waiting));
+        let read = || async {
+            if args.start().seq == 0 && is_waiting {
+                // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
+                // by this question that one does.
+                self.store.end_of(&args.execution_id).await?;
+            }
+            self.store.read_stream(args.clone()).await
+        };
+        entry.shared.read(read).await
     }
 
     /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
@@ -131,17 +146,22 @@ impl Notifier {
         }
     }
 
-    /// Reads the feed with a permit. Every event wakes all readers, so without permits the readers of one tenant could
-    /// overload the store with reads of another tenant's events; events that arrive while a reader waits for a permit
-    /// are read together. A separate task, so that a cancelled caller does not keep a permit.
+    /// Reads the feed with a permit. Every event wakes all readers: those at the same place share one read, and without permits
+    /// the others of one tenant could overload the store with reads of another tenant's events; events that arrive while a
+    /// reader waits for a permit are read together. A separate task, so that a cancelled caller does not keep a permit.
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
-        let (store, turns) = (self.store.clone(), self.turns.clone());
-        let reading = tokio::spawn(async move {
-            // Never closed, so a permit always comes.
-            let _turn = turns.acquire().await;
-            store.events(args).await
-        });
-        reading.await.unwrap_or_else(|error| Err(EngineError::Unavailable(format!("reading events ended: {error}"))))
+        let entry = self.event_reads.join(&args);
+        let read = || async {
+            let (store, turns) = (self.store.clone(), self.turns.clone());
+            let reading = tokio::spawn(async move {
+                // Never closed, so a permit always comes.
+                let _turn = turns.acquire().await;
+                store.events(args).await
+            });
+            let ended = |error| Err(EngineError::Unavailable(format!("reading events ended: {error}")));
+            reading.await.unwrap_or_else(ended)
+        };
+        entry.shared.read(read).await
     }
 
     /// The events of a flow since a position; waits up to `wait_ms` for one, and not at all when the flow has ended.

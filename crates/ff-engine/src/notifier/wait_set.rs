@@ -1,4 +1,4 @@
-//! One notification per awaited key, so that a change wakes only the callers that wait for it.
+//! What callers of the same key share, such as a notification: a change wakes only the callers that wait for it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,22 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The notifications that callers wait for, by key.
-pub(crate) struct WaitSet<K: Clone + Eq + Hash>(Mutex<HashMap<K, Arc<Notify>>>);
+/// What callers share, by key; notifications that they wait for, unless said otherwise.
+pub(crate) struct WaitSet<K: Clone + Eq + Hash, V = Notify>(Mutex<HashMap<K, Arc<V>>>);
 
-impl<K: Clone + Eq + Hash> Default for WaitSet<K> {
+impl<K: Clone + Eq + Hash, V> Default for WaitSet<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Clone + Eq + Hash> WaitSet<K> {
-    /// Waits for changes of `key` until the entry is dropped.
-    pub(crate) fn join(&self, key: &K) -> WaitEntry<'_, K> {
-        let notify = self.wait_set().entry(key.clone()).or_default().clone();
-        WaitEntry { wait_set: self, key: key.clone(), notify }
+impl<K: Clone + Eq + Hash, V: Default> WaitSet<K, V> {
+    /// Shares what `key` has until the entry is dropped.
+    pub(crate) fn join(&self, key: &K) -> WaitEntry<'_, K, V> {
+        let shared = self.wait_set().entry(key.clone()).or_default().clone();
+        WaitEntry { wait_set: self, key: key.clone(), shared }
     }
+}
 
+impl<K: Clone + Eq + Hash> WaitSet<K> {
     /// Wakes the callers that wait for `key`.
     pub(crate) fn wake(&self, key: &K) {
         if let Some(notify) = self.wait_set().get(key) {
@@ -33,31 +35,33 @@ impl<K: Clone + Eq + Hash> WaitSet<K> {
     pub(crate) fn wake_all(&self) {
         self.wait_set().values().for_each(|notify| notify.notify_waiters());
     }
+}
 
-    fn wait_set(&self) -> MutexGuard<'_, HashMap<K, Arc<Notify>>> {
+impl<K: Clone + Eq + Hash, V> WaitSet<K, V> {
+    fn wait_set(&self) -> MutexGuard<'_, HashMap<K, Arc<V>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One caller's entry. The last entry of a key removes the key.
-pub(crate) struct WaitEntry<'a, K: Clone + Eq + Hash> {
-    wait_set: &'a WaitSet<K>,
+pub(crate) struct WaitEntry<'a, K: Clone + Eq + Hash, V = Notify> {
+    wait_set: &'a WaitSet<K, V>,
     key: K,
-    notify: Arc<Notify>,
+    pub(crate) shared: Arc<V>,
 }
 
 impl<K: Clone + Eq + Hash> WaitEntry<'_, K> {
     /// Completes when the key changes after this call, whenever it is awaited.
     pub(crate) fn changed(&self) -> impl Future<Output = ()> {
-        self.notify.notified()
+        self.shared.notified()
     }
 }
 
-impl<K: Clone + Eq + Hash> Drop for WaitEntry<'_, K> {
+impl<K: Clone + Eq + Hash, V> Drop for WaitEntry<'_, K, V> {
     fn drop(&mut self) {
         let mut wait_set = self.wait_set.wait_set();
         // Entries are created under the same lock: with two references left, they are this one and the map's own.
-        if Arc::strong_count(&self.notify) == 2 {
+        if Arc::strong_count(&self.shared) == 2 {
             wait_set.remove(&self.key);
         }
     }
@@ -71,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_change_wakes_the_callers_of_its_key_only_and_none_is_lost() {
-        let wait_set = WaitSet::default();
+        let wait_set = WaitSet::<i32>::default();
         let (one, two, other) = (wait_set.join(&1), wait_set.join(&1), wait_set.join(&2));
         let (first, second, third) = (one.changed(), two.changed(), other.changed());
         wait_set.wake(&1);
@@ -85,7 +89,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_callers_that_went() {
-        let wait_set = WaitSet::default();
+        let wait_set = WaitSet::<i32>::default();
         let (one, two) = (wait_set.join(&1), wait_set.join(&1));
         drop(one);
         assert_eq!(wait_set.wait_set().len(), 1);

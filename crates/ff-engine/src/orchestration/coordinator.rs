@@ -5,12 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, SubmitArgs, SubmitFlowArgs,
-    Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
+use ff_core::token::StreamToken;
 
 use super::Orchestration;
 
@@ -62,5 +63,9 @@ impl EngineBackend for Coordinator {
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
         self.0.rotate_secret(args).await
+    }
+
+    async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken> {
+        self.0.stream_token(args).await
     }
 }

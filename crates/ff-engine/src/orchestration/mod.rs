@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
     BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, RotatePartitionArgs, RotateSecretArgs,
-    RotationReport, StagedFlow, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
+    RotationReport, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
+use ff_core::token::StreamToken;
 use ff_core::types::{LaneId, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
 
@@ -106,6 +107,17 @@ pub trait Orchestration: EngineStore {
                 report.enter(partition, answer);
             }
             Ok(report)
+        }
+    }
+
+    /// Signs a token for the stream of an execution, under the secrets of its partition.
+    fn stream_token(&self, args: StreamTokenArgs) -> impl Future<Output = Answer<StreamToken>> + Send {
+        async move {
+            args.check(&self.partitions())?;
+            let id = args.execution_id;
+            self.namespace_of(&id).await?.ok_or(Code::ExecutionNotFound)?;
+            let (ring, now) = (self.key_ring(id.partition()).await?, self.now().await?);
+            Ok(ring.mint_for_stream(&id, now + args.expires_in_ms)?)
         }
     }
 

@@ -11,6 +11,8 @@ use ff_core::execution::Outcome;
 use ff_core::execution::contracts::CancelArgs;
 use ff_core::lease::LeaseEnding;
 use ff_core::lease::contracts::{Control, ControlArgs};
+use ff_core::stream::Frame;
+use ff_core::stream::contracts::{AppendFramesArgs, ReadStreamArgs};
 use ff_core::types::{ExecutionId, WorkerInstanceId};
 use ff_engine::Notifier;
 use futures_util::FutureExt;
@@ -206,4 +208,44 @@ async fn a_reader_of_the_feed_is_answered_when_something_happens() {
     );
     let nothing = notifier.next_events(follow(Some(told.next)), 1_000).await.unwrap();
     assert_eq!((nothing.events, nothing.missed), (vec![], false));
+}
+
+/// A frame wakes all readers of its stream, and they are all at the same place.
+#[tokio::test(start_paused = true)]
+async fn readers_of_one_stream_share_their_reads() {
+    const READERS: usize = 200;
+    let (store, notifier) = started();
+    let id = submit(&store).await;
+    let held = hold(&(store.clone() as Arc<dyn EngineStore>), id, "speaker").await;
+    let mut from = None;
+    for word in ["a", "b", "c"] {
+        let args = ReadStreamArgs { execution_id: id, attempt: None, from, limit: 100 };
+        let read = |_| {
+            tokio::spawn({
+                let (notifier, args) = (notifier.clone(), args.clone());
+                async move { notifier.next_frames(args, 60_000).await.unwrap() }
+            })
+        };
+        let readers: Vec<_> = (0..READERS).map(read).collect();
+        let_pass(Duration::from_millis(1)).await;
+        let before = store.asked_for("read_stream");
+        let frames = vec![Frame::text(word)];
+        let appended = AppendFramesArgs {
+            execution_id: id,
+            fence: held.task.fence,
+            from: None,
+            mode: None,
+            max_frames: None,
+            max_bytes: None,
+            frames,
+        };
+        store.append_frames(appended).await.unwrap();
+        for reader in readers {
+            let page = reader.await.unwrap();
+            assert_eq!(page.items.len(), 1);
+            from = Some(page.next);
+        }
+        let reads = store.asked_for("read_stream") - before;
+        assert!(reads <= 3, "{READERS} readers of one frame made {reads} reads");
+    }
 }

@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, SubmitArgs, SubmitFlowArgs,
-    Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::limits;
+use ff_core::token::StreamToken;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
@@ -60,6 +61,13 @@ impl EngineBackend for HttpBackend {
         let report: ff_api::RotationReport =
             self.post(&["secrets", "rotate"], &ff_api::RotateSecret::of(&args), 0).await?;
         Ok(report.into())
+    }
+
+    async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken> {
+        args.check(&self.partitions)?;
+        let path = ["executions", &args.execution_id.to_string(), "stream", "token"];
+        let reply: ff_api::StreamTokenReply = self.post(&path, &ff_api::MakeStreamToken::of(&args), 0).await?;
+        Ok(reply.token)
     }
 }
 

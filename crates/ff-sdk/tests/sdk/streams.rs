@@ -210,3 +210,15 @@ async fn an_attempt_that_waited_goes_on_with_its_stream() {
     ff.client().signal(Signal::new(&waitpoint, "go")).await.unwrap();
     assert_eq!(heard(&ff, &id).await, ["out text: first", "out text: second", "Success"]);
 }
+
+#[tokio::test]
+async fn a_token_is_made_for_a_while() {
+    let ff = fabric().await;
+    let id = submit(&ff).await;
+    let token = ff.client().stream_token(&id, Duration::from_secs(60)).await.unwrap();
+    assert!(token.expose().starts_with(&format!("k1:{}:", token.expires_at.0)));
+    for refused in [Duration::ZERO, Duration::from_secs(86_401), Duration::MAX] {
+        let error = ff.client().stream_token(&id, refused).await.unwrap_err();
+        assert!(error.to_string().contains("expires_in_ms"), "{error}");
+    }
+}

@@ -134,7 +134,7 @@ impl CursorCipher {
             return Ok(known);
         }
         let now = self.store.now().await?;
-        let read = Secrets { ring: Arc::new(self.store.key_ring().await?), read_at: Instant::now(), now };
+        let read = Secrets { ring: Arc::new(self.store.key_ring(0).await?), read_at: Instant::now(), now };
         *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
         Ok(read)
     }

@@ -80,7 +80,7 @@ impl MetricsListener {
 /// Answers a scraper. An address on loopback must not be readable by pages of other sites in a browser on this machine.
 async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
     let busy = request.extensions().get().cloned();
-    let checked = if only_here { loopback_guard::check(request.headers(), None) } else { Ok(()) };
+    let checked = if only_here { loopback_guard::check(request.headers(), None, false) } else { Ok(()) };
     let response = match checked {
         Ok(()) => next.run(request).await,
         Err(refusal) => Problem::from(refusal).into_response(),

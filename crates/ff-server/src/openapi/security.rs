@@ -3,13 +3,20 @@
 use ff_api::access::Access;
 use serde_json::{Value, json};
 
-/// What the way to show a key is called.
+use crate::stream::token;
+
+/// What the ways to show a key, and the token of a stream, are called.
 const KEY: &str = "api_key";
+const STREAM_TOKEN: &str = "stream_token";
 
 /// How a key is shown.
 pub(super) fn schemes() -> Value {
     let says = "An API key. A server whose store has none asks for none.";
-    json!({ KEY: { "type": "http", "scheme": "bearer", "description": says } })
+    let reads = "A token for the stream of one execution.";
+    json!({
+        KEY: { "type": "http", "scheme": "bearer", "description": says },
+        STREAM_TOKEN: { "type": "apiKey", "in": "query", "name": token::PARAMETER, "description": reads },
+    })
 }
 
 /// Whether a route asks for a key.
@@ -17,6 +24,7 @@ pub(super) fn requirements(access: Access) -> Value {
     match access {
         Access::Open => json!([]),
         Access::Token => json!([{}, { KEY: [] }]),
+        Access::RolesOrStreamToken(_) => json!([{ KEY: [] }, { STREAM_TOKEN: [] }]),
         Access::AnyKey | Access::Roles(_) | Access::Deployment(_) => json!([{ KEY: [] }]),
     }
 }
@@ -24,7 +32,7 @@ pub(super) fn requirements(access: Access) -> Value {
 /// What a key must be for.
 pub(super) fn roles(access: Access) -> Option<String> {
     let (roles, whose) = match access {
-        Access::Roles(roles) => (roles, "its own namespace"),
+        Access::Roles(roles) | Access::RolesOrStreamToken(roles) => (roles, "its own namespace"),
         Access::Deployment(roles) => (roles, "every namespace"),
         Access::Open | Access::Token | Access::AnyKey => return None,
     };

@@ -4,24 +4,30 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use ff_core::contracts::{ReadStreamArgs, StreamPage, check_wait};
+use ff_core::contracts::{ReadStreamArgs, StreamItem, StreamPage, check_wait};
 use ff_core::engine_error::{Code, Refusal};
+use ff_core::execution::Outcome;
 use ff_core::limits;
 use ff_core::stream::StreamCursor;
 use ff_core::types::{AttemptIndex, ExecutionId};
 use ff_scheduler::Runtime;
 use tokio_util::sync::CancellationToken;
 
+use super::token::{self, StreamReader};
 use super::{
     EventSource, KEEP_ALIVE, KEEP_ALIVE_MS, StreamOpener, accepts_stream, last_event_id, problem_event, pushed,
     sse_event,
 };
 use crate::params::Params;
-use crate::path::Id;
 use crate::problem::Result;
 
 /// How long a browser waits before it comes back after the connection broke.
 const COME_BACK: &str = "retry: 1000\n\n";
+
+/// Items that are read at once for a stream, and about how many bytes of events are written at once. A reader that is slow keeps so
+/// much in memory, and there may be many.
+const AT_ONCE: usize = 100;
+const TEXT_BYTES: usize = 16 * 1024;
 
 /// Tells what an execution has put out from a place on, waiting for more if asked to; or all there is to come, to
 /// a caller that accepts a stream of events.
@@ -29,10 +35,12 @@ pub(crate) async fn read(
     State(ff): State<Runtime>,
     Extension(stopping): Extension<CancellationToken>,
     opening: StreamOpener,
-    Id(execution_id): Id,
+    StreamReader { id: execution_id, token }: StreamReader,
     headers: HeaderMap,
     mut params: Params,
 ) -> Result<Response> {
+    // Judged already.
+    params.text(token::PARAMETER);
     let attempt = params.number("attempt")?.map(AttemptIndex);
     let from = params.text("from").map(|text| place(&execution_id, attempt, &text)).transpose()?;
     if !accepts_stream(&headers) {
@@ -46,13 +54,14 @@ pub(crate) async fn read(
     }
     params.done()?;
     let last = last_event_id(&headers, |text| text.parse::<StreamCursor>().ok(), "the id of an event of this stream")?;
-    let asked = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: limits::PAGE };
-    let first = ff.backend().read_stream(asked.clone()).await?;
+    let asked = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: AT_ONCE };
+    let first = ff.long_poll().next_frames(asked.clone(), 0).await?;
     if last.is_some() && first.ended && first.items.is_empty() {
         // Browsers come back to a stream that ended; this tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok(pushed(OutputStream { ff, asked, next: Next::First(first), stopping }, opening.open()?))
+    let stream = OutputStream { ff, asked, has_begun: false, page: PageTold::of(first), stopping };
+    Ok(pushed(stream, opening.open()?.read_by(token)))
 }
 
 /// A cursor as it was given out, or the number of a frame.
@@ -67,41 +76,55 @@ fn place(id: &ExecutionId, attempt: Option<AttemptIndex>, text: &str) -> std::re
 struct OutputStream {
     ff: Runtime,
     asked: ReadStreamArgs,
-    next: Next,
+    has_begun: bool,
+    page: PageTold,
     stopping: CancellationToken,
 }
 
-enum Next {
-    /// A page that is there already.
-    First(StreamPage),
-    From(StreamCursor),
-    Over,
+/// A page that is told bit by bit.
+struct PageTold {
+    items: std::vec::IntoIter<StreamItem>,
+    next: StreamCursor,
+    ended: bool,
+    outcome: Option<Outcome>,
+}
+
+impl PageTold {
+    fn of(page: StreamPage) -> Self {
+        Self { items: page.items.into_iter(), next: page.next, ended: page.ended, outcome: page.outcome }
+    }
 }
 
 /// Item by item, until the output has ended or the server stops. The id of each is where to go on after it.
 impl EventSource for OutputStream {
     async fn more(&mut self) -> Option<String> {
-        let (page, mut text) = match std::mem::replace(&mut self.next, Next::Over) {
-            Next::Over => return None,
-            Next::First(page) => (page, COME_BACK.to_owned()),
-            Next::From(_) if self.stopping.is_cancelled() => return None,
-            Next::From(from) => {
-                let args = ReadStreamArgs { from: Some(from), ..self.asked.clone() };
-                match self.ff.long_poll().next_frames(args, KEEP_ALIVE_MS).await {
-                    Ok(page) => (page, String::new()),
-                    Err(error) => return Some(problem_event(error)),
+        let mut text = String::new();
+        if !self.has_begun {
+            self.has_begun = true;
+            text.push_str(COME_BACK);
+        } else if self.page.items.len() == 0 {
+            if self.page.ended || self.stopping.is_cancelled() {
+                return None;
+            }
+            let args = ReadStreamArgs { from: Some(self.page.next), ..self.asked.clone() };
+            match self.ff.long_poll().next_frames(args, KEEP_ALIVE_MS).await {
+                Ok(page) => self.page = PageTold::of(page),
+                Err(error) => {
+                    self.page.ended = true;
+                    return Some(problem_event(error));
                 }
             }
-        };
-        for item in page.items {
-            let next = item.next(&page.next);
+        }
+        while text.len() < TEXT_BYTES
+            && let Some(item) = self.page.items.next()
+        {
+            let next = item.next(&self.page.next);
             let item = ff_api::StreamItem::from(item);
             text.push_str(&sse_event(item.item.as_str(), Some(&next), &item));
         }
-        if page.ended {
-            text.push_str(&sse_event("end", Some(&page.next), &serde_json::json!({ "outcome": page.outcome })));
-        } else {
-            self.next = Next::From(page.next);
+        if self.page.ended && self.page.items.len() == 0 {
+            let outcome = serde_json::json!({ "outcome": self.page.outcome });
+            text.push_str(&sse_event("end", Some(&self.page.next), &outcome));
         }
         Some(if text.is_empty() { KEEP_ALIVE.to_owned() } else { text })
     }

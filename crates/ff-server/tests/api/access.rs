@@ -70,7 +70,7 @@ fn meant_for(method: &str, path: &str) -> Who {
         ("get", "/v1/events" | "/v1/workers" | "/v1/executions/{id}/waitpoints/{waitpoint}/token") => {
             roles(&["operate"])
         }
-        ("get", _) => roles(&["submit", "work", "operate"]),
+        ("get", _) | (_, "/v1/executions/{id}/stream/token") => roles(&["submit", "work", "operate"]),
         (_, "/v1/executions" | "/v1/executions/batch" | "/v1/executions/{id}/fork" | "/v1/flows") => roles(&["submit"]),
         (_, "/v1/flows/{flow}/grow" | "/v1/flows/{flow}/close") => roles(&["submit", "work"]),
         (_, "/v1/executions/{id}/waitpoints/{waitpoint}/close") => roles(&["work", "operate"]),

@@ -1,7 +1,10 @@
 //! What happens to executions, pushed as it happens: everywhere, or to one until its end.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ff_backend_memory::MemoryBackend;
+use ff_server::Limits;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -225,16 +228,17 @@ async fn a_server_that_stops_ends_its_streams_of_events() {
 
 #[tokio::test]
 async fn as_many_streams_are_open_as_the_server_keeps_and_no_more() {
-    let world = World::start().await;
+    let limits = Limits { streams: 16, ..Limits::default() };
+    let world = World::over_within(Arc::new(MemoryBackend::default()), limits).await;
     let mut open = Vec::new();
-    for _ in 0..256 {
+    for _ in 0..16 {
         let mut stream = Stream::open(&world, "/v1/events", None).await;
         stream.next().await.unwrap();
         open.push(stream);
     }
     let one_more = answer(world.request(Method::GET, "/v1/events").header("accept", "text/event-stream")).await;
     one_more.assert_refused(429, "rate_limit_exceeded", None);
-    assert!(one_more.text("detail").contains("256 streams are open"), "{one_more:?}");
+    assert!(one_more.text("detail").contains("16 streams are open"), "{one_more:?}");
     assert!(one_more.headers.contains_key("retry-after"));
     assert_eq!(world.get("/v1/events").await.status, 200, "whoever asks for a page is answered");
 }

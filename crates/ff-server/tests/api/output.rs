@@ -116,6 +116,28 @@ async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
     assert_eq!(stream(&world, &held, Some(&whole[4].0)).await.status(), 204, "there is nothing to come back for");
 }
 
+/// More than is read at once, and more than is written at once.
+#[tokio::test]
+async fn long_output_is_told_whole_and_in_order() {
+    let world = World::start().await;
+    let held = world.running("k").await;
+    let text = |nth: usize| format!("{nth} {}", "x".repeat(3_000));
+    for first in [0, 100, 200] {
+        let frames: Vec<_> = (first..first + 100).map(|nth| json!({"text": text(nth)})).collect();
+        append(&world, &held, json!(frames)).await;
+    }
+    held.complete(&world, json!(1)).await;
+    let whole = heard(&stream(&world, &held, None).await.text().await.unwrap());
+    assert_eq!(names(&whole[300..]), ["closed", "end"]);
+    for (nth, (_, name, frame)) in whole[..300].iter().enumerate() {
+        assert_eq!((name.as_str(), &frame["seq"], &frame["text"]), ("frame", &json!(nth), &json!(text(nth))));
+    }
+    for nth in [0, 99, 100, 298] {
+        let rest = heard(&stream(&world, &held, Some(&whole[nth].0)).await.text().await.unwrap());
+        assert_eq!(rest, whole[nth + 1..]);
+    }
+}
+
 #[tokio::test]
 async fn output_that_was_superseded_is_marked() {
     let world = World::start().await;

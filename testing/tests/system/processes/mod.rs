@@ -1,6 +1,7 @@
 //! What happens to work when processes are killed, stopped, woken and restarted.
 
 mod abuse;
+mod browser;
 mod flows;
 mod freezing;
 mod load;

@@ -140,6 +140,10 @@ impl Perform for WatchedStore {
                 Query::Sweep(Sweep { partition }) => self.ask_of(query.name(), *partition)?,
                 _ => self.ask(query.name())?,
             }
+            if matches!(query, Query::ReadStream(_)) {
+                // Takes a while, as with a store elsewhere.
+                yield_now().await;
+            }
             if !matches!(query, Query::Sweep(_) | Query::Now(_)) {
                 return self.beneath.query(query).await;
             }

@@ -1,0 +1,44 @@
+//! Tokens for streams on the wire.
+
+use ff_core::contracts::StreamTokenArgs;
+use ff_core::limits;
+use ff_core::token::StreamToken;
+use ff_core::types::{ExecutionId, TimestampMs};
+use serde::{Deserialize, Serialize};
+
+/// Asks for a token that reads the stream of an execution.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MakeStreamToken {
+    /// How long it is valid, at most a day; an hour when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<u64>,
+}
+
+/// A token that reads the stream of an execution.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StreamTokenReply {
+    pub token: StreamToken,
+    pub expires_at: TimestampMs,
+}
+
+impl MakeStreamToken {
+    /// The call as it travels.
+    pub fn of(args: &StreamTokenArgs) -> Self {
+        Self { expires_in_ms: Some(args.expires_in_ms) }
+    }
+
+    /// What is asked of an execution.
+    pub fn into_args(self, execution_id: ExecutionId) -> StreamTokenArgs {
+        let expires_in_ms = self.expires_in_ms.unwrap_or(limits::STREAM_TOKEN_DEFAULT_MS);
+        StreamTokenArgs { execution_id, expires_in_ms }
+    }
+}
+
+impl From<StreamToken> for StreamTokenReply {
+    fn from(token: StreamToken) -> Self {
+        Self { expires_at: token.expires_at, token }
+    }
+}

@@ -1,0 +1,210 @@
+//! The token that reads the stream of one execution until a moment: the name of the secret, the moment and the MAC, with colons
+//! between them. It is handed to a reader without a key, such as a page in a browser.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{KeyRing, Mac, PresentedToken};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::partition::{PartitionConfig, check_id};
+use crate::types::{ExecutionId, Kid, TimestampMs};
+
+/// What reads a stream. Whoever has its text may read, so it is shown by nothing but [`expose`].
+///
+/// [`expose`]: StreamToken::expose
+#[derive(Clone, PartialEq, Eq)]
+pub struct StreamToken {
+    pub kid: Kid,
+    /// From this moment on it reads nothing.
+    pub expires_at: TimestampMs,
+    pub mac: Mac,
+}
+
+/// A token for the stream of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamTokenArgs {
+    pub execution_id: ExecutionId,
+    /// How long it is valid.
+    pub expires_in_ms: u64,
+}
+
+impl StreamTokenArgs {
+    pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)?;
+        if (1..=limits::STREAM_TOKEN_MS).contains(&self.expires_in_ms) {
+            return Ok(());
+        }
+        let why = format!("is {}, must be from 1 to {}", self.expires_in_ms, limits::STREAM_TOKEN_MS);
+        Err(Refusal::invalid("expires_in_ms", why))
+    }
+}
+
+impl StreamToken {
+    /// Reads a token.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kid, rest) = text.split_once(':')?;
+        let (moment, mac) = rest.split_once(':')?;
+        // One spelling each: digits without a sign or leading zeros.
+        let expires_at = moment.parse::<i64>().ok().filter(|ms| ms.to_string() == moment)?;
+        Some(Self { kid: Kid::parse(kid).ok()?, expires_at: TimestampMs(expires_at), mac: Mac::from_hex(mac)? })
+    }
+
+    /// The text that reads the stream, for the one it is handed to.
+    pub fn expose(&self) -> String {
+        format!("{}:{}:{}", self.kid, self.expires_at.0, self.mac.expose_hex())
+    }
+}
+
+impl fmt::Debug for StreamToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a token for a stream under {}", self.kid)
+    }
+}
+
+impl Serialize for StreamToken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.expose())
+    }
+}
+
+impl<'de> Deserialize<'de> for StreamToken {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let wrong = "a token for a stream is a kid, a moment and 64 lower-case hexadecimal digits";
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(wrong))
+    }
+}
+
+impl KeyRing {
+    /// Signs a token for the stream of an execution under the current secret.
+    pub fn mint_for_stream(&self, execution: &ExecutionId, expires_at: TimestampMs) -> Result<StreamToken, Refusal> {
+        let (kid, secret) = self.current().ok_or(Code::HmacSecretNotInitialized)?;
+        Ok(StreamToken { kid: kid.clone(), expires_at, mac: Mac::of_stream(secret, execution, expires_at) })
+    }
+
+    /// Judges what is shown to read the stream of an execution: a token that was minted for it, before its moment and under a
+    /// secret that still verifies. A forged token, one of another execution and one of a waitpoint are all as wrong.
+    pub fn verify_for_stream(
+        &self,
+        shown: &PresentedToken,
+        execution: &ExecutionId,
+        now: TimestampMs,
+    ) -> Result<(), Code> {
+        let token = StreamToken::parse(shown.expose()).ok_or(Code::InvalidToken)?;
+        let signing = self.keys.get(&token.kid).ok_or(Code::InvalidToken)?;
+        if Mac::of_stream(&signing.secret, execution, token.expires_at) != token.mac {
+            return Err(Code::InvalidToken);
+        }
+        if now >= token.expires_at || !signing.is_live(now) {
+            return Err(Code::TokenExpired);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::samples::at;
+    use crate::token::{RingKey, Secret};
+    use crate::types::{WaitpointId, WaitpointKey};
+
+    fn ring() -> KeyRing {
+        let mut ring = KeyRing::of(Kid::first(), Secret::from_hex("c0ffee").unwrap());
+        let retired = RingKey { secret: Secret::from_hex("facade").unwrap(), expires_at: Some(at(100)) };
+        ring.keys.insert(Kid::parse("k0").unwrap(), retired);
+        ring
+    }
+
+    fn id() -> ExecutionId {
+        ExecutionId::new(3, Uuid::from_u128(1))
+    }
+
+    fn judged(text: &str, now: u64) -> Result<(), Code> {
+        ring().verify_for_stream(&PresentedToken::new(text), &id(), at(now))
+    }
+
+    #[test]
+    fn a_token_reads_its_stream_until_its_moment() {
+        let token = ring().mint_for_stream(&id(), at(50)).unwrap();
+        assert_eq!(StreamToken::parse(&token.expose()), Some(token.clone()));
+        assert_eq!(judged(&token.expose(), 49), Ok(()));
+        assert_eq!(judged(&token.expose(), 50), Err(Code::TokenExpired));
+        let other = ExecutionId::new(3, Uuid::from_u128(2));
+        let shown = PresentedToken::new(token.expose());
+        assert_eq!(ring().verify_for_stream(&shown, &other, at(0)), Err(Code::InvalidToken));
+        let refused = KeyRing::default().mint_for_stream(&id(), at(50)).unwrap_err();
+        assert_eq!(refused.code, Code::HmacSecretNotInitialized);
+    }
+
+    #[test]
+    fn a_retired_secret_verifies_until_its_own_moment() {
+        let kid = Kid::parse("k0").unwrap();
+        let mac = Mac::of_stream(&ring().keys[&kid].secret, &id(), at(500));
+        let old = StreamToken { kid, expires_at: at(500), mac }.expose();
+        assert_eq!((judged(&old, 99), judged(&old, 100)), (Ok(()), Err(Code::TokenExpired)));
+    }
+
+    #[test]
+    fn no_token_is_taken_for_one_of_the_other_kind() {
+        let (waitpoint, key) = (WaitpointId::from_uuid(Uuid::from_u128(1)), WaitpointKey::parse("50").unwrap());
+        let signal = ring().mint(&id(), &waitpoint, &key).unwrap();
+        let read = ring().mint_for_stream(&id(), at(50)).unwrap();
+        assert_eq!(judged(&signal.expose(), 0), Err(Code::InvalidToken));
+        let dressed = StreamToken { kid: signal.kid.clone(), expires_at: at(50), mac: signal.mac };
+        assert_eq!(judged(&dressed.expose(), 0), Err(Code::InvalidToken));
+        let stripped = format!("{}:{}", read.kid, read.mac.expose_hex());
+        for text in [read.expose(), stripped] {
+            let shown = PresentedToken::new(text);
+            assert_eq!(ring().verify(&shown, &id(), &waitpoint, &key, at(0)), Err(Code::InvalidToken));
+        }
+    }
+
+    #[test]
+    fn whatever_is_changed_in_a_token_it_reads_nothing() {
+        let genuine = ring().mint_for_stream(&id(), at(50)).unwrap();
+        let text = genuine.expose();
+        let (moment, digits) = (genuine.expires_at.0.to_string(), genuine.mac.expose_hex());
+        for at in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[at] = if changed[at] == b'0' { b'1' } else { b'0' };
+            assert_eq!(judged(std::str::from_utf8(&changed).unwrap(), 0), Err(Code::InvalidToken), "at {at}");
+            assert_eq!(judged(&text[..at], 0), Err(Code::InvalidToken), "cut at {at}");
+        }
+        for other in [
+            format!("k1:{}:{digits}", genuine.expires_at.0 + 1),
+            format!("k1:0{moment}:{digits}"),
+            format!("k1:+{moment}:{digits}"),
+            format!("k1:{moment}:{}", digits.to_uppercase()),
+            format!("{text} "),
+            format!("{text}00"),
+        ] {
+            assert_eq!(judged(&other, 0), Err(Code::InvalidToken), "{other}");
+        }
+    }
+
+    #[test]
+    fn nothing_shows_a_token() {
+        let token = ring().mint_for_stream(&id(), at(50)).unwrap();
+        assert_eq!(format!("{token:?}"), "a token for a stream under k1");
+        let error = serde_json::from_str::<StreamToken>("\"k1:5:c0ffee\"").unwrap_err().to_string();
+        assert!(!error.contains("c0ffee"), "{error}");
+    }
+
+    #[test]
+    fn a_token_lasts_a_day_at_most() {
+        let args = |expires_in_ms| StreamTokenArgs { execution_id: id(), expires_in_ms };
+        let partitions = PartitionConfig::default();
+        for allowed in [1, limits::STREAM_TOKEN_MS] {
+            assert_eq!(args(allowed).check(&partitions), Ok(()));
+        }
+        for refused in [0, limits::STREAM_TOKEN_MS + 1] {
+            let refusal = args(refused).check(&partitions).unwrap_err();
+            assert_eq!(refusal.field.as_deref(), Some("expires_in_ms"));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Tokens by which a reader without a key reads the stream of one execution: made here, and judged here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Query, State};
+use axum::http::request::Parts;
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse, Response};
+use ff_api::{MakeStreamToken, StreamTokenReply};
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::token::{KeyRing, PresentedToken};
+use ff_core::types::{ExecutionId, TimestampMs};
+use ff_scheduler::Runtime;
+
+use crate::audit;
+use crate::body::Body;
+use crate::callers::Caller;
+use crate::path::Id;
+use crate::problem::{Problem, Result};
+use crate::signal::count_wrong;
+
+/// The parameter a token is shown in: a browser's `EventSource` sends no header of a page's own.
+pub(crate) const PARAMETER: &str = "token";
+
+/// How long the secrets of a partition are used before they are read again.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Makes a token that reads the stream of an execution for a while.
+pub(crate) async fn make(
+    State(ff): State<Runtime>,
+    caller: Caller,
+    Id(id): Id,
+    Body(call): Body<MakeStreamToken>,
+) -> Result<Response> {
+    let token = ff.backend().stream_token(call.into_args(id)).await?;
+    audit::stream_token_made(&caller, &id, token.expires_at);
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(StreamTokenReply::from(token))).into_response())
+}
+
+/// The token in an address, if one is shown.
+pub(crate) fn shown_in(uri: &Uri) -> Option<PresentedToken> {
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
+    pairs.into_iter().find_map(|(name, value)| (name == PARAMETER).then(|| PresentedToken::new(value)))
+}
+
+/// Judges the tokens of streams, with secrets that are kept in mind for a moment.
+pub(crate) struct StreamTokens {
+    store: Arc<dyn EngineStore>,
+    rings: Mutex<HashMap<u16, CachedRing>>,
+}
+
+/// The secrets of a partition as they were found.
+#[derive(Clone)]
+struct CachedRing {
+    ring: Arc<KeyRing>,
+    /// When, by this machine, and what time it was for the store.
+    at: Instant,
+    now: TimestampMs,
+}
+
+impl StreamTokens {
+    pub(crate) fn new(store: Arc<dyn EngineStore>) -> Self {
+        Self { store, rings: Mutex::default() }
+    }
+
+    async fn judge(&self, id: &ExecutionId, shown: &PresentedToken) -> Answer<()> {
+        let fresh = self.rings().get(&id.partition()).filter(|cached| cached.at.elapsed() < FRESH).cloned();
+        match fresh.map(|cached| cached.judge(id, shown)) {
+            // The secret it was signed under may be newer.
+            Some(Err(Code::InvalidToken)) | None => Ok(self.read(id.partition()).await?.judge(id, shown)?),
+            Some(judged) => Ok(judged?),
+        }
+    }
+
+    async fn read(&self, partition: u16) -> Answer<CachedRing> {
+        let (ring, now) = (self.store.key_ring(partition).await?, self.store.now().await?);
+        let read = CachedRing { ring: Arc::new(ring), at: Instant::now(), now };
+        self.rings().insert(partition, read.clone());
+        Ok(read)
+    }
+
+    fn rings(&self) -> MutexGuard<'_, HashMap<u16, CachedRing>> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CachedRing {
+    fn judge(&self, id: &ExecutionId, shown: &PresentedToken) -> std::result::Result<(), Code> {
+        let now = self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.ring.verify_for_stream(shown, id, now)
+    }
+}
+
+/// The execution an address names, for a reader that may read its stream: by its key, or by the token it shows.
+pub(crate) struct StreamReader {
+    pub(crate) id: ExecutionId,
+    /// The token, where the reader has one in place of a key.
+    pub(crate) token: Option<AcceptedToken>,
+}
+
+impl FromRequestParts<Runtime> for StreamReader {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self> {
+        let Id(id) = Id::from_request_parts(parts, ff).await?;
+        let Some(shown) = parts.extensions.remove::<PresentedToken>() else { return Ok(Self { id, token: None }) };
+        let tokens = parts.extensions.get::<Arc<StreamTokens>>().cloned();
+        let tokens = tokens.ok_or_else(|| Problem::defect("no one judges the tokens of streams"))?;
+        let Ok(caller) = Caller::from_request_parts(parts, ff).await;
+        let token = AcceptedToken::judged(tokens, &caller, id, shown).await?;
+        Ok(Self { id, token: Some(token) })
+    }
+}
+
+/// A token that was accepted for the stream of an execution.
+#[derive(Clone)]
+pub(crate) struct AcceptedToken {
+    tokens: Arc<StreamTokens>,
+    id: ExecutionId,
+    shown: PresentedToken,
+}
+
+impl AcceptedToken {
+    /// Judges the token a request was let in with.
+    pub(crate) async fn judged(
+        tokens: Arc<StreamTokens>,
+        caller: &Caller,
+        id: ExecutionId,
+        shown: PresentedToken,
+    ) -> Result<Self> {
+        caller.ask().map_err(Problem::too_often)?;
+        let judged = tokens.judge(&id, &shown).await;
+        count_wrong(caller, judged.as_ref().err());
+        judged?;
+        caller.prove_connection();
+        Ok(Self { tokens, id, shown })
+    }
+
+    /// Why it is not accepted any more. While the store does not answer it stays accepted: nothing of the store can be told then
+    /// either.
+    pub(crate) async fn refused(&self) -> Option<Refusal> {
+        match self.tokens.judge(&self.id, &self.shown).await {
+            Err(EngineError::Refused(refusal)) => Some(refusal),
+            Ok(()) | Err(_) => None,
+        }
+    }
+}
