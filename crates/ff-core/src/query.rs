@@ -92,7 +92,7 @@ macro_rules! queries {
                 find_key(id: &KeyId) -> Option<ApiKey> = FindKey(FindKey): FindKey { key_id: id.clone() };
                 /// The secrets tokens are signed under, for a server that signs something of its own. Every partition has the same.
                 key_ring() -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing;
-                /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` whatever is missing, so that a
+                /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` in every case, so that a
                 /// caller without one learns nothing.
                 judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> () = JudgeToken(JudgeToken):
                     JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, shown: shown.clone() };
