@@ -1,15 +1,16 @@
 -- Executions and leases. The record is the truth: every other column of an execution follows from it.
 
--- Names are compared byte by byte, whatever the database was made with, so that every store lists them in one order.
+-- Names are compared byte by byte, independent of the database's locale, so that every store lists them in one order.
 
 CREATE TABLE meta (
     key   text   NOT NULL PRIMARY KEY,
     value bigint NOT NULL
 );
 
--- Every step of an execution updates its row. No index is over a column that changes, and pages keep room, so that the new version
--- stays in the page of the old one and no index is written. Dead versions are tidied up long before a fifth of the table is waste:
--- finished executions stay, so a share of the whole would soon be too much for those who look for what waits.
+-- Every step of an execution updates its row. No index is over a column that changes, and pages keep free space, so
+-- that the new version stays in the page of the old one and no index is written. Dead versions are vacuumed long before
+-- a fifth of the table is waste: finished executions stay, so a share of the whole would soon slow down the search for
+-- waiting ones.
 CREATE TABLE execution (
     uuid          uuid             NOT NULL,
     partition     integer          NOT NULL,

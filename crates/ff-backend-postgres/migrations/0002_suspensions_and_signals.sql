@@ -18,7 +18,7 @@ CREATE TABLE suspend_key (
     PRIMARY KEY (uuid, partition, key)
 );
 
--- The secrets tokens are signed under. Whoever reads this table can open every waitpoint.
+-- The secrets tokens are signed under. A user that reads this table can open every waitpoint.
 CREATE TABLE key_ring (
     partition integer          NOT NULL,
     record    text COLLATE "C" NOT NULL,

@@ -12,7 +12,7 @@ CREATE TABLE inbox (
 -- What is taken up next.
 CREATE INDEX inbox_untaken ON inbox (nth) WHERE refused IS NULL;
 
--- Programs are told when the user commits, once for a transaction however much it submits.
+-- Programs are notified when the user commits, once for a transaction however much it submits.
 CREATE FUNCTION tell_of_inbox() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify(TG_TABLE_SCHEMA || '_inbox', '');

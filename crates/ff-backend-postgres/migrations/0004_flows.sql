@@ -1,6 +1,6 @@
 -- Flows. A member is an execution as before; what it knows of its flow is in its record.
 
--- The record is the truth here as well. It is written with every step of a member, so its pages keep room.
+-- The record is the truth here as well. It is written with every step of a member, so its pages keep free space.
 CREATE TABLE flow (
     flow_id        uuid             NOT NULL,
     partition      integer          NOT NULL,
@@ -88,8 +88,8 @@ CREATE TABLE flow_key (
     PRIMARY KEY (flow_id, key)
 );
 
--- Ends that not all dependents could be told of in the transaction that wrote them. Each is stamped in the transaction that
--- tells the last of them.
+-- Ends that not all dependents could be notified of in the transaction that wrote them. Each is stamped in the
+-- transaction that notifies the last of them.
 CREATE TABLE ff_completion_event (
     event_id         bigserial        PRIMARY KEY,
     uuid             uuid             NOT NULL,
@@ -100,11 +100,11 @@ CREATE TABLE ff_completion_event (
     dispatched_at_ms bigint
 );
 
--- What is still to be told of whom.
+-- The events that are not dispatched yet.
 CREATE INDEX ff_completion_event_undispatched
     ON ff_completion_event (uuid, partition) WHERE dispatched_at_ms IS NULL;
 
--- Whoever may write events numbers them.
+-- A user that may write events numbers them.
 GRANT USAGE ON SEQUENCE ff_completion_event_event_id_seq TO PUBLIC;
 
 -- The flows as people read them.

@@ -11,7 +11,7 @@ CREATE TABLE tag (
     PRIMARY KEY (namespace, key, value, created_at, partition, uuid)
 );
 
--- Lanes that somebody configured, as each partition knows them. A lane with a limit is written with its claims.
+-- Configured lanes, as each partition knows them. A lane with a limit is written with its claims.
 CREATE TABLE lane (
     lane      text COLLATE "C" NOT NULL,
     partition integer          NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE feed (
     PRIMARY KEY (partition)
 ) WITH (fillfactor = 50);
 
--- What happened, where somebody follows, in the order it is read.
+-- Events of followed partitions, in the order they are read.
 CREATE TABLE event (
     partition integer          NOT NULL,
     told_at   bigint           NOT NULL,

@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::connector::Connector;
 use crate::hints::{ANNOUNCEMENTS, Listener, ListenerPresence, Notes, pass_on, poll};
-use crate::inbox::take_up;
+use crate::inbox::consume_inbox;
 use crate::meta::{LATEST, SLOTS};
 use crate::migrate::{PreparedStore, prepare};
 use crate::readers::Readers;
@@ -102,13 +102,13 @@ impl Postgres {
             let polling = poll(connector.clone(), announcer.clone(), announced, sender, inbox.clone());
             tokio::spawn(listening.clone().run_until_cancelled_owned(polling));
         }
-        let taking = take_up(connector.clone(), writers.writer.clone(), inbox);
-        tokio::spawn(listening.clone().run_until_cancelled_owned(taking));
+        let inbox_consumer = consume_inbox(connector.clone(), writers.writer.clone(), inbox);
+        tokio::spawn(listening.clone().run_until_cancelled_owned(inbox_consumer));
         let _listening = listening.drop_guard();
         Ok(Self { writers, readers, announcer, announcements, clock, connector, outages, partitions, _listening })
     }
 
-    /// Waits for what is queued and lets nobody in any more. What is asked afterwards is answered that the store is closed.
+    /// Waits for the queued operations and accepts no more. Later calls are answered that the store is closed.
     pub async fn close(&self) {
         self.readers.close().await;
         self.writers.close().await;
@@ -163,7 +163,7 @@ impl Driver for Postgres {
     }
 }
 
-/// What time it is for the store: never before anything that was written.
+/// The store's time: never before anything that was written.
 struct ReadClock {
     /// The server's time is asked for when not said.
     clock: Option<TimestampMs>,

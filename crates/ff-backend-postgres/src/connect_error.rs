@@ -11,7 +11,7 @@ pub enum ConnectError {
         /// Which part is wrong, and what is allowed.
         why: String,
     },
-    /// Nobody answers, or not as a database.
+    /// Nothing answers, or not as a database.
     #[error("cannot reach {address}: {why}")]
     Unreachable {
         /// Where a server was expected.
@@ -27,7 +27,7 @@ pub enum ConnectError {
         /// What it says.
         why: String,
     },
-    /// What stands between us and the server does not do what is needed.
+    /// The pooler between us and the server does not do what is needed.
     #[error("{address} is a pooler that {why}")]
     Pooler {
         /// The pooler.

@@ -14,7 +14,8 @@ use tokio_postgres::{Client, Row, Statement};
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How long an answer may take. The server gives up on a statement sooner, so whoever is silent for longer is gone.
+/// How long an answer may take. The server gives up on a statement sooner, so a server that is silent for longer is
+/// gone.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// What the store has done so far, over all its connections.

@@ -11,15 +11,16 @@ use crate::driver_error::DriverError;
 use crate::tls::TlsChannel;
 use crate::url::StoreLocation;
 
-/// How long a server may take to let somebody in.
+/// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a network may leave what was sent unacknowledged.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// What the server is told about every connection.
+/// The settings of every connection.
 ///
-/// Statements are planned once and each has one good plan, by an index. Without being told, a server that has not counted
-/// its rows yet would read small tables whole, and go on doing so while they grow. A statement that hangs is given up.
+/// Statements are planned once and each has one good plan, by an index. Without these settings, a server that has not
+/// counted its rows yet would read small tables whole, and go on doing so while they grow. A statement that hangs is
+/// given up.
 const SETTINGS: &[(&str, &str)] = &[
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
@@ -30,7 +31,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("statement_timeout", "30s"),
 ];
 
-/// Who a connection is for, as the server shows it to who asks.
+/// The `application_name` of a connection.
 pub(crate) const WRITER: &str = "writer";
 pub(crate) const READER: &str = "reader";
 
@@ -56,7 +57,7 @@ impl Connector {
         Ok(Connection::new(client, self.meter.clone()))
     }
 
-    /// A connection, and the conversation somebody has to keep up for it.
+    /// A connection, and the future that drives it.
     pub(crate) async fn converse(
         &self,
         purpose: &str,
@@ -75,7 +76,7 @@ impl Connector {
         }
     }
 
-    /// What the first statement of every transaction is when a pooler stands between: it may have any of its connections do
+    /// The first statement of every transaction behind a pooler: it may have any of its connections do
     /// the next one, so settings hold for one transaction only.
     pub(crate) fn settle(&self, purpose: &str) -> Option<String> {
         if self.place.listen {

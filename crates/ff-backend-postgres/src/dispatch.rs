@@ -1,8 +1,8 @@
-//! Telling the dependents of an execution that has ended, by the event that says they have not all been told.
+//! Notifying the dependents of an execution that has ended, by the event that says they have not all been notified.
 //!
-//! What ends an execution tells its dependents in the same transaction, up to a bound. Where that is not all of them, the
-//! record owes the rest, and an event in `ff_completion_event` says so. The pump pays what is owed without being asked;
-//! this is for whoever reads the events, and does not want to wait.
+//! The transaction that ends an execution notifies its dependents, up to a bound. Where that is not all of them, the
+//! record has a pending propagation, and an event in `ff_completion_event` says so. The pump completes it unasked; this
+//! is for a reader of the events that does not want to wait.
 
 use ff_backend_sql::ReadContext;
 use ff_core::backend::Answer;
@@ -12,38 +12,38 @@ use ff_core::engine_error::EngineError;
 use crate::PostgresBackend;
 use crate::outbox::ReadEvent;
 
-/// What became of an event.
+/// The result of dispatching an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DispatchOutcome {
-    /// All dependents have been told: by this call, as far as it says, and by a pump that came in between.
+    /// All dependents have been notified: by this call, as far as it says, and by a pump that came in between.
     Dispatched(Cascaded),
-    /// They had all been told before. Nothing was done.
+    /// They had all been notified before. Nothing was done.
     AlreadyDispatched,
     /// There is no event of that number. Nothing was done.
     NotFound,
 }
 
-/// Has all dependents told that an event is about, unless they have been.
+/// Notifies all dependents that an event is about, unless they have been.
 ///
-/// Each step is a transaction of its own, over a bounded number of edges, and nothing is locked between two of them. The one
-/// that tells the last dependent stamps the event, so that a call which ends half-way leaves it to be dispatched again,
-/// and what was told before is not told twice. Descendants that are skipped on the way and have too many dependents
-/// themselves have events of their own.
+/// Each step is a transaction of its own, over a bounded number of edges, and nothing is locked between two of them.
+/// The step that notifies the last dependent stamps the event, so that a call that ends half-way leaves it to be
+/// dispatched again, and no dependent is notified twice. Descendants that are skipped on the way and have too many
+/// dependents themselves have events of their own.
 pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answer<DispatchOutcome> {
-    let mut told: Option<Cascaded> = None;
+    let mut cascaded: Option<Cascaded> = None;
     loop {
         let Some(event) = pool.readers.read(ReadEvent(event_id), ReadContext::default()).await? else {
             return Ok(DispatchOutcome::NotFound);
         };
-        match (event.dispatched, told) {
+        match (event.dispatched, cascaded) {
             (true, None) => return Ok(DispatchOutcome::AlreadyDispatched),
-            (true, Some(told)) => {
-                let (upstream, Cascaded { resolved, cascaded_children: skipped, .. }) = (event.execution_id, told);
+            (true, Some(cascaded)) => {
+                let (upstream, Cascaded { resolved, cascaded_children: skipped, .. }) = (event.execution_id, cascaded);
                 // A skipped descendant with too many dependents has an event of its own; of this one nothing is left.
                 tracing::info!(event_id, %upstream, resolved, skipped, backlog = 0, "a completion was dispatched");
-                return Ok(DispatchOutcome::Dispatched(Cascaded { more: false, ..told }));
+                return Ok(DispatchOutcome::Dispatched(Cascaded { more: false, ..cascaded }));
             }
-            // The record is what counts, and it owes nothing: somebody has written into the tables.
+            // The record is the truth, and it has nothing pending: the tables were changed from outside.
             (false, Some(Cascaded { more: false, .. })) => {
                 let id = event.execution_id;
                 return Err(EngineError::Corrupt(format!("the completion event {event_id} is not owed by {id}")));
@@ -55,8 +55,8 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
         let step = pool.writers.writer.ask(owed).await?;
         let (upstream, Cascaded { resolved, cascaded_children, more }) = (event.execution_id, step);
         tracing::debug!(event_id, %upstream, resolved, skipped = cascaded_children, more, "edges were dispatched");
-        let before = told.unwrap_or_default();
-        told = Some(Cascaded {
+        let before = cascaded.unwrap_or_default();
+        cascaded = Some(Cascaded {
             resolved: before.resolved + step.resolved,
             cascaded_children: before.cascaded_children + step.cascaded_children,
             more: step.more,

@@ -1,4 +1,4 @@
-//! What an error of the server means for who asked.
+//! What an error of the server means for the caller.
 
 use ff_backend_sql::SqlError;
 use tokio_postgres::Error;
@@ -51,7 +51,7 @@ impl DriverError {
         matches!(self, Self::Lost(_) | Self::Useless(_))
     }
 
-    /// Says of a transaction that was not yet to be committed what became of it.
+    /// The result of a transaction that failed before its commit was sent.
     pub(crate) fn before_commit(self) -> SqlError {
         match self {
             Self::Lost(why) | Self::Useless(why) | Self::Undone(why) => SqlError::Undone(why),
@@ -59,8 +59,8 @@ impl DriverError {
         }
     }
 
-    /// Says what became of a transaction of which a statement before the commit went wrong, with the commit sent behind it. A
-    /// server that could not do the one takes the other for the opposite; one that was lost may have done both.
+    /// The result of a transaction with a failed statement and the commit sent behind it. A server that could not do
+    /// the statement rolls back on the commit; one that was lost may have done both.
     pub(crate) fn with_commit(self) -> SqlError {
         match self {
             Self::Lost(why) => SqlError::Failed(why),
@@ -68,7 +68,7 @@ impl DriverError {
         }
     }
 
-    /// Says what became of a transaction that is one statement. A server that goes away may say so after it has committed.
+    /// The result of a transaction that is one statement. A server that goes away may say so after it has committed.
     pub(crate) fn within_commit(self) -> SqlError {
         match self {
             Self::Lost(why) | Self::Useless(why) => SqlError::Failed(why),
@@ -87,10 +87,11 @@ impl DriverError {
 /// secrets; that is left out.
 pub(crate) fn said(error: &Error) -> String {
     use std::error::Error;
-    if let Some(told) = error.as_db_error() {
-        let quotes_values = ["22", "23"].iter().any(|class| told.code().code().starts_with(class));
-        let detail = told.detail().filter(|_| !quotes_values).map_or_else(String::new, |detail| format!(" ({detail})"));
-        return format!("{}{detail}", told.message());
+    if let Some(server_error) = error.as_db_error() {
+        let quotes_values = ["22", "23"].iter().any(|class| server_error.code().code().starts_with(class));
+        let detail =
+            server_error.detail().filter(|_| !quotes_values).map_or_else(String::new, |detail| format!(" ({detail})"));
+        return format!("{}{detail}", server_error.message());
     }
     error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
@@ -104,7 +105,7 @@ fn is_io(error: &Error) -> bool {
 mod tests {
     use super::*;
 
-    /// Whoever is told that nothing happened does it again, so only a server that said so is believed.
+    /// A caller that is told that nothing happened does it again, so only a server that said so is believed.
     #[test]
     fn silence_before_a_commit_leaves_open_what_a_word_settles() {
         let why = || "why".to_owned();

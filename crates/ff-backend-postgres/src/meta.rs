@@ -1,4 +1,4 @@
-//! What a store remembers of itself: its schema, its partition counts, its last moments.
+//! The metadata of a store: its schema, its partition counts, its last moments.
 
 use std::collections::BTreeMap;
 

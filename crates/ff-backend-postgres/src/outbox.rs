@@ -1,8 +1,9 @@
-//! The outbox: one event for every end that could not be told to all dependents at once, stamped when it has been.
+//! The outbox: one event for every end that not all dependents could be notified of at once, stamped when they have
+//! been.
 //!
-//! The record of an execution says what it owes, and the pump pays from there. An event says the same to whoever wants to
-//! know by itself what is still to follow from a completion: written with the record that owes, stamped with the one that
-//! does not.
+//! The record of an execution has the pending propagation, and the pump works from there. An event says the same to a
+//! reader that wants to know what is still to follow from a completion: it is written with the record that has
+//! something pending, and stamped with the one that has not.
 
 use async_trait::async_trait;
 use ff_backend_sql::{OutboxChanges, PendingEnd, Question, Read, ReadContext, Value};
@@ -13,13 +14,13 @@ use ff_core::types::{ExecutionId, TimestampMs};
 
 use crate::value::Parameter;
 
-/// Stamps the events of executions whose ends are owed no longer.
+/// Stamps the events of executions whose ends are pending no longer.
 pub(crate) const STAMP: &str = "\
     UPDATE ff_completion_event AS t SET dispatched_at_ms = $3 \
     FROM unnest($1::uuid[], $2::int8[]) AS k(uuid, partition) \
     WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.dispatched_at_ms IS NULL";
 
-/// Writes the events of ends that are owed from now on.
+/// Writes the events of ends that are pending from now on.
 pub(crate) const ENTER: &str = "\
     INSERT INTO ff_completion_event (uuid, partition, flow_id, outcome, created_at_ms) \
     SELECT * FROM unnest($1::uuid[], $2::int8[], $3::uuid[], $4::text[], $5::int8[])";
@@ -27,8 +28,8 @@ pub(crate) const ENTER: &str = "\
 const EVENT: &str =
     "SELECT uuid, partition, created_at_ms, dispatched_at_ms FROM ff_completion_event WHERE event_id = $1";
 
-/// What a transaction sends to have the outbox say what its records do. Stamps come first: what ended again has an event of
-/// its own.
+/// The statements that bring the outbox up to date with the records of a transaction. Stamps come first: an execution
+/// that ended again has a new event.
 pub(crate) fn requests(
     outbox_changes: &OutboxChanges,
     now: TimestampMs,
@@ -59,9 +60,9 @@ pub(crate) struct ReadEvent(pub(crate) i64);
 pub(crate) struct CompletionEvent {
     /// Whose end it is about.
     pub(crate) execution_id: ExecutionId,
-    /// Since when it is owed.
+    /// Since when it is pending.
     pub(crate) since: TimestampMs,
-    /// Whether everybody has been told.
+    /// Whether all dependents have been notified.
     pub(crate) dispatched: bool,
 }
 

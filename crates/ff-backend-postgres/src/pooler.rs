@@ -12,8 +12,8 @@ use crate::ConnectError;
 use crate::connector::Connector;
 use crate::driver_error::DriverError;
 
-/// How long a pooler may take to find a second connection to the server. One that has none cannot be told apart, and need
-/// not be: statements are then always where they were prepared.
+/// How long a pooler may take to find a second connection to the server. A pooler without one cannot be detected, and
+/// need not be: statements are then always where they were prepared.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const NO_SETTINGS: &str =
@@ -45,8 +45,8 @@ pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), 
     }
 }
 
-/// Whether a statement is still known when another connection to the server is used than the one it was prepared on, which
-/// somebody else keeps meanwhile.
+/// Whether a statement is still known on another connection to the server than the one it was prepared on, which is
+/// kept busy meanwhile.
 async fn remembers(connector: &Connector, client: &Client) -> Result<bool, DriverError> {
     let said = Uuid::new_v4().to_string();
     let driver_error = |error: Error| DriverError::of(&error);
@@ -54,7 +54,7 @@ async fn remembers(connector: &Connector, client: &Client) -> Result<bool, Drive
     tokio::spawn(conversation);
     let statement = match client.prepare(&format!("SELECT '{said}'")).await {
         Ok(statement) => statement,
-        // Somebody was here before us, and what they prepared goes by the same name.
+        // Another client prepared a statement of the same name on this connection.
         Err(error) if error.code() == Some(&SqlState::DUPLICATE_PSTATEMENT) => return Ok(false),
         Err(error) => return Err(driver_error(error)),
     };

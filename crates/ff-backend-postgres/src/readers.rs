@@ -97,7 +97,7 @@ impl Readers {
         ))
     }
 
-    /// The connections nobody uses. They are whole whatever happened to who held the lock.
+    /// The idle connections. They are sound even if a holder of the lock panicked.
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ReaderConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,7 +109,7 @@ struct ReaderConnection {
     connection: Option<Connection>,
     statement_cache: StatementCache,
     statements: Statements,
-    /// Whether the question at hand has been told anything: from then on it cannot change its moment.
+    /// Whether the query at hand has read anything: from then on its snapshot is fixed.
     began: bool,
 }
 
@@ -168,7 +168,7 @@ impl ReaderConnection {
         found
     }
 
-    /// Ends the question's moment. Nobody waits for it: the next question is answered after it.
+    /// Ends the query's snapshot. The answer is not waited for: the next query is answered after it.
     async fn end(&mut self) {
         let began = std::mem::take(&mut self.began);
         if let Some(connection) = &mut self.connection

@@ -105,7 +105,7 @@ fn key_arrays(length: usize, keys: &[Key]) -> Vec<Parameter> {
 
 /// Rows by the place in front of them, counted from one.
 fn by_set(rows: &[tokio_postgres::Row], sets: usize) -> Result<Vec<Vec<Row>>, SqlError> {
-    let unlike = || SqlError::Unreadable("a row is for nobody who asked".into());
+    let unlike = || SqlError::Unreadable("a row belongs to no request".into());
     let mut found = vec![Vec::new(); sets];
     for from in rows {
         let nth: i64 = from.try_get(0).map_err(|error| SqlError::Unreadable(error.to_string()))?;

@@ -14,7 +14,7 @@ use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Who may vouch for a server.
+/// Which certificate authorities to trust.
 #[derive(Clone, Default)]
 pub(crate) struct Tls {
     /// Whom the system trusts when not said.

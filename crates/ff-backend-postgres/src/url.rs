@@ -51,7 +51,7 @@ impl StoreLocation {
         self.writers
     }
 
-    /// A connection to the database, as the store's own are made. Whoever holds it may do with it what they like.
+    /// A connection to the database, made like those of the store, for the caller's own use.
     pub async fn connect(&self) -> Result<Client, ConnectError> {
         let unreachable =
             |error| ConnectError::Unreachable { address: self.address(), why: crate::driver_error::said(&error) };
@@ -117,7 +117,7 @@ impl StoreLocation {
         Ok(place)
     }
 
-    /// Takes up a setting, unless it is one of the client's.
+    /// Applies a setting, unless it is one of the client's.
     fn set(&mut self, pair: &str, privacy: &mut Privacy) -> Result<bool, String> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match (name, value) {
@@ -167,7 +167,7 @@ fn number(name: &str, value: &str) -> Result<u16, String> {
         .ok_or_else(|| format!("{name}: must be a whole number from 1 to 65535"))
 }
 
-/// Whether a server is on this machine, where nobody listens in between.
+/// Whether a server is on this machine, so that the connection cannot be overheard.
 fn is_here(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::session::WriterSession;
 
-/// The writers, as the rest of the store sees them. Without anybody to ask them they finish what is queued, and end.
+/// The handle of the writers. When it is dropped, they finish the queue and end.
 pub(crate) struct Writers {
     pub(crate) writer: WriterHandle,
     ended: watch::Receiver<()>,
@@ -40,7 +40,7 @@ impl Writers {
         Ok(Self { writer, ended })
     }
 
-    /// Has what is queued done, lets nobody else in, and waits for the last of it.
+    /// Accepts no more operations, and waits until the queue is done.
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         // Nothing is ever sent: it ends with the last writer, and that is the news.

@@ -23,7 +23,7 @@ impl Announcer {
     /// Passes on the hints of one commit, in order.
     pub fn announce(&self, hints: Vec<Hint>) {
         for hint in hints {
-            // Fails when nobody listens, and then there is nobody to tell.
+            // Fails when there is no listener.
             self.0.send(hint).ok();
         }
     }

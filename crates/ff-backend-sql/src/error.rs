@@ -1,4 +1,4 @@
-//! What goes wrong between the executor and its store.
+//! Errors between the executor and its store.
 
 use ff_core::engine_error::EngineError;
 

@@ -1,4 +1,4 @@
-//! The domain of events: who follows what happens, and the feeds that tell of it.
+//! The domain of events: which feeds are followed, and the recorded events.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +17,21 @@ use crate::session::{Put, Question, Read, Session};
 use crate::value::Row;
 use crate::{Driver, ReadContext, SqlStore};
 
-/// The row of how long a partition tells what happens on it.
+/// The row that says since when and until when a partition records its events.
 pub(crate) fn feed_of(partition: u16, feed: &Feed) -> Put {
     Put::whole(vec![partition.into(), feed.since.into(), feed.until.into()])
 }
 
-/// Tells what happened, in order, on feeds that begin anew where they lapsed. Says whether anything is told.
-pub(crate) async fn tell_events(session: &mut dyn Session, events: &EventBuffer) -> Result<bool, SqlError> {
+/// Records events in order, on feeds that begin anew where they lapsed. Returns whether there was any.
+pub(crate) async fn record_events(session: &mut dyn Session, events: &EventBuffer) -> Result<bool, SqlError> {
     EVENTS.wipe(session, events.anew.iter().copied()).await?;
-    let told = events.told.iter();
-    let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
-    EVENTS.tell(session, &entries, |told, position| EventRecord { position, ..told.clone() }).await?;
+    let records = events.records.iter();
+    let entries: Vec<_> = records.map(|record| (record.execution_id.partition(), record.position.at, record)).collect();
+    EVENTS.append(session, &entries, |record, position| EventRecord { position, ..record.clone() }).await?;
     Ok(!entries.is_empty())
 }
 
-/// Since when and until when each partition tells what happens on it.
+/// Since when and until when each partition records its events.
 pub(crate) struct ReadFeeds;
 
 #[async_trait]
@@ -74,28 +74,28 @@ impl Question for ReadEvents {
         let mut feeds = feeds(reader, &at.partitions).await?;
         feeds.retain(|partition, _| asked.contains(partition));
         let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
-        // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
+        // A reader at the end of a feed has missed nothing of it, and there is nothing to load.
         let unread = ends.iter().filter(|(partition, last)| after.place(**partition) <= last.position);
         let unread: Vec<_> = unread.map(|(partition, last)| (*partition, *last)).collect();
         let trimmed = trimmed(reader, &unread, &after).await?;
         let from: Vec<_> = unread.iter().map(|(partition, _)| (*partition, after.place(*partition))).collect();
-        let mut told: BTreeMap<_, _> = read_told(reader, &from, limit).await?.into_iter().collect();
+        let mut records: BTreeMap<_, _> = read_events(reader, &from, limit).await?.into_iter().collect();
         let part = |(partition, feed): (u16, Feed)| {
-            let events = told.remove(&partition).unwrap_or_default();
+            let events = records.remove(&partition).unwrap_or_default();
             (partition, EventsPart { events, trimmed: trimmed.contains(&partition), since: feed.since })
         };
         let parts: Vec<_> = feeds.into_iter().map(part).collect();
-        Ok(EventsPage::merge(after, parts, |told| self.0.wants(told), limit))
+        Ok(EventsPage::merge(after, parts, |record| self.0.wants(record), limit))
     }
 }
 
-/// What feeds tell from a place on, at most so many of each, oldest first.
-pub(crate) async fn read_told(
+/// The events of feeds from a place on, at most so many of each, oldest first.
+pub(crate) async fn read_events(
     reader: &mut dyn Read,
     from: &[(u16, Position)],
     limit: usize,
 ) -> Result<Vec<(u16, Vec<EventRecord>)>, SqlError> {
-    EVENTS.read(reader, from, limit, |told: EventRecord, position| EventRecord { position, ..told }).await
+    EVENTS.read(reader, from, limit, |record: EventRecord, position| EventRecord { position, ..record }).await
 }
 
 /// The feeds that have lost what their reader never saw. Only a full one has lost anything.

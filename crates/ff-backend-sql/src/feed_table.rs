@@ -1,5 +1,5 @@
-//! Tapes: what is told on a partition, in the order of time, the newest entries kept. Deliveries and what happens are told
-//! on one each.
+//! Feeds as tables: the newest entries of each partition, in the order of time. There is one table of deliveries and
+//! one of events.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::session::{Key, Put, Read, Session};
 use crate::table::Table;
 use crate::value::{Row, Value};
 
-/// What was delivered.
+/// The deliveries.
 pub(crate) static DELIVERIES: FeedTable =
     FeedTable { table: &DELIVERY, last: DELIVERIES_LAST, first: DELIVERIES_FIRST, from: DELIVERIES_FROM };
 
-/// What happened.
+/// The events.
 pub(crate) static EVENTS: FeedTable =
     FeedTable { table: &EVENT, last: EVENTS_LAST, first: EVENTS_FIRST, from: EVENTS_FROM };
 
@@ -33,7 +33,7 @@ pub(crate) struct FeedTable {
     from: &'static str,
 }
 
-/// Where an entry stands, and how many its tape had told with it.
+/// The position of an entry, and the number of entries its feed has had up to it.
 #[derive(Clone, Copy)]
 pub(crate) struct EntryPosition {
     pub(crate) position: Position,
@@ -45,17 +45,18 @@ impl EntryPosition {
         Ok(Self { position: position(row)?, seq: row.int(2)? })
     }
 
-    /// Whether the tape that ends here is full, so that it may have lost what was before its first.
+    /// Whether the feed that ends here is full, so that older entries may have been trimmed.
     pub(crate) fn is_full(&self) -> bool {
         self.seq >= kept()
     }
 }
 
-/// Something to be told: on which partition, when, and what; where it stands among others of that moment, the tape decides.
+/// An entry to append: its partition, its time, and its value. The feed decides its place among entries of the same
+/// time.
 pub(crate) type Entry<'t, T> = (u16, TimestampMs, &'t T);
 
 impl FeedTable {
-    /// Where the tapes of these partitions end; nothing of those that have none.
+    /// The last position of these partitions' feeds; empty feeds are left out.
     pub(crate) async fn ends(
         &self,
         reader: &mut dyn Read,
@@ -69,40 +70,40 @@ impl FeedTable {
         found.map(|(partition, row)| Ok((partition, EntryPosition::of(&row)?))).collect()
     }
 
-    /// The first entries of some tapes, so many of each.
+    /// The first entries of some feeds, so many of each.
     pub(crate) async fn beginnings(
         &self,
         reader: &mut dyn Read,
-        tapes: &[(u16, usize)],
+        feeds: &[(u16, usize)],
     ) -> Result<Vec<Vec<EntryPosition>>, SqlError> {
         let parameters = |(partition, limit): &(u16, usize)| vec![(*partition).into(), Value::number(*limit)];
-        let rows = reader.query(self.first, &tapes.iter().map(parameters).collect::<Vec<_>>()).await?;
+        let rows = reader.query(self.first, &feeds.iter().map(parameters).collect::<Vec<_>>()).await?;
         rows.iter().map(|rows| rows.iter().map(EntryPosition::of).collect()).collect()
     }
 
-    /// What tapes have from a place on, at most so many of each, oldest first. An entry stands where its columns say, since
-    /// readers go by those.
+    /// The entries of feeds from a place on, at most so many of each, oldest first. The position of an entry is in its
+    /// columns, since readers go by those.
     pub(crate) async fn read<T: DeserializeOwned>(
         &self,
         reader: &mut dyn Read,
-        tapes: &[(u16, Position)],
+        feeds: &[(u16, Position)],
         limit: usize,
         placed: impl Fn(T, Position) -> T,
     ) -> Result<Vec<(u16, Vec<T>)>, SqlError> {
-        if tapes.is_empty() {
+        if feeds.is_empty() {
             return Ok(Vec::new());
         }
         let parameters = |(partition, from): &(u16, Position)| {
             vec![(*partition).into(), from.at.into(), Value::number(from.nth), Value::number(limit)]
         };
-        let found = reader.query(self.from, &tapes.iter().map(parameters).collect::<Vec<_>>()).await?;
+        let found = reader.query(self.from, &feeds.iter().map(parameters).collect::<Vec<_>>()).await?;
         let entry = |row: &Row| Ok(placed(record::read(row.text(2)?)?, position(row)?));
         let read = |rows: Vec<Row>| rows.iter().map(entry).collect::<Result<_, SqlError>>();
-        tapes.iter().zip(found).map(|((partition, _), rows)| Ok((*partition, read(rows)?))).collect()
+        feeds.iter().zip(found).map(|((partition, _), rows)| Ok((*partition, read(rows)?))).collect()
     }
 
-    /// Tells things on the tapes of their partitions, in order, and deletes what that pushes out.
-    pub(crate) async fn tell<T: Serialize>(
+    /// Appends entries to the feeds of their partitions, in order, and trims the feeds.
+    pub(crate) async fn append<T: Serialize>(
         &self,
         session: &mut dyn Session,
         entries: &[Entry<'_, T>],
@@ -128,7 +129,7 @@ impl FeedTable {
         self.trim(session, &grown.into_iter().collect::<Vec<_>>(), &ends).await
     }
 
-    /// Deletes everything on these tapes.
+    /// Deletes all entries of these feeds.
     pub(crate) async fn wipe(
         &self,
         session: &mut dyn Session,
@@ -138,8 +139,8 @@ impl FeedTable {
         if keys.is_empty() { Ok(()) } else { session.delete(self.table, &keys).await }
     }
 
-    /// Deletes what tapes that grew by so many have too many. A tape has at most as many of them as it grew by, and none
-    /// before it has told its limit.
+    /// Trims feeds that grew by so many. A feed has at most as many surplus entries as it grew by, and none before it
+    /// has reached its limit.
     async fn trim(
         &self,
         session: &mut dyn Session,

@@ -56,7 +56,7 @@ impl Question for ListLanesArgs {
                 }
                 ListingStep::End => break,
             }
-            // What is only staged is not there yet.
+            // Staged executions are not visible yet.
             let (info, is_configured) = describe(reader, key, &at.partitions, self.finished).await?;
             fill.look(info, is_configured);
         }

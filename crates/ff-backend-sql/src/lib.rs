@@ -1,6 +1,6 @@
 //! What every SQL store shares: everything but the driver and the dialect.
 //!
-//! Callers queue operations; a free writer takes whatever is queued, decides it by the rules over the records it loads,
+//! Callers queue operations; a free writer takes all that is queued, decides it by the rules over the records it loads,
 //! writes each table once and commits once. [`SqlStore`] implements the store traits
 //! over that; a database brings a [`Session`] (how rows are loaded, written and committed) and a [`Driver`] (its connections).
 

@@ -162,8 +162,8 @@ pub(crate) const WAITING_AT: &str = waiting!("AND ready.priority = $4 ORDER BY r
 /// How many executions of a lane are held on a partition.
 pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// The executions of a partition whose moment comes first, and its flows whose moment does, told apart by the first
-/// column; with the records of those whose moment has come. One query, because the pump asks for both.
+/// The executions of a partition that are due first, and its flows that are due first, distinguished by the first
+/// column; with the records of those that are due now. One query, because the pump asks for both.
 pub(crate) const DUE: &str = concat!(
     due_in!("lease"),
     due_in!("due"),
@@ -210,7 +210,7 @@ pub(crate) const WALK_LABEL: &str = "\
 /// The next lane that has anything, in the order of their keys.
 pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// The next lane that somebody configured, in the order of their keys.
+/// The next configured lane, in the order of their keys.
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
 /// How many executions of a lane wait on a partition, and when the first of them was created.
@@ -311,7 +311,7 @@ pub(crate) const DELIVERIES_LAST: &str = "\
 pub(crate) const DELIVERIES_FIRST: &str = "\
     SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
 
-/// What a feed of deliveries has from a place on.
+/// The deliveries of a feed from a place on.
 pub(crate) const DELIVERIES_FROM: &str = "\
     SELECT told_at, nth, record FROM delivery WHERE partition = $1 AND (told_at, nth) >= ($2, $3) \
     ORDER BY told_at, nth LIMIT $4";
@@ -324,7 +324,7 @@ pub(crate) const EVENTS_LAST: &str = "\
 pub(crate) const EVENTS_FIRST: &str = "\
     SELECT told_at, nth, seq FROM event WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
 
-/// What a feed of what happens has from a place on.
+/// The events of a feed from a place on.
 pub(crate) const EVENTS_FROM: &str = "\
     SELECT told_at, nth, record FROM event WHERE partition = $1 AND (told_at, nth) >= ($2, $3) \
     ORDER BY told_at, nth LIMIT $4";

@@ -10,9 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 
 /// How many operations wait before callers do.
 const CAPACITY: usize = 1_024;
-/// How many operations one batch takes up. What adds many executions at once counts as many.
+/// How many operations one batch takes. An operation that adds many executions counts as many.
 const BATCH: usize = 256;
-/// How many bytes of payload a batch takes up before it takes no more.
+/// How many bytes of payload a batch takes before it takes no more.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// A new queue: where callers ask, and where a writer takes.
@@ -41,7 +41,7 @@ pub struct Queue(mpsc::Receiver<Entry>);
 /// Nothing when the queue is to be closed.
 type Entry = Option<OperationRequest>;
 
-/// An operation somebody waits for.
+/// A queued operation, with the channel its caller waits on.
 pub(crate) struct OperationRequest {
     pub(crate) operation: Operation,
     pub(crate) caller: Caller,
@@ -56,7 +56,7 @@ impl WriterHandle {
         answer::<A>(self.perform(args.into_operation()).await?)
     }
 
-    /// Lets nobody in any more; what is in the queues is still done.
+    /// Accepts no more operations; those in the queues are still done.
     pub async fn close(&self) {
         for queue in &self.queues {
             // Fails when the writer is gone, and then the queue is closed.
@@ -110,8 +110,8 @@ fn answer<A: Ask>(reply: Reply) -> Answer<A::Answer> {
 }
 
 impl Queue {
-    /// Takes whatever is queued, up to one batch of it, waiting only while there is nothing. Nothing once the queue is
-    /// closed and empty.
+    /// Takes all that is queued, up to one batch, waiting only while the queue is empty. None once the queue is closed
+    /// and empty.
     pub(crate) async fn take(&mut self) -> Option<Vec<OperationRequest>> {
         let mut batch = Vec::new();
         let (mut count, mut bytes) = (0, 0);

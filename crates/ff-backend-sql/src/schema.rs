@@ -221,8 +221,8 @@ pub static STEP: Table = Table {
     ],
 };
 
-/// The feeds of delivered signals, the newest of each. Every entry has the number of those ever told before it and its own,
-/// so that the length of a feed is known without counting.
+/// The feeds of delivered signals, the newest of each. Every entry has its number in its feed, so that the length of a
+/// feed is known without counting.
 pub static DELIVERY: Table = Table { name: "delivery", key: 3, columns: TOLD };
 
 /// The feeds of what happened, the newest of each.
@@ -250,7 +250,7 @@ pub static TAG: Table = Table {
     ],
 };
 
-/// Lanes somebody configured, as each partition knows them.
+/// Configured lanes, as each partition knows them.
 pub static LANE: Table =
     Table { name: "lane", key: 2, columns: &[Column::text("lane"), Column::int("partition"), Column::text("record")] };
 

@@ -29,7 +29,7 @@ pub enum Load {
 /// Reads rows, all of them as of one moment.
 #[async_trait]
 pub trait Read: Send {
-    /// Whether it gains by being told what it is going to be asked.
+    /// Whether announcing the next loads makes them faster.
     fn asks_ahead(&self) -> bool {
         false
     }
@@ -55,8 +55,8 @@ pub trait Read: Send {
 /// A connection that writes: one transaction at a time.
 #[async_trait]
 pub trait Session: Read {
-    /// Whether nobody else writes to the store: then what its writer found out about lanes and feeds stays so until the
-    /// writer itself changes it.
+    /// Whether this is the store's only writer: then lanes and feeds it has read stay valid until it changes them
+    /// itself.
     fn is_alone(&self) -> bool;
 
     /// Opens a transaction to which these partitions belong until it ends, and says under which circumstances. What it is
@@ -96,8 +96,8 @@ pub trait Session: Read {
     }
 }
 
-/// Under which circumstances a transaction begins. Most stores are never followed and have no lane that somebody configured;
-/// one that says so is spared looking for feeds and lanes in every batch.
+/// The state of the store when a transaction begins. Most stores are never followed and have no configured lane; a
+/// store that says so saves looking for feeds and lanes in every batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionContext {
     /// What time it is for all it does.
@@ -106,8 +106,8 @@ pub struct TransactionContext {
     pub is_followed: bool,
     /// Whether any lane may be configured on them.
     pub has_lanes: bool,
-    /// Names the time for which partitions stay with the session beyond a transaction; nothing when they do not. While it
-    /// lasts, nobody else writes on the partitions of the transactions that began in it.
+    /// Identifies the period during which the session keeps the locks of partitions beyond a transaction; none when it
+    /// does not. During it, no other session writes to the partitions of its transactions.
     pub lock_session: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The domain of signals: signals and the feeds that tell of them as rows, and what is read of them.
+//! The domain of signals: signals and deliveries as rows, and their queries.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ pub(crate) fn signal_key_of(entry: &SignalKeyEntry) -> Put {
     Put::whole(values)
 }
 
-/// What is remembered under a key, from the columns `signal_id` and `until`, which begin at a place in a row.
+/// The entry of an idempotency key, from the columns `signal_id` and `until`, which begin at a place in a row.
 pub(crate) fn read_signal_key(
     execution_id: ExecutionId,
     waitpoint_id: WaitpointId,
@@ -120,7 +120,7 @@ impl Question for DeliveriesArgs {
             let next = FeedCursor(ends.into_iter().map(|(partition, last)| (partition, last.position)).collect());
             return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });
         };
-        // Who has read to the end of a feed has missed nothing of it, and there is nothing to look for.
+        // A reader at the end of a feed has missed nothing of it, and there is nothing to load.
         ends.retain(|partition, last| after.0.get(partition).is_none_or(|reached| *reached < last.position));
         let missed = missed(reader, &ends, &after).await?;
         let unread = unread(reader, ends.keys().copied().collect(), &after, self.limit).await?;
@@ -129,14 +129,15 @@ impl Question for DeliveriesArgs {
     }
 }
 
-/// Tells of signals in the feeds of their partitions, in order.
-pub(crate) async fn tell(session: &mut dyn Session, signals: &[NewSignal]) -> Result<(), SqlError> {
-    let told = signals.iter().map(|new| &new.delivery);
-    let entries: Vec<_> = told.map(|told| (told.execution_id.partition(), told.position.at, told)).collect();
-    DELIVERIES.tell(session, &entries, |delivery, position| placed(delivery.clone(), position)).await
+/// Adds signals to the feeds of their partitions, in order.
+pub(crate) async fn record_deliveries(session: &mut dyn Session, signals: &[NewSignal]) -> Result<(), SqlError> {
+    let deliveries = signals.iter().map(|new| &new.delivery);
+    let entries: Vec<_> =
+        deliveries.map(|delivery| (delivery.execution_id.partition(), delivery.position.at, delivery)).collect();
+    DELIVERIES.append(session, &entries, |delivery, position| placed(delivery.clone(), position)).await
 }
 
-/// What the feeds of these partitions have after a cursor, at most so many of each, oldest first.
+/// The deliveries of these partitions after a cursor, at most so many of each, oldest first.
 pub(crate) async fn unread(
     reader: &mut dyn Read,
     partitions: Vec<u16>,

@@ -36,7 +36,7 @@ pub trait Driver: Send + Sync + 'static {
     /// Gives hints to every process that uses the store, this one included.
     fn announce(&self, hints: Vec<Hint>);
 
-    /// What was logged of the database being away.
+    /// The log of the database's outages.
     fn outages(&self) -> &OutageLog;
 
     /// How often every partition must be swept because hints can be lost; never, where they cannot.

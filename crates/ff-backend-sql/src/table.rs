@@ -87,10 +87,10 @@ impl Table {
         // The key is how the row was found, so it is compared as an id and not here.
         let columns = self.columns.iter().zip(stored.values().iter().zip(follows(record))).skip(self.key);
         let astray = columns.filter(|(_, (stored, follows))| !is_same(stored, follows));
-        let told = |(column, (stored, follows)): (&Column, (&Value, Value))| {
+        let difference = |(column, (stored, follows)): (&Column, (&Value, Value))| {
             format!("{} should be {}, is {}", column.name, follows.exposed(), stored.exposed())
         };
-        astray.map(told).collect()
+        astray.map(difference).collect()
     }
 
     /// The chosen columns, in the order of the table.

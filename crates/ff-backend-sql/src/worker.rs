@@ -43,7 +43,7 @@ impl Question for ListWorkersArgs {
     }
 }
 
-/// Whether a worker instance has room beside the others of its namespace.
+/// Whether a namespace may have another worker instance.
 pub(crate) struct CheckCapacity(pub RegisterWorkerArgs);
 
 #[async_trait]
@@ -53,7 +53,7 @@ impl Question for CheckCapacity {
     const IS_TIMED: bool = true;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<()> {
-        // As long as all tenants together have fewer than one may, nobody need be counted.
+        // While all tenants together have fewer than one may, no tenant's workers need be counted.
         let many = vec!["".into(), Value::number(limits::WORKERS - 1)];
         if reader.query(WORKERS_BEYOND, &[many]).await?.iter().all(Vec::is_empty) {
             return Ok(());
@@ -63,7 +63,7 @@ impl Question for CheckCapacity {
         while let Some(workers) = all.next(reader).await? {
             others += workers.iter().filter(|worker| self.0.is_beside(worker, at.now)).count();
         }
-        Ok(self.0.check_room(others)?)
+        Ok(self.0.check_capacity(others)?)
     }
 }
 

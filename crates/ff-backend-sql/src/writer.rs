@@ -1,4 +1,4 @@
-//! The writer: takes whatever is queued and commits it, for as long as there is a queue.
+//! The writer: takes all that is queued and commits it, until the queue is closed.
 
 use std::pin::pin;
 
@@ -32,7 +32,7 @@ async fn serve(session: &mut dyn Session, mut queue: Queue, partitions: &Partiti
         let (batch, callers): (Vec<_>, Vec<_>) = asked.into_iter().map(take_up).unzip();
         let answers = execute(session, &mut cache, &batch, partitions).await;
         for (caller, answer) in callers.into_iter().zip(answers) {
-            // Fails when the caller has gone away, and then nobody wants to know.
+            // Fails when the caller has gone away.
             caller.send(answer).ok();
         }
     }

@@ -18,14 +18,14 @@ CREATE TABLE suspend_key (
     PRIMARY KEY (uuid, partition, key)
 ) STRICT, WITHOUT ROWID;
 
--- The secrets tokens are signed under. Whoever reads this table can open every waitpoint.
+-- The secrets tokens are signed under. A user that reads this table can open every waitpoint.
 CREATE TABLE key_ring (
     partition INTEGER NOT NULL,
     record    TEXT    NOT NULL,
     PRIMARY KEY (partition)
 ) STRICT, WITHOUT ROWID;
 
--- The bytes come last: whoever wants a signal without them does not read them.
+-- The bytes come last: reading a signal without them does not touch their pages.
 CREATE TABLE signal (
     uuid         BLOB    NOT NULL,
     partition    INTEGER NOT NULL,

@@ -11,7 +11,7 @@ CREATE TABLE tag (
     PRIMARY KEY (namespace, key, value, created_at, partition, uuid)
 ) STRICT, WITHOUT ROWID;
 
--- Lanes that somebody configured, as each partition knows them.
+-- Configured lanes, as each partition knows them.
 CREATE TABLE lane (
     lane      TEXT    NOT NULL,
     partition INTEGER NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE feed (
     PRIMARY KEY (partition)
 ) STRICT, WITHOUT ROWID;
 
--- What happened, where somebody follows, in the order it is read.
+-- Events of followed partitions, in the order they are read.
 CREATE TABLE event (
     partition INTEGER NOT NULL,
     told_at   INTEGER NOT NULL,

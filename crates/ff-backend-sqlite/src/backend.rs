@@ -64,8 +64,8 @@ pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenEr
     let path = owner.path.clone();
     let mut sqlite = open_to_write(&owner, options.durability)?;
     let partitions = migrate(&mut sqlite, &path, options.partitions, &*options.entropy)?;
-    let floor = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
-    let clock = Arc::new(MonotonicClock::new(options.clock, floor));
+    let earliest = meta::clock(&sqlite).map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
+    let clock = Arc::new(MonotonicClock::new(options.clock, earliest));
     let (meter, announcer) = (Arc::new(Meter::default()), Announcer::default());
     let session = WriterSession::over(Connection::new(sqlite, meter.clone()), clock.clone(), announcer.clone());
     let writer = Writer::start(session, owner, partitions, options.entropy)

@@ -80,7 +80,7 @@ fn open(path: &Path) -> Result<rusqlite::Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sqlite = rusqlite::Connection::open_with_flags(path, flags)?;
     sqlite.busy_timeout(PATIENCE)?;
-    // A query is planned once, whatever is bound to it. Without this, partial indexes have it planned at every call.
+    // A query is planned once, for all values bound to it. Without this, partial indexes have it planned at every call.
     sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     sqlite.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     Ok(sqlite)

@@ -1,4 +1,4 @@
-//! What a store remembers of itself: its schema, its partition counts, its last moment.
+//! The metadata of a store: its schema, its partition counts, its last moment.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use ff_core::partition::PartitionConfig;
 /// Why a store cannot be opened. Nothing in the file was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Somebody has it open.
+    /// Another process has it open.
     #[error("{} is in use by another process; connect to its server over http:// instead", path.display())]
     InUse {
         /// The file.

@@ -47,8 +47,8 @@ fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whatever is made with these options can be opened by its user and by nobody else. Another user who could open the lock could
-/// take it, and keep the store from starting.
+/// Files made with these options can be opened only by their user. Another user that could open the lock could take it,
+/// and keep the store from starting.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

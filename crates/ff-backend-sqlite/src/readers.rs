@@ -74,7 +74,7 @@ impl Pool {
         Ok(ReaderSession::over(Connection::new(sqlite, self.meter.clone())))
     }
 
-    /// The connections nobody uses. They are whole whatever happened to who held the lock.
+    /// The idle connections. They are sound even if a holder of the lock panicked.
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ReaderSession>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -15,7 +15,7 @@ use crate::session::WriterSession;
 
 /// The writer, as the rest of the store sees it.
 pub(crate) struct Writer {
-    // Dropped before the thread is waited for: without anybody to ask, the thread ends.
+    // Dropped before the thread is waited for: without a sender, the thread ends.
     pub(crate) writer: WriterHandle,
     _thread: WriterThread,
     ended: watch::Receiver<()>,
@@ -43,7 +43,7 @@ impl Writer {
         Ok(Self { writer, _thread: WriterThread(Some(thread)), ended })
     }
 
-    /// Has what is queued done, lets nobody else in, and waits until the file is free.
+    /// Accepts no more operations, waits until the queue is done and the file is free.
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         // Nothing is ever sent: it ends with the thread, and that is the news.

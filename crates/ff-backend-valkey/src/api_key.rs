@@ -1,5 +1,5 @@
-//! The domain of API keys, on Valkey. Each is one hash, and each of its steps one plain command: a field is set once and for
-//! good, so whoever is first has decided.
+//! The domain of API keys, on Valkey. Each is one hash, and each of its steps one plain command: a field is set once
+//! and for good, so the first writer decides.
 
 use ff_core::api_key::{self, ApiKey};
 use ff_core::backend::{Answer, Handle};
@@ -29,7 +29,7 @@ impl Handle<CreateKeyArgs, CreatedKey> for ValkeyBackend {
         let known = self.api_key(id).await?;
         let (created, key) = api_key::create(known.as_ref(), &args, self.time_of_key(id).await?)?;
         let Some(key) = key else { return Ok(created) };
-        // The directory first, so that no key is heard that nobody finds.
+        // The directory first, so that no valid key is missing from listings.
         let index = api_keys_index_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
         if self.set_once(id, RECORD, &written(&key)?).await? {
@@ -102,7 +102,7 @@ impl ValkeyBackend {
         Ok(ids)
     }
 
-    /// What time it is where what concerns a key is put in an order.
+    /// The time of the partition that orders what happens to a key.
     async fn time_of_key(&self, id: &KeyId) -> Answer<TimestampMs> {
         Ok(ff_now(&*self.calls, key_partition(id, &self.partitions)).await?)
     }

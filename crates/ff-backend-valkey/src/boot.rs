@@ -11,7 +11,7 @@ use ff_script::{LibraryClock, check_library, ensure_library};
 use redis::{Client, FromRedisValue, cmd};
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Calls, LibraryLoads, told};
+use crate::calls::{Calls, LibraryLoads, call_failed};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
@@ -39,7 +39,7 @@ pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyB
     {
         return Err(ConnectError::Partitions { stored, asked });
     }
-    let primaries = calls.link.primaries().await.map_err(|failed| told(&failed))?;
+    let primaries = calls.link.primaries().await.map_err(|failed| call_failed(&failed))?;
     if place.durability.unwrap_or(options.durability) == Durability::Fsync {
         calls.fsync = Some(fsync(&place, &primaries).await?);
     }

@@ -1,4 +1,4 @@
-//! What went wrong with a server, told by whether it can have done what it was asked.
+//! Errors of calls, classified by whether the server can have done what it was asked.
 
 use ff_core::engine_error::EngineError;
 use redis::{ErrorKind, RedisError};
@@ -21,7 +21,7 @@ const NOT_BEGUN: &[&str] = &[
     "WRONGPASS",
 ];
 
-/// What a caller is told of a call that failed.
+/// The error a caller gets for a call that failed.
 pub(crate) fn engine_error(error: &RedisError) -> EngineError {
     let said = said(error);
     match error.kind() {
@@ -36,7 +36,7 @@ pub(crate) fn engine_error(error: &RedisError) -> EngineError {
     }
 }
 
-/// What a caller is told when there is no connection to ask over.
+/// The error a caller gets when there is no connection.
 pub(crate) fn unreachable(error: &RedisError) -> EngineError {
     EngineError::Unavailable(said(error))
 }

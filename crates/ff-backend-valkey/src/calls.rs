@@ -62,12 +62,12 @@ impl Calls {
             self.load(&key).await?;
             answer = self.send(&key, &commands, durable).await;
         }
-        answer.map(value).map_err(|failed| told(&failed))
+        answer.map(value).map_err(|failed| call_failed(&failed))
     }
 
     /// One plain command about a key.
     pub(crate) async fn plain(&self, key: &str, command: Cmd) -> Result<redis::Value, EngineError> {
-        self.link.send(key, &[command]).await.map_err(|failed| told(&failed))
+        self.link.send(key, &[command]).await.map_err(|failed| call_failed(&failed))
     }
 
     pub(crate) fn library_clock(&self) -> LibraryClock {
@@ -112,7 +112,7 @@ impl Calls {
 #[derive(Default)]
 pub(crate) struct LibraryLoads(Mutex<HashMap<Option<(String, u16)>, LoadOutcome>>);
 
-/// What became of a load: nothing yet, or whether it succeeded.
+/// The state of a load: none yet, or whether it succeeded.
 type LoadOutcome = watch::Receiver<Option<Result<(), EngineError>>>;
 
 impl LibraryLoads {
@@ -134,15 +134,15 @@ impl LibraryLoads {
 }
 
 async fn load(link: &Link, key: &str, clock: LibraryClock) -> Result<(), EngineError> {
-    let primary = link.primary_of(key).await.map_err(|failed| told(&failed))?;
+    let primary = link.primary_of(key).await.map_err(|failed| call_failed(&failed))?;
     ensure_library(&primary, clock).await.map_err(|error| match error {
         LoadError::Script(error) => error.into(),
         other => EngineError::Unavailable(other.to_string()),
     })
 }
 
-/// What a caller is told of a call that has no reply.
-pub(crate) fn told(failed: &CallFailure) -> EngineError {
+/// The error a caller gets for a call that has no reply.
+pub(crate) fn call_failed(failed: &CallFailure) -> EngineError {
     match failed {
         CallFailure::Unsent(error) => unreachable(error),
         CallFailure::Sent(error) => engine_error(error),

@@ -1,8 +1,9 @@
-//! Telling the dependents of an execution that has ended.
+//! Notifying the dependents of an execution that has ended.
 //!
-//! The function that ends an execution tells its dependents in the same step, and what it has no room for is owed by the
-//! record and paid by the pump. This is for whoever does not want to wait for that, or does not trust it: it pays what
-//! is owed, and where nothing is, it looks at every edge that leaves the execution and settles those that were forgotten.
+//! The function that ends an execution notifies its dependents in the same step, up to a bound; the rest is pending in
+//! the record, and the pump completes it. This is for a caller that does not want to wait for that, or does not trust
+//! it: it continues what is pending, and where nothing is, it looks at every edge that leaves the execution and settles
+//! those that were forgotten.
 
 use std::collections::VecDeque;
 
@@ -31,8 +32,8 @@ const AT_ONCE: usize = 64;
 /// Edges read from a set at once.
 const SOME: usize = 512;
 
-/// Tells the dependents of an execution that has ended: one step of what is owed to them or, where nothing is owed, every
-/// edge that somehow was not settled, down to what is skipped with it.
+/// Notifies the dependents of an execution that has ended: one step of what is pending or, where nothing is, every edge
+/// that was not settled, down to members that are skipped with it.
 ///
 /// It fails closed. An edge whose id cannot be read is left alone with a warning, and so is one of which something cannot
 /// be read now; nothing is ever guessed. Absent is not failed: an execution without a lane is in the default one, and one
@@ -46,7 +47,7 @@ pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answe
     }
     let (found, left) = edge_by_edge(store, upstream).await?;
     if found.resolved > 0 {
-        tracing::warn!(%upstream, edges = found.resolved, "dependents had not been told of an end");
+        tracing::warn!(%upstream, edges = found.resolved, "dependents had not been notified of an end");
     }
     if found.resolved + left > 0 {
         log_dispatch(upstream, found, left);
@@ -54,14 +55,13 @@ pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answe
     Ok(found)
 }
 
-/// One line for each completion that was dispatched; none where all dependents had been told before.
+/// One line for each completion that was dispatched; none where all dependents had been notified before.
 fn log_dispatch(upstream: &ExecutionId, Cascaded { resolved, cascaded_children, .. }: Cascaded, backlog: u32) {
     tracing::info!(%upstream, resolved, skipped = cascaded_children, backlog, "a completion was dispatched");
 }
 
-/// Settles every edge that leaves an execution, and those of whatever is skipped with it. What is too deep is owed by the
-/// records it is left on.
-/// The number is of edges and executions that are left for the backlog.
+/// Settles every edge that leaves an execution, and those of members that are skipped with it. What is too deep stays
+/// pending in its records. Returns the number of edges and executions that are left for the backlog, too.
 async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(Cascaded, u32)> {
     let (mut cascaded, mut left) = (Cascaded::default(), 0);
     let mut ended = VecDeque::from([(*upstream, 0)]);
@@ -109,7 +109,7 @@ struct End {
     outcome: Outcome,
 }
 
-/// What became of an edge.
+/// The result of settling an edge.
 enum EdgeOutcome {
     /// It had been settled before.
     Before,
@@ -127,7 +127,8 @@ impl End {
         Ok(Some((end, edges)))
     }
 
-    /// Nothing when it is in no flow or has not ended: whoever is replayed meanwhile tells nobody of its old end.
+    /// None when it is in no flow or has not ended: an execution that was replayed meanwhile does not propagate its old
+    /// end.
     async fn of(store: &ValkeyBackend, id: &ExecutionId) -> Answer<Option<Self>> {
         let core = ExecKeyContext::new(&Partition::of(id), id).core();
         let [flow_id, outcome] = fields(store, &core, ["flow_id", "terminal_outcome"]).await?;
@@ -161,7 +162,7 @@ impl End {
         }
     }
 
-    /// Settles one edge, unless something about it cannot be read; then it stays as it is, until somebody looks again.
+    /// Settles one edge, unless something about it cannot be read; then it stays as it is, until the next look.
     async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> EdgeOutcome {
         match self.settled(store, &edge).await {
             Ok(settled) => settled,
@@ -200,7 +201,7 @@ impl End {
         Ok(settled)
     }
 
-    /// Where an edge leads; nothing, with a warning, when that cannot be told.
+    /// Where an edge leads; none, with a warning, when that cannot be read.
     async fn child(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Option<Child>> {
         let key = self.flow_keys().edge(edge);
         let [downstream] = fields(store, &key, ["downstream_execution_id"]).await?;

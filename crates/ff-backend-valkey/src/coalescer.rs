@@ -33,7 +33,7 @@ const PREPARED_IN: Duration = Duration::from_millis(100);
 
 /// A call that may be sent together with others of its group.
 pub(crate) trait Coalesce: Sized + Send + 'static {
-    /// Whatever has to be the same for several to be one call.
+    /// What has to be the same for several requests to be one call.
     type Group: Clone + Eq + Hash + Send + 'static;
     type Reply: Send;
 
@@ -53,7 +53,7 @@ pub(crate) trait Coalesce: Sized + Send + 'static {
 /// Something to be done first. When it fails, the call is not made.
 pub(crate) type Preparation = BoxFuture<'static, Answer<()>>;
 
-/// What each was told, or why none was.
+/// The reply to each request, or why there is none.
 pub(crate) type Answers<T> = Result<Vec<Result<T, ScriptError>>, ScriptError>;
 
 /// The calls that wait, by group. A group has an entry while a call of it is under way.
@@ -62,7 +62,7 @@ pub(crate) struct Coalescer<J: Coalesce>(Mutex<HashMap<J::Group, Vec<QueuedCall<
 /// One that waits, and its caller.
 struct QueuedCall<J: Coalesce> {
     asked: J,
-    /// What is left to be done first.
+    /// Steps that are left to be done first.
     preparation: Option<Preparation>,
     caller: oneshot::Sender<Answer<J::Reply>>,
 }
@@ -96,7 +96,7 @@ impl<J: Coalesce> Coalescer<J> {
 
     /// Sends what waits, again and again until nothing does.
     async fn send_all(self: Arc<Self>, calls: Arc<Calls>, group: J::Group) {
-        // What is asked at the same moment comes along; a process with nothing else to do is not kept by this.
+        // Requests of the same moment are sent along; an idle process is not delayed by this.
         for _ in 0..MOMENT {
             tokio::task::yield_now().await;
         }

@@ -13,7 +13,7 @@ pub enum ConnectError {
         /// Which part is wrong, and what is allowed.
         why: String,
     },
-    /// Nobody answers.
+    /// Nothing answers.
     #[error("cannot reach {address}: {why}")]
     Unreachable {
         /// Where a server was expected.

@@ -15,7 +15,7 @@ use redis::{FromRedisValue, cmd};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::calls::{Calls, told};
+use crate::calls::{Calls, call_failed};
 use crate::link::{CallFailure, Link};
 
 /// Lanes the server names before it lets others in.
@@ -28,7 +28,7 @@ const A_MOMENT: Duration = Duration::from_millis(100);
 #[derive(Default)]
 pub(crate) struct Directory(Arc<Mutex<DirectoryEntry>>);
 
-/// What a directory says.
+/// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Entry {
     /// A namespace has executions on a partition.
@@ -51,7 +51,7 @@ impl Entry {
         first.into_iter().chain(Self::labels(namespace, tags, partition))
     }
 
-    /// What is said of labels.
+    /// The entries of labels.
     pub(crate) fn labels<'w>(
         namespace: &'w Namespace,
         tags: &'w Tags,
@@ -77,8 +77,8 @@ impl Entry {
     }
 }
 
-/// What was written, and in which era. An entry of an era before this one may have been lost since, and one of none could
-/// not be written again.
+/// The entries that were written, and in which era. An entry of an era before this one may have been lost since, and
+/// one of none could not be written again.
 #[derive(Default)]
 struct DirectoryEntry {
     era: u64,
@@ -91,15 +91,15 @@ const KNOWN: usize = 100_000;
 impl Directory {
     /// Makes sure that all of this is said.
     ///
-    /// What was written in an era before is most likely still there. It is written again by a task of its own, which is
+    /// An entry of an earlier era is most likely still there. It is written again by a task of its own, which is
     /// waited for only a moment: no work is refused or held up while a directory's server is away.
     pub(crate) async fn note(&self, calls: &Calls, entries: &[Entry]) -> Answer<()> {
         let (doubted, unwritten) = self.unwritten(entries);
         let again = self.write_again(calls, doubted);
-        // All at once: who comes first is asked first, whatever there is to write for it.
+        // All at once: the first caller is served first, however much there is to write for it.
         let answers = join_all(unwritten.iter().map(|(entry, _)| write(&calls.link, entry))).await;
         for ((entry, era), answer) in unwritten.into_iter().zip(answers) {
-            answer.map_err(|failed| told(&failed))?;
+            answer.map_err(|failed| call_failed(&failed))?;
             lock(&self.0).remember(entry.clone(), era);
         }
         if let Some(again) = again {
@@ -128,7 +128,7 @@ impl Directory {
             let answers = join_all(doubted.iter().map(|(entry, _)| write(&link, entry))).await;
             for ((entry, _), answer) in doubted.iter().zip(answers) {
                 if let Err(failed) = answer {
-                    tracing::debug!(error = %told(&failed), "a directory cannot be written again yet");
+                    tracing::debug!(error = %call_failed(&failed), "a directory cannot be written again yet");
                     lock(&written).doubt(entry);
                 }
             }
@@ -168,7 +168,7 @@ impl Directory {
         }
     }
 
-    /// What was written until now may be lost, and is written again when it is needed.
+    /// Entries written until now may be lost, and are written again when they are needed.
     pub(crate) fn doubt(&self) {
         lock(&self.0).era += 1;
     }

@@ -1,7 +1,7 @@
 //! Answering only when what is answered is on the server's disk.
 //!
-//! Waiting for a disk blocks the connection it happens on, so it has connections of its own, and calls that wait at the same
-//! time wait together: a free connection takes whatever is queued.
+//! Waiting for a disk blocks the connection it happens on, so it has connections of its own, and calls that wait at the
+//! same time wait together: a free connection takes all that is queued.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn wait_aof() -> Cmd {
     cmd("WAITAOF").arg(1).arg(0).arg(u64::try_from(timeout).unwrap_or_default()).clone()
 }
 
-/// Serves the queue until nobody can add to it.
+/// Serves the queue until its senders are gone.
 async fn work(link: SingleLink, queue: Arc<Mutex<mpsc::UnboundedReceiver<Job>>>) {
     loop {
         let mut jobs = Vec::with_capacity(GROUP);
@@ -86,7 +86,7 @@ async fn work(link: SingleLink, queue: Arc<Mutex<mpsc::UnboundedReceiver<Job>>>)
         match link.send_all(&commands).await {
             Ok(replies) => answer(jobs, replies),
             Err(failed) => jobs.into_iter().for_each(|job| {
-                // Fails when the caller has gone, and then there is nobody to tell.
+                // Fails when the caller has gone.
                 job.answer.send(Err(failed.clone())).ok();
             }),
         }
@@ -103,7 +103,7 @@ fn answer(jobs: Vec<Job>, replies: Vec<Value>) {
     }
 }
 
-/// A refusal stands whatever the disk does; a reply to something that may not be on disk does not.
+/// A refusal is valid without the disk; a reply about something that may not be on disk is not.
 fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, CallFailure> {
     match reply {
         Ok(reply) if durable => Ok(reply),

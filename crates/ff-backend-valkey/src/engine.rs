@@ -1,4 +1,4 @@
-//! What an engine asks, on Valkey.
+//! The queries of an engine, on Valkey.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -157,7 +157,7 @@ impl ValkeyBackend {
         }
     }
 
-    /// What time it is on the first partition or, while its primary does not answer, on the first of another primary.
+    /// The time of the first partition or, while its primary does not answer, of the first of another primary.
     async fn time_of_any(&self) -> Answer<TimestampMs> {
         let mut primaries = HashSet::new();
         let mut partitions = (0..self.partitions.num_flow_partitions)

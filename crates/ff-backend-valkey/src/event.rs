@@ -17,18 +17,18 @@ impl Handle<EventsArgs, EventsPage> for ValkeyBackend {
         args.check_for_store()?;
         let followed = self.followed(&args).await?;
         let Some(after) = args.after.clone() else {
-            // From the latest of their moments on every partition tells.
+            // From the latest of their moments on, every partition records its events.
             let from = followed.iter().map(|(_, followed)| followed.now).max().unwrap_or_default();
             let next = EventCursor { from, ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
         let parts = followed.into_iter().map(|(partition, followed)| (partition, followed.part));
-        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
+        Ok(EventsPage::merge(after, parts, |event| args.wants(event), args.limit))
     }
 }
 
 impl ValkeyBackend {
-    /// What the partitions that are asked tell after a cursor, which has them go on telling.
+    /// The events of these partitions after a cursor. Reading keeps their feeds going.
     async fn followed(&self, args: &EventsArgs) -> Answer<Vec<(u16, FeedEntries)>> {
         let part = |partition| async move {
             let place = args.after.as_ref().map(|after| after.place(partition));

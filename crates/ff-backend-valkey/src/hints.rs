@@ -1,4 +1,4 @@
-//! Hints from the server. They may be lost while nobody listens; whoever listens is told then that it missed some.
+//! Hints from the server. They are lost while the connection is down; the listener is then told that it missed some.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Announcer {
     }
 
     fn announce(&self, hint: Hint) {
-        // Fails when nobody listens, and then there is nobody to tell.
+        // Fails when there is no listener.
         self.0.send(hint).ok();
     }
 }

@@ -50,7 +50,7 @@ impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
         let mut fill = LanesFill::looking_at(&args, (COUNTS / partitions).max(FEW_LANES));
         let mut rest = &known[..];
         while !rest.is_empty() && !fill.is_full() {
-            let (some, more) = rest.split_at(fill.room().clamp(FEW_LANES, LANES_AT_ONCE).min(rest.len()));
+            let (some, more) = rest.split_at(fill.remaining().clamp(FEW_LANES, LANES_AT_ONCE).min(rest.len()));
             for (info, is_configured) in self.lane_counter.count(some, args.finished).await? {
                 fill.look(info, is_configured);
             }
@@ -62,7 +62,7 @@ impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
 
 impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
     async fn handle(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
-        // The directory first, so that no lane is configured that nobody lists.
+        // The directory first, so that no configured lane is missing from listings.
         let lane = Entry::Lane(args.lane.within(&args.namespace));
         self.calls.directory.note(&self.calls, &[lane]).await?;
         Ok(ff_configure_lane(&*self.calls, &self.partitions, args).await?)
@@ -85,7 +85,7 @@ impl ValkeyBackend {
     }
 }
 
-/// Partitions asked at the same time. Whoever else asks the server waits for so many calls at most.
+/// Partitions asked at the same time. Other callers wait for so many calls at most.
 const AT_ONCE: usize = 4;
 
 /// Callers whose questions are looked through for the same one.
@@ -106,7 +106,7 @@ struct Request {
 }
 
 impl LaneCounter {
-    /// Starts to count for whoever asks, until nobody can ask any more.
+    /// Starts the task that counts, until the handle is dropped.
     pub(crate) fn start(calls: Arc<Calls>, partitions: PartitionConfig) -> Self {
         let (requests, mut asked) = mpsc::unbounded_channel();
         tokio::spawn(async move {
@@ -118,7 +118,7 @@ impl LaneCounter {
                 }
                 for ((lanes, finished), callers) in callers {
                     let answer = count(&calls, &partitions, &lanes, finished).await;
-                    // Fails when the caller has gone, and then there is nobody to tell.
+                    // Fails when the caller has gone.
                     callers.into_iter().for_each(|caller| drop(caller.send(answer.clone())));
                 }
             }

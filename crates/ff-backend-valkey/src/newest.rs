@@ -22,7 +22,7 @@ const AT_ONCE: usize = 64;
 /// The fewest a partition is asked for.
 const FEW: usize = 4;
 
-/// What one partition has, newest first.
+/// The entries of one partition, newest first.
 pub(crate) struct Part<Row, From> {
     pub(crate) found: Vec<Row>,
     /// Where to go on, when there may be more.
@@ -118,7 +118,7 @@ where
     Ok(looked)
 }
 
-/// What is known of one partition's part of the list.
+/// The state of one partition's part of the list.
 struct Source<Row, From> {
     partition: u16,
     from: From,

@@ -1,8 +1,9 @@
-//! The safety net under dependencies: now and then a few members that wait for upstreams are looked at, whether what they
-//! wait for has happened without their being told.
+//! The safety net under dependencies: now and then it checks a few blocked members whose upstreams may have ended
+//! without a notification.
 //!
-//! Whoever ends tells its dependents in the same step or owes it durably, so there is nothing to find. When something is
-//! found, it is repaired, and counted in the log: it means that a server lost a part of what it had written.
+//! The function that ends an execution notifies its dependents in the same step or records the rest as pending, so
+//! there is nothing to find. When something is found, it is repaired and logged: a server has lost a part of what it
+//! had written.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,5 +1,5 @@
-//! The secrets tokens are signed under. Every partition has a copy of the same ones, from the first boot on; this process
-//! remembers what it has read of them, and is told by the functions when that is out of date.
+//! The secrets tokens are signed under. Every partition has a copy of the same ones, from the first boot on; this
+//! process caches them, and the functions say when the cache is out of date.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 64;
 /// How often one call may find that a secret has changed since it was read: more than that is not bad luck.
 const SIGNED_AGAIN: usize = 3;
 
-/// What this process has read of each partition's secrets.
+/// The cached secrets of each partition.
 #[derive(Default)]
 pub(crate) struct Secrets(Mutex<HashMap<u16, Arc<SigningRing>>>);
 
@@ -43,7 +43,7 @@ impl Secrets {
         Ok(ring)
     }
 
-    /// What was read of a partition is out of date.
+    /// Drops the cached secrets of a partition.
     fn forget(&self, partition: u16) {
         self.known().remove(&partition);
     }

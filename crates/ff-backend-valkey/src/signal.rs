@@ -61,7 +61,7 @@ impl Handle<DeliveriesArgs, DeliveriesPage> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// The waitpoint that is meant and the token that opens it; refused alike, whatever is not there.
+    /// The waitpoint and the token that opens it; refused in the same way, no matter what is missing.
     pub(crate) async fn verify_token(
         &self,
         execution: &ExecutionId,
@@ -84,7 +84,7 @@ impl ValkeyBackend {
         Ok(FeedCursor(ends.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect()))
     }
 
-    /// What every feed has after a cursor.
+    /// The deliveries of every feed after a cursor.
     async fn feed_parts(&self, after: &FeedCursor, limit: usize) -> Answer<Vec<(u16, FeedPart)>> {
         let part = |partition| async move {
             let reached = after.0.get(&partition).copied();

@@ -20,7 +20,7 @@ pub struct StoreLocation {
     pub(crate) scheme: &'static str,
     pub(crate) durability: Option<Durability>,
     pub(crate) flow_partitions: Option<u16>,
-    /// Who may vouch for a server; whom the system trusts when not said.
+    /// The certificate authorities to trust; those of the system when absent.
     pub(crate) trusted: Option<TlsCertificates>,
 }
 
@@ -115,7 +115,7 @@ impl StoreLocation {
                 }
                 self.trusted = Some(TlsCertificates { client_tls: None, root_cert: Some(read) });
             }
-            // What it is called is not repeated: it may be part of a password with a `?` in it.
+            // Its name is not repeated: it may be part of a password with a `?` in it.
             _ => return Err("parameters: must be durability=server or fsync, partitions=NUMBER or ca=FILE".into()),
         }
         Ok(())

@@ -26,8 +26,8 @@ const AT_ONCE: usize = 64;
 impl Handle<RegisterWorkerArgs, RegisteredWorker> for ValkeyBackend {
     async fn handle(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
         let id = &args.worker_instance_id;
-        self.check_room(&args).await?;
-        // The directory first, so that nobody is there whom nobody finds.
+        self.check_capacity(&args).await?;
+        // The directory first, so that no registered worker is missing from listings.
         let index = workers_index_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
         let registered = ff_register_worker(&*self.calls, &args, self.time_of(id).await?).await?;
@@ -101,9 +101,9 @@ impl Handle<SweepWorkerArgs, SweptWorker> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Refuses a worker instance for which its namespace has no room. As long as all tenants together have fewer than one may,
-    /// nobody need be counted.
-    async fn check_room(&self, args: &RegisterWorkerArgs) -> Answer<()> {
+    /// Refuses a worker instance when its namespace has too many. While all tenants together have fewer than one may,
+    /// no tenant's workers need be counted.
+    async fn check_capacity(&self, args: &RegisterWorkerArgs) -> Answer<()> {
         let index = workers_index_key();
         let reply = self.calls.plain(&index, cmd("SCARD").arg(&index).clone()).await?;
         let unreadable = |_| EngineError::Corrupt(format!("{index} is not a set"));
@@ -117,7 +117,7 @@ impl ValkeyBackend {
         while let Some(worker) = read.try_next().await? {
             others += usize::from(worker.is_some_and(|worker| args.is_beside(&worker, now)));
         }
-        Ok(args.check_room(others)?)
+        Ok(args.check_capacity(others)?)
     }
 
     /// Every worker instance on the list, in the order of their names.
@@ -152,7 +152,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// What time it is where what concerns a worker instance is put in an order.
+    /// The time of the partition that orders what happens to a worker instance.
     async fn time_of(&self, id: &WorkerInstanceId) -> Answer<TimestampMs> {
         Ok(ff_now(&*self.calls, worker_partition(id, &self.partitions)).await?)
     }

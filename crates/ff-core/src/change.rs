@@ -24,7 +24,7 @@ pub struct Change {
     pub key: Option<KeyEntry>,
     /// Waitpoints as they are to be.
     pub waitpoints: Vec<Waitpoint>,
-    /// Signals received. Each is recorded, and told in the partition's feed.
+    /// Signals received. Each is recorded and added to the partition's feed.
     pub signals: Vec<RecordedSignal>,
     /// The idempotency key of a signal to remember.
     pub signal_key: Option<SignalKeyEntry>,

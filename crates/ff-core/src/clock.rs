@@ -1,4 +1,4 @@
-//! The clock of a store that has none of its own. Rules take `now`; nobody else asks what time it is.
+//! The clock of a store that has none of its own. Rules take `now` and never read a clock.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -42,16 +42,16 @@ impl Clock for ManualClock {
     }
 }
 
-/// A clock that never runs backwards, whatever the one beneath it does.
+/// A clock that never runs backwards, even if the clock beneath it does.
 pub struct MonotonicClock {
     beneath: std::sync::Arc<dyn Clock>,
     highest: AtomicI64,
 }
 
 impl MonotonicClock {
-    /// Starts no earlier than `floor`, the last moment the store has written.
-    pub fn new(beneath: std::sync::Arc<dyn Clock>, floor: TimestampMs) -> Self {
-        Self { beneath, highest: AtomicI64::new(floor.0) }
+    /// Starts no earlier than `earliest`, the last moment the store has written.
+    pub fn new(beneath: std::sync::Arc<dyn Clock>, earliest: TimestampMs) -> Self {
+        Self { beneath, highest: AtomicI64::new(earliest.0) }
     }
 }
 

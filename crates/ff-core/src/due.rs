@@ -21,7 +21,7 @@ pub enum Due {
     LeaseExpiry,
     Delayed,
     PendingWaitpoint,
-    /// Its dependents have not all been told what became of it.
+    /// Its dependents have not all been notified of its end.
     Dependents,
     /// The other upstreams of its join have not all been looked at.
     Siblings,
@@ -103,7 +103,7 @@ impl Execution {
     }
 }
 
-/// Fires everything of one execution that is due, earliest first. What it owes to others in its flow is left to be paid in
+/// Fires everything of one execution that is due, earliest first. Its pending work in its flow is left to be done in
 /// steps.
 pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
     fire_noting(execution, nonce, now, &mut ExpiryCounts::default())
@@ -136,18 +136,18 @@ pub struct PumpArgs {
 /// What a pump did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pumped {
-    /// Executions and flows something fired for.
+    /// Executions and flows for which something fired.
     pub fired: usize,
-    /// Whose time ran out.
+    /// How many leases, attempts and deadlines expired.
     pub lapsed: ExpiryCounts,
     /// When the next thing on this partition is due; in the past when there was more than one batch.
     pub next_due: Option<TimestampMs>,
 }
 
-/// How often somebody's time ran out, for those who watch over the whole.
+/// How many leases, attempts and deadlines expired in a pump, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExpiryCounts {
-    /// Leases nobody renewed.
+    /// Leases that were not renewed in time.
     pub leases: usize,
     /// Attempts that ran for longer than they may.
     pub attempts: usize,
@@ -178,7 +178,7 @@ impl Command for PumpArgs {
         self.partition
     }
 
-    /// Fires what is due on a partition, at most one batch of it, and pays one step of what is owed within flows.
+    /// Fires what is due on a partition, at most one batch of it, and does one step of the pending work of flows.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Pumped>, Stop> {
         let now = at.now;
         let batch = limits::PUMP_BATCH;
@@ -203,7 +203,7 @@ impl Command for PumpArgs {
                 continue;
             }
             fired += 1;
-            step.owed_by(execution);
+            step.schedule_pending(execution);
             if let Some(change) = fire_noting(execution, &at.nonce, now, &mut lapsed) {
                 step.write(change)?;
             }

@@ -1,5 +1,5 @@
-//! Where randomness comes in. Rules roll no dice of their own: an operation is handed one nonce and derives from it all
-//! it needs, so that two stores given the same nonce decide the same.
+//! Where randomness comes in. Rules generate none: an operation is handed one nonce and derives from it all it needs,
+//! so that two stores given the same nonce decide the same.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +13,8 @@ use crate::types::{AttemptId, LeaseId, SignalId, SuspensionId, WaitpointId};
 pub struct Nonce(Uuid);
 
 impl Nonce {
-    /// The ids of the `nth` lease an operation hands out. Those of one operation count on from the first in their last four
-    /// digits, so that a store which is told the first knows them all.
+    /// The ids of the `nth` lease an operation hands out. The leases of one operation count on from the first in their
+    /// last four digits, so a store that knows the first knows them all.
     pub fn lease(&self, nth: usize) -> (LeaseId, AttemptId) {
         let counted = |purpose| {
             let first = self.derive(purpose, 0).as_u128() & !u128::from(u16::MAX);
@@ -72,7 +72,7 @@ fn first<const N: usize>(bytes: &[u8; 32]) -> [u8; N] {
 pub trait Entropy: Send + Sync {
     fn nonce(&self) -> Nonce;
 
-    /// Bytes nobody can guess, for a secret.
+    /// Unpredictable bytes for a secret.
     fn secret(&self) -> [u8; 32];
 }
 

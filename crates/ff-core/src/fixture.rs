@@ -44,7 +44,7 @@ impl ExecutionFixture {
         fixture
     }
 
-    /// Asks for something, and has the doctor look at what became of it.
+    /// Executes an operation, and has the doctor check the result.
     pub(crate) fn ask<A: Ask>(&mut self, args: A, now: TimestampMs) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: PartitionConfig::default(), nonce: self.entropy.nonce(), now };
         let operation = args.into_operation();
@@ -56,7 +56,7 @@ impl ExecutionFixture {
         Ok(A::decided(reply).unwrap())
     }
 
-    /// What a rule that is asked says instead.
+    /// The refusal of an operation.
     pub(crate) fn refused<A: Ask>(&mut self, args: A, now: TimestampMs) -> Code
     where
         A::Reply: std::fmt::Debug,
@@ -72,7 +72,7 @@ impl ExecutionFixture {
         self.execution().public_state().as_str()
     }
 
-    /// The fence of whoever holds it.
+    /// The fence of its lease.
     pub(crate) fn fence(&self) -> Fence {
         held(self.execution())
     }

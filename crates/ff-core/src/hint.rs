@@ -1,4 +1,5 @@
-//! Hints: who should look where. They save a search, carry no truth, and may be lost where a store can lose them.
+//! Hints: which partitions are worth looking at. They save a search, carry no truth, and may be lost where a store can
+//! lose them.
 
 use std::pin::Pin;
 
@@ -19,19 +20,19 @@ pub enum Hint {
     Ready { partition: u16, lane: LaneId, kind: Kind, head: Head },
     /// Something is due at a moment.
     Due { partition: u16, at: TimestampMs },
-    /// One execution less of a lane with a limit is held on a partition: there may be room for another, anywhere.
+    /// One execution less of a lane with a limit is held on a partition: another may start, on any partition.
     LaneFreed { partition: u16, lane: LaneId },
     /// A holder lost its lease.
     LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
     /// A partition's feed of delivered signals has grown.
     SignalDelivered { partition: u16 },
-    /// A partition's feed of what happens has grown.
-    EventTold { partition: u16 },
+    /// A partition's feed of events has grown.
+    EventRecorded { partition: u16 },
     /// There is more of the output of an execution, or an attempt of one that has output began or ended.
     StreamMoved { execution_id: ExecutionId },
     /// An execution ended.
     Ended { execution_id: ExecutionId },
-    /// Something happened in a flow. Stores may leave out flows nobody follows.
+    /// Something happened in a flow. Stores may leave out flows without a follower.
     FlowMoved { flow_id: FlowId },
     /// A flow ended.
     FlowEnded { flow_id: FlowId },
@@ -44,7 +45,7 @@ pub enum Hint {
 /// Hints as they come.
 pub type Hints = Pin<Box<dyn Stream<Item = Hint> + Send>>;
 
-/// What a change is worth telling.
+/// The hints of a change.
 pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     let partition = after.id.partition();
     let mut hints = Vec::new();
@@ -89,7 +90,7 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     hints
 }
 
-/// What a change of a lane on a partition is worth telling: what waits there, when it may be handed out as it was not before.
+/// The hints of a change of a lane on a partition: waiting executions that could not be claimed before.
 pub fn lane_hints(
     partition: u16,
     before: Option<&Lane>,
@@ -104,18 +105,18 @@ pub fn lane_hints(
     waiting.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head }).collect()
 }
 
-/// What the signals of a change are worth telling: readers of the feed wait for them.
+/// The hints for readers of the deliveries feed.
 pub fn delivered(change: &Change) -> Option<Hint> {
     let partition = change.after.id.partition();
     (!change.signals.is_empty()).then_some(Hint::SignalDelivered { partition })
 }
 
-/// What the frames of a change are worth telling: readers of the stream wait for them.
+/// The hints for readers of the stream.
 pub fn streamed(change: &Change) -> Option<Hint> {
     change.stream.as_ref().map(|_| Hint::StreamMoved { execution_id: change.after.id })
 }
 
-/// What a change of a flow is worth telling.
+/// The hints of a change of a flow.
 pub fn flow_hints(before: Option<&Flow>, change: &FlowChange) -> Vec<Hint> {
     let (after, mut hints) = (&change.after, Vec::new());
     let flow_id = after.id;
@@ -159,8 +160,8 @@ mod tests {
     fn a_cancelled_holder_is_told() {
         let args = CancelArgs { execution_id: running().id, reason: None, requested_by: None };
         let after = cancel(&running(), &args, at(5)).unwrap().after;
-        let told = hints(Some(&running()), &after);
-        assert!(matches!(told[..], [Hint::LeaseLost { .. }, Hint::Ended { .. }]), "{told:?}");
+        let sent = hints(Some(&running()), &after);
+        assert!(matches!(sent[..], [Hint::LeaseLost { .. }, Hint::Ended { .. }]), "{sent:?}");
     }
 
     #[test]

@@ -26,11 +26,11 @@ pub enum Index {
     ExecutionDeadline,
     Retention,
     AllExecutions,
-    /// What a tenant has, where it is not the default one, which is found among all.
+    /// The executions of a tenant. The default tenant has no index of its own.
     NamespaceExecutions(Namespace),
-    /// What a tenant has in a state that work without incident does not come to.
+    /// The executions of a tenant in an exceptional state (failed, cancelled, expired …).
     InState(Namespace, PublicState),
-    /// What has a label.
+    /// The executions with a label.
     Tag(Namespace, TagKey, TagValue),
 }
 
@@ -73,14 +73,14 @@ pub fn eligible_score(priority: Priority, created_at: TimestampMs) -> Score {
 }
 
 /// The same where age makes up for priority: one step of it weighs as much as a wait of so long. It does not depend on the
-/// time, so that who goes first is settled once both wait.
+/// time, so that the order of two waiting executions never changes.
 pub fn aged_score(priority: Priority, created_at: TimestampMs, ageing_ms: u64) -> Score {
     created_at.0 - i64::from(priority.get()) * i64::try_from(ageing_ms).unwrap_or(i64::MAX / (1 << 16))
 }
 
 /// Every index an execution belongs in, with its score there.
 pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
-    // What is staged is found through its flow alone.
+    // A staged execution is in no index; it is found through its flow.
     if execution.is_staged() {
         return Vec::new();
     }

@@ -6,7 +6,7 @@ use crate::engine_error::{Code, Refusal};
 
 /// Reads a value, or says which field is wrong and why.
 ///
-/// A field nobody reads has a code of its own, because it is most often a misspelt one that was meant.
+/// An unknown field has a code of its own, because it is most often a misspelt one.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(refusal)?;
@@ -71,7 +71,7 @@ fn without_position(message: &str) -> &str {
     message.split(" at line ").next().unwrap_or(message)
 }
 
-/// Things that JSON has as the text they are written as: cursors, which are opaque to whoever passes them on.
+/// Values that JSON represents as text: cursors, which are opaque to clients.
 macro_rules! as_text {
     ($($name:ident),*) => {$(
         impl serde::Serialize for $name {

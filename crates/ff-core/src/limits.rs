@@ -18,7 +18,7 @@ pub const TRACESTATE_BYTES: usize = 512;
 pub const TAGS: usize = 32;
 /// Labels one search may ask for.
 pub const FILTER_TAGS: usize = 8;
-/// Executions one page of a search looks at. What it asks for may be rare; a page that looked at so many ends there.
+/// Executions one page of a search looks at. Matches may be rare; a page that looked at so many ends there.
 pub const SEARCH: usize = 10_000;
 /// A failure's message, a reason, a progress message.
 pub const MESSAGE_BYTES: usize = 8 * 1024;
@@ -30,12 +30,12 @@ pub const PAGE: usize = 1_000;
 pub const PAGE_BYTES: usize = 1024 * 1024;
 /// Lanes one page of lanes looks at, whether it tells of them or not.
 pub const LANES_LOOKED: usize = 2 * PAGE;
-/// Rows in a page when nobody says how many.
+/// Rows in a page when the request does not say how many.
 pub const PAGE_DEFAULT: usize = 50;
 /// Executions a claim may ask for.
 pub const CLAIM: usize = 1_000;
-/// Executions of one partition that are taken in one go; whoever wants more comes again. A store that does one thing at a
-/// time is kept from others for as long as that takes.
+/// Executions of one partition that one claim takes; a worker that wants more claims again. A store that runs one
+/// operation at a time is blocked for that long.
 pub const CLAIM_AT_ONCE: usize = 24;
 /// Bytes of payload one claim's reply may carry; a claim stops before it passes them, but always takes one.
 pub const CLAIM_BYTES: usize = 4 * 1024 * 1024;
@@ -118,7 +118,7 @@ pub const FLOW_PART: usize = 12;
 /// Edges and members one step of a flow may look at; the rest is owed, and done in further steps. A store that does one
 /// thing at a time is kept from others for as long as a step takes.
 pub const FLOW_STEP: usize = 16;
-/// How far down from what ended anything goes at once; what is deeper is owed.
+/// How deep one step propagates an end; the rest is left pending.
 pub const MAX_CASCADE_DEPTH: usize = 50;
 /// Every hop of a step settles an edge or looks at a member, so a step cannot go deeper than it may look.
 const _: () = assert!(FLOW_STEP <= MAX_CASCADE_DEPTH);
@@ -137,8 +137,7 @@ pub const FLOW_DEDUP_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const SIGNAL_BYTES: usize = 256 * 1024;
 /// Signals one execution takes in its life.
 pub const SIGNALS: usize = 10_000;
-/// Signals kept for the waitpoints of one execution that nobody waits on yet, together. A suspension weighs them all in one
-/// step.
+/// Signals buffered for the pending waitpoints of one execution, together. A suspension evaluates them all in one step.
 pub const BUFFERED_SIGNALS: usize = 500;
 /// How long the idempotency key of a signal is remembered.
 pub const SIGNAL_DEDUP_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -175,7 +174,7 @@ pub const STREAM_BYTES: u64 = 16 * 1024 * 1024;
 pub const BEST_EFFORT_FRAMES: u64 = 1_000;
 /// The bytes of a stream's summary.
 pub const SUMMARY_BYTES: usize = 256 * 1024;
-/// Patches kept of a stream of mode `summary`; a reader that is further behind is told the document.
+/// Patches kept of a stream of mode `summary`; a reader that is further behind gets the document.
 pub const SUMMARY_PATCHES: u64 = 100;
 /// Frames a store reads at once for a page, so that large ones do not fill its memory.
 pub const FRAMES_AT_ONCE: usize = 250;
@@ -215,9 +214,9 @@ pub const WORKER_TTL_MAX_MS: u64 = 3_600_000;
 pub const CAPABILITIES: usize = 256;
 pub const CAPABILITY_BYTES: usize = 4 * 1024;
 
-/// How long what happens on a partition is told after somebody last read it: a day.
+/// How long a partition goes on recording events after the last read: a day.
 pub const FOLLOWED_MS: u64 = 24 * 60 * 60 * 1_000;
-/// How often who reads on says so.
+/// How often reading extends the feed.
 pub const FOLLOWED_STEP_MS: u64 = 60 * 60 * 1_000;
 /// Entries a partition's feed keeps.
 pub const FEED: usize = 10_000;

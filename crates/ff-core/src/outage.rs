@@ -30,14 +30,14 @@ impl OutageLog {
         let failures = outage.failed(Some(partition), Instant::now());
         self.is_open.store(true, Ordering::Relaxed);
         drop(outage);
-        tell(call, error, failures);
+        log_outage(call, error, failures);
     }
 
     /// Another call failed. It opens no outage: the call may be one that the store refuses while it answers others.
     pub fn noted(&self, call: &'static str, error: &EngineError) {
         if is_away(error) {
             let failures = self.outage().failed(None, Instant::now());
-            tell(call, error, failures);
+            log_outage(call, error, failures);
         } else {
             tracing::warn!(call, %error, "the store failed");
         }
@@ -66,7 +66,7 @@ pub fn is_away(error: &EngineError) -> bool {
     matches!(error, EngineError::Unavailable(_) | EngineError::Unknown(_))
 }
 
-fn tell(call: &'static str, error: &EngineError, failures: Option<u64>) {
+fn log_outage(call: &'static str, error: &EngineError, failures: Option<u64>) {
     match failures {
         Some(failures) => tracing::warn!(call, %error, failures, "the store does not answer"),
         None => tracing::debug!(call, %error, "the store does not answer"),

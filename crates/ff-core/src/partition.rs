@@ -72,7 +72,7 @@ impl Default for PartitionConfig {
 }
 
 impl PartitionConfig {
-    /// Whether an id can exist here: one that names a partition beyond the count would be kept where nobody looks.
+    /// Whether an id can exist here. An id that names a partition beyond the count cannot.
     pub fn holds(&self, id: &ExecutionId) -> bool {
         id.partition() < self.num_flow_partitions
     }
@@ -85,7 +85,7 @@ impl fmt::Display for PartitionConfig {
     }
 }
 
-/// The partition an execution's id names, whatever the counts: an id carries its partition.
+/// The partition an execution's id names. It does not depend on the partition count: an id carries its partition.
 pub fn execution_partition(id: &ExecutionId, _config: &PartitionConfig) -> Partition {
     Partition::of(id)
 }

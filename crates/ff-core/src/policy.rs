@@ -1,5 +1,4 @@
-//! How an execution wants to be treated. Every field is honoured or refused: a policy with a field nobody reads is a
-//! promise nobody keeps.
+//! How an execution is to be treated. Every field is honoured or refused; an unknown field is an error.
 
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -97,7 +97,7 @@ macro_rules! queries {
                 /// The secrets tokens of a partition are signed under, for a server that signs or judges something itself. Every
                 /// partition has the same, except while new ones are brought to them.
                 key_ring(partition: u16) -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing { partition };
-                /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` whatever is missing, so that a
+                /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` in every case, so that a
                 /// caller without one learns nothing.
                 judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> () = JudgeToken(JudgeToken):
                     JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, shown: shown.clone() };

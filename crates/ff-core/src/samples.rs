@@ -45,24 +45,24 @@ pub(crate) fn work() -> SubmitArgs {
     SubmitArgs { uuid: Uuid::from_u128(1), ..SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1")) }
 }
 
-/// Work just handed in.
+/// A new submission.
 pub(crate) fn waiting() -> Execution {
-    let mut shelf = RecordSet::default();
-    let id = shelf.submit(&work(), at(0)).unwrap().execution_id;
-    shelf.executions[&id].clone()
+    let mut records = RecordSet::default();
+    let id = records.submit(&work(), at(0)).unwrap().execution_id;
+    records.executions[&id].clone()
 }
 
 /// Work held since the beginning, for thirty seconds.
 pub(crate) fn running() -> Execution {
-    let mut shelf = RecordSet::default();
-    shelf.submit(&work(), at(0)).unwrap();
+    let mut records = RecordSet::default();
+    records.submit(&work(), at(0)).unwrap();
     let args = ClaimArgs::new(waiting().id.partition(), Holder::parse("w", "w-1").unwrap());
-    args.decide(&shelf, &conditions(at(0))).unwrap().changes.remove(0).after
+    args.decide(&records, &conditions(at(0))).unwrap().changes.remove(0).after
 }
 
-/// The fence of whoever holds it.
+/// The fence of its lease.
 pub(crate) fn held(execution: &Execution) -> Fence {
-    let Phase::Running { lease } = &execution.phase else { panic!("nobody holds it") };
+    let Phase::Running { lease } = &execution.phase else { panic!("it has no lease") };
     lease.fence
 }
 
@@ -79,7 +79,7 @@ impl RecordSet {
         let decision = match args.decide(self, &conditions(now)) {
             Ok(decision) => decision,
             Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(Stop::Miss(miss)) => panic!("a shelf misses nothing: {miss:?}"),
+            Err(Stop::Miss(miss)) => panic!("a record set misses nothing: {miss:?}"),
         };
         for change in decision.changes {
             if let Some(key) = change.key {

@@ -1,4 +1,4 @@
-//! How things look that are written as text or as a number within bounds, for whoever describes them.
+//! Schemas of types that are text, or a number within bounds.
 
 use std::borrow::Cow;
 
@@ -85,7 +85,7 @@ described! {
     StreamMode: json_schema!({ "enum": ["durable", "summary", "best_effort"] });
 }
 
-/// Text that means something only to who wrote it.
+/// Opaque text.
 fn opaque() -> Schema {
     json_schema!({ "type": "string" })
 }

@@ -64,10 +64,10 @@ pub struct Snapshot {
     pub lanes: BTreeMap<LaneId, Lane>,
     /// Worker instances at home here.
     pub workers: BTreeMap<WorkerInstanceId, Worker>,
-    /// How long what happens here is told, if somebody ever followed.
+    /// Since when and until when events are recorded here; none without a follower so far.
     pub feed: Option<Feed>,
-    /// What was told, oldest first.
-    pub told: Vec<EventRecord>,
+    /// The recorded events, oldest first.
+    pub events: Vec<EventRecord>,
     /// The secrets of the partition, if it was given any.
     pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.

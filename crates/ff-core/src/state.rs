@@ -1,4 +1,4 @@
-//! The words a state is told in: a projection of an execution's phase, never stored as the truth.
+//! The names of states: a projection of an execution's phase, never stored as the truth.
 
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ words! {
         Terminal "terminal",
     }
 
-    /// Whether somebody holds it.
+    /// Whether it is leased.
     OwnershipState {
         Unowned "unowned",
         Leased "leased",

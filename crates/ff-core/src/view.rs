@@ -75,7 +75,7 @@ pub trait View {
     /// The flows of a partition that have something due themselves, earliest first, then by id.
     fn due_flows(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, FlowId)>, Miss>;
 
-    /// How a lane, named as indexes name it, is configured on a partition; none when nobody configured it.
+    /// How a lane, named as indexes name it, is configured on a partition; none when it was never configured.
     fn lane(&self, partition: u16, lane: &LaneId) -> Result<Option<&Lane>, Miss>;
 
     /// How many executions of a lane are held on a partition.
@@ -85,7 +85,7 @@ pub trait View {
 
     fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss>;
 
-    /// Since when a partition tells what happens on it; none when nobody ever followed.
+    /// Since when a partition records events; none when it was never followed.
     fn feed(&self, partition: u16) -> Result<Option<&Feed>, Miss>;
 
     /// The first waiting executions a query asks for, in the order they are to be claimed.

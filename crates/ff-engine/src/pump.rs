@@ -280,7 +280,7 @@ impl Pump {
             | Hint::LaneFreed { .. }
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
-            | Hint::EventTold { .. }
+            | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }

@@ -82,7 +82,7 @@ impl Listener {
             Hint::Due { .. }
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
-            | Hint::EventTold { .. }
+            | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
             | Hint::EngineSeen { .. }
             | Hint::Ended { .. }

@@ -72,7 +72,7 @@ pub(crate) enum ArgKind {
 }
 
 impl ArgKind {
-    /// Whether it can be told from nothing: one of these may be left out.
+    /// Whether a value differs from an absent one: an argument of this kind may be left out.
     fn may_be_absent(self) -> bool {
         !matches!(self, Self::Text | Self::Uuid | Self::Int | Self::List)
     }

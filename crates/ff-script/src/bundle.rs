@@ -39,7 +39,7 @@ const NAMES_REMEMBERED: usize = 4_096;
 /// Policies a server remembers, by their text.
 const POLICIES_REMEMBERED: usize = 256;
 
-/// Executions of one partition whose end somebody waits for.
+/// Executions of one partition whose end a caller waits for.
 const AWAITED_REMEMBERED: usize = 10_000;
 /// Executions a listing reads from its index in one step.
 const LISTED_AT_ONCE: usize = 100;

@@ -1,4 +1,4 @@
-//! What an engine asks: the time, how many partitions there are, what is due, and what waits.
+//! The queries of an engine: the time, how many partitions there are, what is due, and what waits.
 
 use ff_core::backend::{PartitionStatus, ReadyLane};
 use ff_core::contracts::Head;
@@ -17,7 +17,7 @@ fn index_keys(partition: u16) -> IndexKeys {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
 }
 
-/// What time it is on a partition.
+/// The time on a partition.
 pub async fn ff_now(server: &dyn Server, partition: u16) -> Result<TimestampMs, ScriptError> {
     ask(server, Now { clock_key: index_keys(partition).clock() }.call()).await
 }

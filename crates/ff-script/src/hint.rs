@@ -57,7 +57,7 @@ fn hint(line: &str) -> Option<Hint> {
         "moved" => Some(Hint::FlowMoved { flow_id: word()?.parse().ok()? }),
         "flow_ended" => Some(Hint::FlowEnded { flow_id: word()?.parse().ok()? }),
         "freed" => Some(Hint::LaneFreed { partition: word()?.parse().ok()?, lane: lane_of_index(word()?)? }),
-        "told" => Some(Hint::EventTold { partition: word()?.parse().ok()? }),
+        "told" => Some(Hint::EventRecorded { partition: word()?.parse().ok()? }),
         "engine" => Some(Hint::EngineSeen { engine_id: word()?.parse().ok()?, keeps_up: word()? == "keeps_up" }),
         "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
@@ -71,15 +71,15 @@ mod tests {
     #[test]
     fn what_happens_in_a_flow_is_read() {
         let flow_id = ff_core::types::FlowId::new();
-        let told = hints(format!("moved {flow_id}\nflow_ended {flow_id}").as_bytes());
-        assert_eq!(told, [Hint::FlowMoved { flow_id }, Hint::FlowEnded { flow_id }]);
+        let read = hints(format!("moved {flow_id}\nflow_ended {flow_id}").as_bytes());
+        assert_eq!(read, [Hint::FlowMoved { flow_id }, Hint::FlowEnded { flow_id }]);
     }
 
     #[test]
     fn room_in_a_lane_and_news_of_a_partition_are_read() {
         let lane = lane_of_index("acme/mail").unwrap();
-        let told = hints(b"freed 7 acme/mail\ntold 9");
-        assert_eq!(told, [Hint::LaneFreed { partition: 7, lane }, Hint::EventTold { partition: 9 }]);
+        let read = hints(b"freed 7 acme/mail\ntold 9");
+        assert_eq!(read, [Hint::LaneFreed { partition: 7, lane }, Hint::EventRecorded { partition: 9 }]);
     }
 
     #[test]

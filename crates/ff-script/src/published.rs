@@ -64,7 +64,7 @@ pub async fn ff_set_edge_group_policy(
     Ok(grown.graph_revision)
 }
 
-/// How an edge stands, after it was settled if its upstream has ended and nobody told.
+/// How an edge stands, after it was settled if its upstream has ended without a notification.
 pub async fn ff_apply_dependency_to_child(
     server: &dyn Server,
     flow_id: &FlowId,
@@ -97,7 +97,7 @@ pub async fn ff_reconcile_sibling_cancel_group(
     ask(server, ReconcileSiblingCancelGroup { core: core_key(id) }.call()).await
 }
 
-/// What became of the siblings of a join that fired.
+/// The state of the siblings of a join that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrainReply {
     /// Executions that ended with it.
@@ -201,7 +201,7 @@ pub async fn ff_mark_lease_expired_if_due(server: &dyn Server, id: &ExecutionId)
     ask(server, MarkLeaseExpiredIfDue { core: core_key(id) }.call()).await
 }
 
-/// What became of an execution something may have been due for.
+/// The state of an execution something may have been due for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DueOutcome {
     /// It fired, and the execution stands so now.

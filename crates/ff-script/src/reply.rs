@@ -58,7 +58,7 @@ impl FcallResult {
 }
 
 impl Fields {
-    /// The next field, whatever it is.
+    /// The next field, of any type.
     pub fn value(&mut self) -> Result<Value, ScriptError> {
         let at = self.signature.answers.len().saturating_sub(self.values.len());
         self.values.next().ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What a server answers, whatever client asked it.
+//! A server's answer, independent of the client.
 
 use bytes::Bytes;
 

@@ -1,5 +1,5 @@
-//! Listening to the notes of other programs. They may be lost while nobody listens; whoever listens is told then that it
-//! missed some.
+//! Listening to the notes of other programs. Notes are lost while the connection is down; the listener then reports a
+//! miss.
 
 use std::collections::{HashSet, VecDeque};
 use std::future::poll_fn;
@@ -23,11 +23,11 @@ use crate::driver_error::DriverError;
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How often to look whether anybody else still listens.
+/// How often to check whether other programs still listen.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// How long those who are there may take to answer whoever comes. One that does not is told nothing it would miss for long:
-/// it looks everywhere now and then.
+/// How long other listeners may take to answer a hello. One that does not answer may send nothing for a while; the
+/// sweep makes up for it.
 const WELCOME: Duration = Duration::from_secs(1);
 
 /// A program that listens.
@@ -44,7 +44,7 @@ pub(crate) struct Listener {
 /// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
 pub(crate) struct Subscription {
     notes: mpsc::UnboundedReceiver<Notification>,
-    /// What came while it was waited for an answer to the hello.
+    /// Notifications that came while the hello was unanswered.
     early: VecDeque<Notification>,
     client: Client,
 }
@@ -84,7 +84,7 @@ impl Listener {
         Ok(subscription)
     }
 
-    /// Makes sure that those who listen already tell what they do from now on.
+    /// Makes sure that the other listeners send their notes from now on.
     async fn join(&self, subscription: &mut Subscription) -> Result<(), DriverError> {
         register(&subscription.client, self.class).await?;
         self.say(&subscription.client, &note::hello(&self.ourselves)).await?;
@@ -101,17 +101,17 @@ impl Listener {
             }
         };
         if tokio::time::timeout(WELCOME, answered).await.is_err() {
-            tracing::debug!(others, "not everybody who listens has answered");
+            tracing::debug!(others, "not all listeners have answered");
         }
         Ok(())
     }
 
     async fn say(&self, client: &Client, note: &str) -> Result<(), DriverError> {
-        let told = client.execute("SELECT pg_notify($1, $2)", &[&channel(&self.connector.place), &note]).await;
-        told.map(drop).map_err(|error| DriverError::of(&error))
+        let sent = client.execute("SELECT pg_notify($1, $2)", &[&channel(&self.connector.place), &note]).await;
+        sent.map(drop).map_err(|error| DriverError::of(&error))
     }
 
-    /// Takes note that somebody else was heard, and answers whoever says hello.
+    /// Notes that another program is there, and answers a hello.
     async fn hear(&self, client: &Client, text: &str) {
         if note::sender(text) == self.ourselves {
             return;
@@ -124,13 +124,13 @@ impl Listener {
         }
     }
 
-    /// Gives hints of an engine to other programs, where there are any. An engine announces itself again and again, so that one
-    /// that is lost is made up for.
+    /// Sends hints of an engine to other programs, where there are any. An engine announces itself again and again, so
+    /// that a note that is lost is made up for.
     async fn announce(&self, client: &Client, hints: &[Hint]) {
         if !self.presence.is_absent()
             && let Err(error) = self.say(client, &note::write(&self.ourselves, hints)).await
         {
-            tracing::debug!(why = error.why(), "other programs were not told of this engine");
+            tracing::debug!(why = error.why(), "other programs were not notified of this engine");
         }
     }
 
@@ -147,15 +147,15 @@ impl Listener {
         }
     }
 
-    /// Looks whether those who were heard are still there. A connection that cannot tell is about to be found lost.
+    /// Checks whether other programs are still there. A connection that fails here is about to be found lost.
     async fn look_around(&self, client: &Client) {
         if let (false, Err(error)) = (self.presence.is_absent(), self.presence.look(client, self.class).await) {
-            tracing::debug!(why = error.why(), "who else listens is not known");
+            tracing::debug!(why = error.why(), "other listeners could not be counted");
         }
     }
 }
 
-/// Passes on what others tell for ever. When the connection breaks, listens again and says that something was missed.
+/// Passes on the notes of others for ever. When the connection breaks, listens again and reports a miss.
 pub(crate) async fn pass_on(
     mut subscription: Subscription,
     listener: Listener,
@@ -168,7 +168,7 @@ pub(crate) async fn pass_on(
     loop {
         loop {
             tokio::select! {
-                told = subscription.next() => match told {
+                notification = subscription.next() => match notification {
                     Some(Some(text)) => {
                         listener.hear(&subscription.client, &text).await;
                         announcer.announce(note::read(&listener.ourselves, &text));

@@ -1,5 +1,5 @@
-//! Hints between programs: each commit sends at most one note, and none while nobody else listens; every program passes on
-//! what the others tell. A program tells itself without a detour.
+//! Hints between programs: each commit sends at most one note, and none while no other program listens; every program
+//! passes on the notes of the others. Hints within the program do not take this way.
 
 mod listen;
 mod note;
@@ -31,7 +31,7 @@ pub(crate) struct Notes {
     sql: Arc<str>,
     /// By which a program knows its own notes.
     sender: Arc<str>,
-    /// Where they are told; nowhere when they are put up to be looked for.
+    /// The channel of notifications; none when notes are rows of a table that others poll.
     channel: Option<Arc<str>>,
     presence: ListenerPresence,
 }
@@ -45,23 +45,23 @@ impl Notes {
         Self { sql: sql.into(), sender: sender.into(), channel, presence }
     }
 
-    /// What a transaction writes to tell others, where they look for it.
-    pub(crate) fn to_put_up(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
+    /// The statement by which a transaction writes its note, where others poll for it.
+    pub(crate) fn notice(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         self.channel.is_none().then(|| self.note(hints)).flatten()
     }
 
-    /// What follows a commit to tell others, where any listen. It is no part of the transaction: of those that notify the
-    /// server commits one at a time, and each until it is on disk.
-    pub(crate) fn to_tell(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
+    /// The statement that follows a commit and sends its note, where others listen. It is no part of the transaction:
+    /// the server commits transactions that notify one at a time, each until it is on disk.
+    pub(crate) fn notification(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         (self.channel.is_some() && !self.presence.is_absent()).then(|| self.note(hints)).flatten()
     }
 
-    /// Whether it is certain that no other program is there.
-    pub(crate) fn are_for_nobody(&self) -> bool {
+    /// Whether it is certain that no other program listens.
+    pub(crate) fn have_no_listener(&self) -> bool {
         self.presence.is_absent()
     }
 
-    /// Nothing when there is nothing to tell.
+    /// None when there are no hints.
     fn note(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         if hints.is_empty() {
             return None;
@@ -72,12 +72,12 @@ impl Notes {
     }
 }
 
-/// Where programs are told that something was left in the inbox.
+/// The channel that says that there are new rows in the inbox.
 fn inbox_channel(place: &StoreLocation) -> String {
     format!("{}_inbox", place.schema)
 }
 
-/// Where the notes of a store are told. Stores in one database do not hear each other.
+/// The channel of a store's notes. Stores in one database do not hear each other.
 fn channel(place: &StoreLocation) -> String {
     format!("{}_hints", place.schema)
 }

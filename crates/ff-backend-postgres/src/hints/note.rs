@@ -1,6 +1,6 @@
 //! A note: the hints of one commit as text, in a form that fits into a notification.
 //!
-//! Its first line names who sent it. Each further line is a hint: a letter for which it is, and its parts between blanks,
+//! Its first line names the sender. Each further line is a hint: a letter for its kind, and its parts between blanks,
 //! none of which can hold one.
 
 use std::collections::BTreeMap;
@@ -15,32 +15,33 @@ use uuid::Uuid;
 /// The server takes notes shorter than this.
 const BYTES: usize = 8_000;
 
-/// The note that tells these hints, each once. One that would be too long tells everybody to look everywhere.
+/// The note with these hints, each once. One that would be too long becomes a miss, upon which every listener looks
+/// everywhere.
 pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
-    let mut told = UrgentHints::default();
-    hints.iter().for_each(|hint| told.add(hint));
-    let note = told.lines.into_iter().chain(told.ready.iter().map(ready)).chain(told.due.iter().map(due));
+    let mut urgent = UrgentHints::default();
+    hints.iter().for_each(|hint| urgent.add(hint));
+    let note = urgent.lines.into_iter().chain(urgent.ready.iter().map(ready)).chain(urgent.due.iter().map(due));
     let note = std::iter::once(sender.to_owned()).chain(note).collect::<Vec<_>>().join("\n");
     if note.len() < BYTES { note } else { format!("{sender}\n{MISSED}") }
 }
 
-/// The note of somebody who begins to listen, and wants to know who else is there.
+/// The note of a program that begins to listen and asks the others to answer.
 pub(super) fn hello(sender: &str) -> String {
     format!("{sender}\n{HELLO}")
 }
 
-/// Whether a note asks who is there.
+/// Whether a note asks for an answer.
 pub(super) fn is_hello(note: &str) -> bool {
     note.lines().nth(1) == Some(HELLO)
 }
 
-/// Who wrote a note.
+/// The sender of a note.
 pub(super) fn sender(note: &str) -> &str {
     note.lines().next().unwrap_or_default()
 }
 
-/// The hints of a note, unless it is one's own. What cannot be read was written by another version of this program, and
-/// whoever hears it should look everywhere.
+/// The hints of a note, unless it is one's own. A line that cannot be read was written by another version of this
+/// program, and becomes a miss.
 pub(super) fn read(ourselves: &str, note: &str) -> Vec<Hint> {
     if sender(note) == ourselves || is_hello(note) {
         return Vec::new();
@@ -86,7 +87,7 @@ impl<'h> UrgentHints<'h> {
             Hint::FlowMoved { flow_id } => format!("f {}", short(*flow_id.as_uuid())),
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
-            Hint::EventTold { partition } => format!("t {partition}"),
+            Hint::EventRecorded { partition } => format!("t {partition}"),
             Hint::EngineSeen { engine_id, keeps_up } => format!("g {} {keeps_up}", short(*engine_id.as_uuid())),
             Hint::Missed => MISSED.to_owned(),
         };
@@ -117,7 +118,7 @@ fn hint(line: &str) -> Option<Hint> {
         "d" => Hint::Due { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
         "s" => Hint::SignalDelivered { partition: next()?.parse().ok()? },
         "p" => Hint::LaneFreed { partition: next()?.parse().ok()?, lane: lane(next()?)? },
-        "t" => Hint::EventTold { partition: next()?.parse().ok()? },
+        "t" => Hint::EventRecorded { partition: next()?.parse().ok()? },
         "e" => Hint::Ended { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
         "w" => Hint::StreamMoved { execution_id: ExecutionId::new(next()?.parse().ok()?, long(next()?)?) },
         "f" => Hint::FlowMoved { flow_id: FlowId::from_uuid(long(next()?)?) },
@@ -182,7 +183,7 @@ mod tests {
             Hint::LeaseLost { worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(), lost },
             Hint::SignalDelivered { partition: 9 },
             Hint::LaneFreed { partition: 2, lane: lane.clone() },
-            Hint::EventTold { partition: 7 },
+            Hint::EventRecorded { partition: 7 },
             ended(1),
             Hint::FlowMoved { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
             Hint::FlowEnded { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_most_urgent_is_told() {
+    fn only_the_most_urgent_hint_is_sent() {
         let at = |at| Hint::Due { partition: 1, at: TimestampMs(at) };
         let hints = [ready(1, 0), ready(1, 9), ready(1, 5), at(9), at(3), at(7), ended(1), ended(1)];
         assert_eq!(read("you", &write("me", &hints)), [ended(1), ready(1, 9), at(3)]);

@@ -53,14 +53,14 @@ pub(crate) async fn poll(
     }
 }
 
-/// What was found.
+/// What a look at the table found.
 struct NoticePage {
     notes: Vec<String>,
     /// Whether something lies in the inbox.
     has_inbox_rows: bool,
 }
 
-/// Where notes are put up.
+/// The table of notices.
 struct NoticeTable {
     connector: Arc<Connector>,
     connection: Option<Connection>,
@@ -107,7 +107,7 @@ impl NoticeTable {
         for row in rows {
             let (id, text): (i64, String) = (row.get(0), row.get(1));
             seen.has_inbox_rows |= id == 0;
-            // What was up before the first look is older than this program.
+            // Notices from before the first look are older than this program.
             if id > 0 && self.seen.insert(id) && !first {
                 seen.notes.push(text);
             }

@@ -1,5 +1,5 @@
-//! Who else listens. While nobody does, nothing is told: a note costs the server as much as a small transaction, and all it
-//! would wake is whoever sent it.
+//! Whether other programs listen. While none does, no note is sent: a note costs the server as much as a small
+//! transaction, and would wake only its sender.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +8,13 @@ use tokio_postgres::Client;
 
 use crate::driver_error::DriverError;
 
-/// What every program that listens holds for as long as it does, beside the locks of the partitions.
-const SEAT: i32 = -1;
+/// The lock that every listening program holds, beside the locks of the partitions.
+const LISTENER: i32 = -1;
 
-const SIT_DOWN: &str = "SELECT pg_advisory_lock_shared($1, $2)";
+const REGISTER: &str = "SELECT pg_advisory_lock_shared($1, $2)";
 
-const SEATED: &str = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1::int8::oid
+const COUNT_LISTENERS: &str =
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1::int8::oid
     AND objid = $2::int8::oid AND objsubid = 2
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
@@ -22,29 +23,30 @@ const SEATED: &str = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' 
 pub(crate) struct ListenerPresence(Arc<AtomicBool>);
 
 impl ListenerPresence {
-    /// Whether it is certain that nobody else listens.
+    /// Whether it is certain that no other program listens.
     pub(crate) fn is_absent(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Somebody else was heard, or may be there.
+    /// Another program listens, or may.
     pub(super) fn may_be_there(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Looks how many others are there. Whoever comes after that says hello.
+    /// Counts the other listeners. One that comes later says hello.
     pub(super) async fn look(&self, client: &Client, class: i32) -> Result<usize, DriverError> {
-        let (class, seat) = (unsigned(class), unsigned(SEAT));
-        let seated = client.query_one(SEATED, &[&class, &seat]).await.map_err(|error| DriverError::of(&error))?;
-        let others = usize::try_from(seated.get::<_, i64>(0) - 1).unwrap_or(0);
+        let (class, listener) = (unsigned(class), unsigned(LISTENER));
+        let count =
+            client.query_one(COUNT_LISTENERS, &[&class, &listener]).await.map_err(|error| DriverError::of(&error))?;
+        let others = usize::try_from(count.get::<_, i64>(0) - 1).unwrap_or(0);
         self.0.store(others == 0, Ordering::Relaxed);
         Ok(others)
     }
 }
 
-/// Takes a place among those who listen.
+/// Registers this program as a listener.
 pub(super) async fn register(client: &Client, class: i32) -> Result<(), DriverError> {
-    client.query_one(SIT_DOWN, &[&class, &SEAT]).await.map(drop).map_err(|error| DriverError::of(&error))
+    client.query_one(REGISTER, &[&class, &LISTENER]).await.map(drop).map_err(|error| DriverError::of(&error))
 }
 
 /// A part of a lock's name as the server lists it.

@@ -1,7 +1,8 @@
-//! Taking up what users have left in the inbox. Any program may, and several may at once: each takes what nobody else has.
+//! Submitting the rows that users have left in the inbox. Any program may, and several at once: each takes rows that no
+//! other has locked.
 //!
-//! Work is submitted first and taken out of the inbox after. Who dies in between leaves it for another, who then finds it
-//! submitted already: the submitter chose its id.
+//! A row is submitted first and removed from the inbox after. A program that dies in between leaves it for another,
+//! which finds it submitted already: the submitter chose its id.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +22,12 @@ use crate::connector::Connector;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How often to look without being told.
+/// How often to look without a notification.
 const SWEEP: Duration = Duration::from_secs(5);
-/// What its connection is for, as the server shows it to who asks.
+/// The `application_name` of its connection.
 const INBOX: &str = "inbox";
 
-/// Few letters at once, since their payloads are in memory meanwhile.
+/// Few rows at once, since their payloads are in memory meanwhile.
 const TAKE: &str = "\
     SELECT nth, submission, content_type, bytes FROM inbox WHERE refused IS NULL \
     ORDER BY nth LIMIT 64 FOR UPDATE SKIP LOCKED";
@@ -34,20 +35,20 @@ const REMOVE: &str = "DELETE FROM inbox WHERE nth = ANY($1::int8[])";
 const REFUSE: &str = "\
     UPDATE inbox SET refused = k.why FROM unnest($1::int8[], $2::text[]) AS k(nth, why) WHERE inbox.nth = k.nth";
 
-/// Takes up what is left in the inbox for ever: at once when told, and now and then without.
-pub(crate) async fn take_up(connector: Arc<Connector>, writer: WriterHandle, told: Arc<Notify>) {
-    let mut taker = InboxConsumer { connector, writer, connection: None };
+/// Submits the rows of the inbox for ever: at once when notified, and now and then without.
+pub(crate) async fn consume_inbox(connector: Arc<Connector>, writer: WriterHandle, notified: Arc<Notify>) {
+    let mut consumer = InboxConsumer { connector, writer, connection: None };
     loop {
-        match taker.take().await {
+        match consumer.take().await {
             Ok(0) => {}
             Ok(_) => continue,
             Err(error) => {
                 tracing::debug!(why = error.why(), "the inbox cannot be looked into");
-                taker.connection = None;
+                consumer.connection = None;
             }
         }
         // Either way it is time to look.
-        timeout(SWEEP, told.notified()).await.ok();
+        timeout(SWEEP, notified.notified()).await.ok();
     }
 }
 
@@ -58,7 +59,7 @@ struct InboxConsumer {
 }
 
 impl InboxConsumer {
-    /// Takes up some letters, and says how many are done with.
+    /// Takes some rows, and returns how many were submitted or refused.
     async fn take(&mut self) -> Result<usize, DriverError> {
         let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
@@ -91,7 +92,8 @@ impl InboxConsumer {
         Ok(settled)
     }
 
-    /// Submits letters, and tells apart those that are done with and those that cannot be. The others are tried again.
+    /// Submits rows, and divides them into those that were submitted and those that were refused. The others are tried
+    /// again.
     async fn submit(&self, rows: &[Row], done: &mut Vec<i64>, refused: &mut Vec<(i64, String)>) {
         let (mut numbers, mut works) = (Vec::new(), Vec::new());
         for row in rows {

@@ -16,7 +16,7 @@ use crate::ConnectError;
 use crate::url::{SCHEMA, schema};
 use crate::value::Parameter;
 
-pub(crate) use consumer::take_up;
+pub(crate) use consumer::consume_inbox;
 
 /// Where work is left for a store.
 ///
@@ -80,8 +80,8 @@ impl Inbox {
         Ok(Self { schema })
     }
 
-    /// Leaves work as part of whatever transaction `client` is in, and says under which id it is going to be found. Under an
-    /// idempotency key that was used before, it is found under the id it had then.
+    /// Leaves work in the inbox, as part of the transaction of `client`, and returns its id. Under an idempotency key
+    /// that was used before, the execution has the id it had then.
     pub async fn submit(&self, client: &impl GenericClient, work: SubmitArgs) -> Result<ExecutionId, InboxError> {
         work.check()?;
         let schema = &self.schema;
@@ -90,7 +90,7 @@ impl Inbox {
             "INSERT INTO {schema}.inbox (submission, content_type, bytes) VALUES ($1, $2, $3)
              RETURNING (SELECT value FROM {schema}.meta WHERE key = 'num_flow_partitions')"
         );
-        // The driver logs what is bound, and this is somebody's work.
+        // The driver logs what is bound, and this is a user's payload.
         let inbox_row = Parameter::one(Value::Text(serde_json::to_string(&InboxRow::of(&work))?));
         let content_type = Parameter::one(work.payload.content_type.as_str().into());
         let bytes = Parameter::one(Value::Bytes(work.payload.bytes.clone()));

@@ -1,4 +1,4 @@
-//! What a transaction asks: what is foreseen is on its way before the answer to the question before it is there.
+//! The queries of a transaction: predicted ones are sent before the answer to the one before is there.
 
 use async_trait::async_trait;
 use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
@@ -67,8 +67,8 @@ impl WriterSession {
         }
     }
 
-    /// Sends questions in the order they are going to be asked in. Each is known to the server before the first is sent: an
-    /// answer nobody takes yet keeps all others waiting, once it is long, and so would keep that of a statement being prepared.
+    /// Sends queries in the order they are going to be asked in. Each is prepared before the first is sent: a long
+    /// answer that is not read yet blocks all others, the one to a prepare included.
     pub(super) async fn send_ahead(&mut self, next: Vec<Load>) -> Result<(), DriverError> {
         self.ahead.clear();
         let mut requests = Vec::with_capacity(next.len());

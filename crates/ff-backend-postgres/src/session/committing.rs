@@ -1,4 +1,4 @@
-//! The end of a batch: what it has written is made durable, and told.
+//! The end of a batch: its writes are committed and its hints are sent.
 
 use std::sync::atomic::Ordering;
 
@@ -22,15 +22,15 @@ enum Commit {
 }
 
 impl WriterSession {
-    pub(super) async fn commit_and_tell(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
+    pub(super) async fn commit_and_notify(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
         // Preparing it is all that can fail so far.
         let commit = match self.send_commit(&hints).await {
             Ok(commit) => commit,
             Err(error) => return Err(self.before_commit(error).await),
         };
-        self.tell(&hints).await;
-        // Whoever is told of work asks this writer for it, and so finds it committed, or that it is not there. They are told
-        // while the server is busy, so it is left to the connection first to send what there is.
+        self.send_note(&hints).await;
+        // Hints of work lead to this writer, whose next batch finds the work committed or not there. They are announced
+        // while the server is busy, after the connection has sent what it has.
         let (of_work, hints): (Vec<_>, Vec<_>) = hints.into_iter().partition(is_of_work);
         yield_now().await;
         self.announcer.announce(of_work);
@@ -53,7 +53,7 @@ impl WriterSession {
             return Err(SqlError::Failed(error.why().to_owned()));
         }
         self.connector.meter.commits.fetch_add(1, Ordering::Relaxed);
-        // Those who asked are answered first: a task begins once this one waits.
+        // Callers are answered first: the spawned task begins once this one waits.
         let announcer = self.announcer.clone();
         tokio::spawn(async move { announcer.announce(hints) });
         Ok(())
@@ -62,7 +62,7 @@ impl WriterSession {
     /// Sends what is still to be written and what makes it durable.
     async fn send_commit(&mut self, hints: &[Hint]) -> Result<Commit, DriverError> {
         let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
-        self.notes.to_put_up(hints).into_iter().for_each(|note| self.unsent.add(note));
+        self.notes.notice(hints).into_iter().for_each(|note| self.unsent.add(note));
         self.unsent.add((self.frame.remember.clone(), moment));
         let mut writes = self.unsent.take(&mut self.statement_cache);
         if let ([_], false) = (&writes[..], self.in_transaction)
@@ -76,23 +76,24 @@ impl WriterSession {
         Ok(Commit::Behind(self.ask_for(&self.frame.commit.clone(), vec![]).await?))
     }
 
-    /// Sends the note of a commit right behind it, so that others are told even if this program is no more by then. Of what
-    /// did not happen after all they are told in vain.
-    async fn tell(&mut self, hints: &[Hint]) {
-        if let (Some((sql, note)), Some(connection)) = (self.notes.to_tell(hints), &mut self.connection) {
-            self.told = connection.send(&sql, note).await.map_err(|error| not_told(&self.outages, &error)).ok();
+    /// Sends the note of a commit right behind it, so that other programs are notified even if this one dies before the
+    /// answer. If the commit failed, the note is harmless.
+    async fn send_note(&mut self, hints: &[Hint]) {
+        if let (Some((sql, note)), Some(connection)) = (self.notes.notification(hints), &mut self.connection) {
+            self.sent_note =
+                connection.send(&sql, note).await.map_err(|error| log_unsent_note(&self.outages, &error)).ok();
         }
     }
 }
 
-/// Whether a hint leads whoever heeds it to the writer of its partition, and to nobody else.
+/// Whether a hint leads only to the writer of its partition.
 fn is_of_work(hint: &Hint) -> bool {
     matches!(hint, Hint::Ready { .. } | Hint::Due { .. })
 }
 
 /// A server that does not answer says so with every commit, so that belongs to its outage.
-pub(super) fn not_told(outages: &OutageLog, error: &DriverError) {
-    let why = format!("other programs were not told of a commit and find out when they look: {}", error.why());
+pub(super) fn log_unsent_note(outages: &OutageLog, error: &DriverError) {
+    let why = format!("other programs were not notified of a commit and find out when they look: {}", error.why());
     match error {
         DriverError::Lost(_) => outages.noted("tell", &EngineError::Unavailable(why)),
         _ => tracing::warn!("{why}"),

@@ -1,5 +1,5 @@
-//! Partitions that stay with a writer from one batch to the next while no other program is there to want them: what comes
-//! next is mostly about the same ones. A batch on those is spared the locks, the clock and the transaction around it.
+//! Partition locks that a writer keeps from one batch to the next while no other program wants them: the next batch is
+//! mostly about the same partitions. A batch on those saves the locks, the clock and the transaction around it.
 
 use std::collections::BTreeSet;
 use std::future::pending;
@@ -13,30 +13,30 @@ use super::server_state::ServerState;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How long partitions stay. A program that comes unheard waits no longer than this for one of them.
+/// How long locks are kept. A program that comes unheard waits no longer than this for one of them.
 const STAY: Duration = Duration::from_millis(100);
-/// How many stay at most: the server has room for a few thousand locks of everybody together.
+/// How many are kept at most: the server has memory for a few thousand locks in all.
 const MOST: usize = 256;
 
-/// Takes partitions that nobody else has, and says whether that was all of them. Whoever keeps some must not wait for
-/// others. A program that freezes while it has any is cut off; no program that works is silent for so long with locks that stay
-/// for [`STAY`].
+/// Takes the locks of partitions without waiting, and says whether it got all of them: a session that keeps locks must
+/// not wait for others. A program that freezes with locks is disconnected; no working program is silent for so long
+/// with locks that it keeps for [`STAY`].
 pub(super) const TAKE: &str = "\
     SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '5s', false) \
     FROM unnest($2::int4[]) AS p";
 
-/// Lets go of all of them.
+/// Releases all of them.
 pub(super) const LEAVE: &str = "SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)";
 
-/// The partitions a writer keeps.
+/// The partition locks a writer keeps.
 #[derive(Default)]
 pub(super) struct SessionLocks {
-    /// Which stay it is.
+    /// The number of this period of kept locks.
     nth: u64,
     partitions: BTreeSet<u16>,
-    /// When they are let go of; nothing while there are none.
+    /// When they are released; none while there are none.
     until: Option<Instant>,
-    /// As they were told after the last partition was taken. Nobody else configures its lanes or has it followed since.
+    /// Read after the last lock was taken; valid while the locks are held.
     server_state: Option<ServerState>,
 }
 
@@ -53,25 +53,25 @@ impl SessionLocks {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 
-    /// Nothing stays any more.
+    /// No lock is kept any more.
     pub(super) fn end(&mut self) {
         *self = Self { nth: self.nth, ..Self::default() };
     }
 
-    /// Has the circumstances asked for again.
-    pub(super) fn forget_circumstances(&mut self) {
+    /// Has the server state read again.
+    pub(super) fn forget_server_state(&mut self) {
         self.server_state = None;
     }
 }
 
 impl WriterSession {
-    /// Whether partitions may stay with this writer. Behind a pooler their locks would stay with whoever is next.
+    /// Whether this writer may keep locks. Behind a pooler its locks would stay with the next user of the connection.
     pub(super) fn may_hold(&self) -> bool {
-        self.connector.place.listen && self.notes.are_for_nobody()
+        self.connector.place.listen && self.notes.have_no_listener()
     }
 
-    /// Begins a batch on partitions that stay; nothing when somebody else has one of them. After an error nobody knows which
-    /// were taken, and the connection has to go.
+    /// Begins a batch on kept locks; none when another session has one of the partitions. After an error it is not
+    /// known which locks were taken, and the connection is dropped.
     pub(super) async fn begin_held(
         &mut self,
         partitions: &[u16],
@@ -93,15 +93,15 @@ impl WriterSession {
         let class = Parameter::one(Value::Int(self.class.into()));
         let each = Parameter::each(lacking.iter().map(|partition| Value::from(*partition)));
         let taken = self.ask_for(&self.frame.take.clone(), vec![class, each]).await?;
-        let told = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
+        let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
         self.send_ahead(first).await?;
         self.answers().await?;
-        // Of none at all it says nothing.
+        // `bool_and` over no rows is NULL.
         if taken.await?.iter().any(|row| row.get::<_, Option<bool>>(0) == Some(false)) {
             self.leave().await?;
             return Ok(None);
         }
-        let server_state = ServerState::read(&told.await?)?;
+        let server_state = ServerState::read(&server_state.await?)?;
         self.locks.partitions.extend(lacking);
         self.locks.until.get_or_insert_with(|| Instant::now() + STAY);
         self.locks.server_state = Some(server_state);
@@ -115,14 +115,14 @@ impl WriterSession {
         }
     }
 
-    /// Lets go of what stays with this writer.
+    /// Releases the kept locks.
     pub(super) async fn leave(&mut self) -> Result<(), DriverError> {
         self.send(&self.frame.leave.clone(), vec![]).await?;
         self.locks.end();
         Ok(())
     }
 
-    /// Waits until it is time to let go of what stays, and does. Whoever stops it has lost nothing.
+    /// Waits until it is time to release the kept locks, and does. Safe to cancel.
     pub(super) async fn leave_in_time(&mut self) {
         match self.locks.until {
             Some(until) => sleep_until(until).await,

@@ -60,11 +60,11 @@ pub(crate) struct WriterSession {
     statement_cache: StatementCache,
     /// Statements sent and not yet answered, in order.
     sent: Vec<Answer>,
-    /// What is going to be asked, sent and not yet answered, in order.
+    /// Predicted queries, sent and not yet answered, in order.
     ahead: VecDeque<(Load, PendingRequest)>,
     unsent: SendBuffer,
     /// The note of the last commit, sent and not yet answered.
-    told: Option<Answer>,
+    sent_note: Option<Answer>,
     in_transaction: bool,
     locks: SessionLocks,
     /// Names the locks of this store among those of others.
@@ -108,7 +108,7 @@ impl WriterSession {
             sent: Vec::new(),
             ahead: VecDeque::new(),
             unsent: SendBuffer::default(),
-            told: None,
+            sent_note: None,
             in_transaction: false,
             locks: SessionLocks::default(),
             class,
@@ -137,7 +137,7 @@ impl WriterSession {
         self.locks.end();
         self.sent.clear();
         self.ahead.clear();
-        self.told = None;
+        self.sent_note = None;
     }
 
     /// Sends a statement, and gives what its answer is to be.
@@ -168,7 +168,7 @@ impl WriterSession {
 
     /// Sends a statement that writes and is not the last of its batch.
     async fn send_write(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
-        // What was asked before does not know of this.
+        // Queries sent before this do not see it.
         self.ahead.clear();
         if !self.in_transaction {
             self.begin_transaction().await?;
@@ -185,7 +185,7 @@ impl WriterSession {
         first_trouble.map_or(Ok(()), Err)
     }
 
-    /// Says what became of a transaction that had not got to its commit.
+    /// The result of a transaction that failed before its commit.
     async fn before_commit(&mut self, error: DriverError) -> SqlError {
         self.unsent.clear();
         self.ahead.clear();
@@ -242,7 +242,7 @@ impl Session for WriterSession {
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
         if [LANE.name, FEED.name].contains(&table.name) {
-            self.locks.forget_circumstances();
+            self.locks.forget_server_state();
         }
         self.unsent.put(table, rows);
         Ok(())
@@ -267,7 +267,7 @@ impl Session for WriterSession {
     }
 
     async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
-        self.commit_and_tell(hints).await
+        self.commit_and_notify(hints).await
     }
 
     async fn rollback(&mut self) -> Result<(), SqlError> {

@@ -1,9 +1,9 @@
-//! The beginning of a batch: its partitions, and under which circumstances it begins.
+//! The beginning of a batch: its partition locks, and the server state it begins with.
 
 use ff_backend_sql::{Load, TransactionContext, Value};
 
 use super::WriterSession;
-use super::committing::not_told;
+use super::committing::log_unsent_note;
 use super::server_state::ServerState;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
@@ -12,7 +12,7 @@ use crate::value::Parameter;
 pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock($1::int4, p) FROM unnest($2::int4[]) AS p";
 
 impl WriterSession {
-    /// Begins a batch to which these partitions belong. What it is going to be asked first is on its way with it.
+    /// Begins a batch on these partitions. Its first queries are sent along.
     pub(super) async fn open(
         &mut self,
         partitions: &[u16],
@@ -34,13 +34,14 @@ impl WriterSession {
             }
             self.open_transaction(partitions, first).await?
         };
-        if let Some(told) = self.told.take() {
-            told.await.map_or_else(|error| not_told(&self.outages, &error), drop);
+        if let Some(sent) = self.sent_note.take() {
+            sent.await.map_or_else(|error| log_unsent_note(&self.outages, &error), drop);
         }
         Ok(context)
     }
 
-    /// Begins a batch whose partitions belong to it until its transaction ends. Who else has one is waited for.
+    /// Begins a batch that has the locks of its partitions until its transaction ends. It waits for locks that others
+    /// hold.
     async fn open_transaction(
         &mut self,
         partitions: &[u16],
@@ -50,11 +51,11 @@ impl WriterSession {
         let partitions = partitions.iter().map(|partition| Value::from(*partition));
         let class = Parameter::one(Value::Int(self.class.into()));
         self.send(&self.frame.lock.clone(), vec![class, Parameter::each(partitions)]).await?;
-        // A statement of its own: it sees what those have written who had the partitions before.
-        let told = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
+        // A statement of its own: it sees the writes of those that held the locks before.
+        let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
         self.send_ahead(first).await?;
         self.answers().await?;
-        Ok(ServerState::read(&told.await?)?.context(self.clock.as_deref(), self.now))
+        Ok(ServerState::read(&server_state.await?)?.context(self.clock.as_deref(), self.now))
     }
 
     pub(super) async fn begin_transaction(&mut self) -> Result<(), DriverError> {

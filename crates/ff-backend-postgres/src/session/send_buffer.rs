@@ -1,4 +1,4 @@
-//! What a batch has written and the server has not been sent. It goes together, and no two of it are about one row.
+//! Writes of a batch that were not sent yet. They are sent together, and no two of them are about one row.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl SendBuffer {
         self.statements.clear();
     }
 
-    /// Takes up rows of a table.
+    /// Adds rows of a table.
     pub(super) fn put(&mut self, table: &'static Table, rows: Vec<Put>) {
         let (mut new, mut unknown, mut known) = (Vec::new(), Vec::new(), Vec::new());
         for Put { row, over } in rows {
@@ -48,26 +48,26 @@ impl SendBuffer {
         // in the records that rows are made of, so they are written only in rows where they change.
         let bytes: Columns = table.columns_of(ColumnType::Bytes);
         let (with_bytes, without): (Vec<_>, Vec<_>) = known.into_iter().partition(|(changed, _)| changed.meets(bytes));
-        self.add_rows(table, Writing::Insert, new);
-        self.add_rows(table, Writing::Put, unknown);
+        self.add_rows(table, WriteKind::Insert, new);
+        self.add_rows(table, WriteKind::Put, unknown);
         for known in [with_bytes, without] {
             let changed = known.iter().fold(Columns::default(), |all, (changed, _)| all.and(*changed));
-            self.add_rows(table, Writing::Change(changed), known.into_iter().map(|(_, row)| row).collect());
+            self.add_rows(table, WriteKind::Change(changed), known.into_iter().map(|(_, row)| row).collect());
         }
     }
 
-    /// Takes up that the rows under these keys go.
+    /// Adds the deletion of rows.
     pub(super) fn remove(&mut self, table: &'static Table, keys: Vec<Key>) {
-        self.add_rows(table, Writing::Delete, keys);
+        self.add_rows(table, WriteKind::Delete, keys);
     }
 
-    fn add_rows(&mut self, table: &'static Table, writing: Writing, rows: Vec<Vec<Value>>) {
+    fn add_rows(&mut self, table: &'static Table, kind: WriteKind, rows: Vec<Vec<Value>>) {
         if !rows.is_empty() {
-            self.rows.push(Rows { table, writing, rows });
+            self.rows.push(Rows { table, kind, rows });
         }
     }
 
-    /// Takes up a statement.
+    /// Adds a statement.
     pub(super) fn add(&mut self, statement: Statement) {
         self.statements.push(statement);
     }
@@ -101,14 +101,14 @@ fn lengths(statements: &[Statement]) -> impl Iterator<Item = (Arc<str>, usize)> 
 /// Rows of one table, all written in the same way.
 struct Rows {
     table: &'static Table,
-    writing: Writing,
+    kind: WriteKind,
     /// Whole rows, or the keys of rows that go.
     rows: Vec<Vec<Value>>,
 }
 
 /// How rows are written.
 #[derive(Clone, Copy)]
-enum Writing {
+enum WriteKind {
     Insert,
     Put,
     Change(Columns),
@@ -118,12 +118,12 @@ enum Writing {
 impl Rows {
     /// The columns a statement takes.
     fn given(&self) -> impl Iterator<Item = usize> + use<> {
-        let Self { table, writing, .. } = *self;
-        (0..table.columns.len()).filter(move |at| match writing {
+        let Self { table, kind, .. } = *self;
+        (0..table.columns.len()).filter(move |at| match kind {
             _ if *at < table.key => true,
-            Writing::Insert | Writing::Put => true,
-            Writing::Change(changed) => changed.has(*at),
-            Writing::Delete => false,
+            WriteKind::Insert | WriteKind::Put => true,
+            WriteKind::Change(changed) => changed.has(*at),
+            WriteKind::Delete => false,
         })
     }
 
@@ -134,16 +134,16 @@ impl Rows {
 
     /// The statement that writes one of them.
     fn one(&self, statement_cache: &mut StatementCache) -> Arc<str> {
-        let purpose = match self.writing {
-            Writing::Insert => Purpose::InsertOne,
-            Writing::Put => Purpose::PutOne,
-            Writing::Change(changed) => Purpose::ChangeOne(changed),
-            Writing::Delete => Purpose::DeleteOne,
+        let purpose = match self.kind {
+            WriteKind::Insert => Purpose::InsertOne,
+            WriteKind::Put => Purpose::PutOne,
+            WriteKind::Change(changed) => Purpose::ChangeOne(changed),
+            WriteKind::Delete => Purpose::DeleteOne,
         };
         statement_cache.get(self.table, purpose)
     }
 
-    /// What statements take that write one of them each.
+    /// The parameters of statements that write one row each.
     fn into_values(self) -> impl Iterator<Item = Parameter> {
         let given: Columns = self.given().collect();
         let of = move |row: Vec<Value>| {
@@ -155,11 +155,11 @@ impl Rows {
 
     /// The statement that writes all of them.
     fn together(mut self, statement_cache: &mut StatementCache) -> Statement {
-        let purpose = match self.writing {
-            Writing::Insert => Purpose::Insert,
-            Writing::Put => Purpose::Put,
-            Writing::Change(changed) => Purpose::Change(changed),
-            Writing::Delete => Purpose::Delete(self.table.key),
+        let purpose = match self.kind {
+            WriteKind::Insert => Purpose::Insert,
+            WriteKind::Put => Purpose::Put,
+            WriteKind::Change(changed) => Purpose::Change(changed),
+            WriteKind::Delete => Purpose::Delete(self.table.key),
         };
         let sql = statement_cache.get(self.table, purpose);
         let given = self.given();

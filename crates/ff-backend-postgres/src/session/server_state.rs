@@ -1,4 +1,4 @@
-//! Under which circumstances a batch begins, as the server tells them.
+//! The server state that a batch begins with.
 
 use ff_backend_sql::TransactionContext;
 use ff_core::clock::Clock;
@@ -8,16 +8,16 @@ use tokio_postgres::Row;
 
 use crate::driver_error::DriverError;
 
-/// What time it is and the latest moment anything was written at, in milliseconds, until when anybody follows what happens,
-/// and whether any lane is configured.
+/// The time and the latest moment anything was written at, in milliseconds, until when a feed is followed, and whether
+/// any lane is configured.
 pub(super) const SERVER_STATE: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock), \
     (SELECT coalesce(max(until), 0) FROM feed), EXISTS (SELECT FROM lane)";
 
-/// What the server told, and when.
+/// The answer of the server, and when it came.
 #[derive(Clone, Copy)]
 pub(super) struct ServerState {
-    told: Instant,
+    read_at: Instant,
     time: i64,
     latest: i64,
     followed_until: i64,
@@ -30,7 +30,7 @@ impl ServerState {
         let odd = |error: tokio_postgres::Error| DriverError::Failed(error.to_string());
         let row = rows.first().ok_or_else(|| DriverError::Failed("the server has no clock".into()))?;
         Ok(Self {
-            told: Instant::now(),
+            read_at: Instant::now(),
             time: row.try_get(0).map_err(odd)?,
             latest: row.try_get(1).map_err(odd)?,
             followed_until: row.try_get(2).map_err(odd)?,
@@ -38,10 +38,10 @@ impl ServerState {
         })
     }
 
-    /// What they are for a batch that begins now, after another of a known moment. The server's clock is taken to have gone
-    /// on as fast as this program's since it was told.
+    /// The context of a batch that begins now, after another of a known moment. The server's clock is assumed to run as
+    /// fast as this program's since the answer came.
     pub(super) fn context(&self, clock: Option<&dyn Clock>, before: TimestampMs) -> TransactionContext {
-        let since = || i64::try_from(self.told.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let since = || i64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(i64::MAX);
         let time = clock.map_or_else(|| self.time.saturating_add(since()), |clock| clock.now().0);
         let now = TimestampMs(time.max(self.latest)).max(before);
         TransactionContext {

@@ -1,4 +1,5 @@
-//! The outbox of ends: an event for what could not be told at once, paid once by whoever comes first.
+//! The outbox of ends: an event for dependents that could not be notified at once, dispatched once by the first caller
+//! or pump.
 
 use ff_backend_postgres::PostgresBackend;
 use ff_backend_postgres::dispatch::{DispatchOutcome, dispatch_completion};
@@ -15,7 +16,7 @@ use crate::{StoreLocation, findings};
 
 const WIDTH: usize = 300;
 
-/// A flow whose first node has ended and owes that to more dependents than one step tells.
+/// A flow whose first node has ended with more dependents than one step notifies.
 async fn owing(store: &PostgresBackend, width: usize) -> FlowId {
     let id = store.submit_flow(fan_out(width)).await.unwrap().flow_id;
     drain(store, &id).await;
@@ -34,7 +35,7 @@ async fn events(place: &StoreLocation) -> Vec<(i64, String, String, bool)> {
     rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect()
 }
 
-fn told(resolved: usize) -> DispatchOutcome {
+fn dispatched(resolved: usize) -> DispatchOutcome {
     let resolved = u32::try_from(resolved).unwrap();
     DispatchOutcome::Dispatched(Cascaded { resolved, ..Cascaded::default() })
 }
@@ -57,7 +58,7 @@ async fn a_dispatch_tells_what_is_owed_and_a_repeat_does_nothing() {
     let event = |stamped| vec![(1, root.clone(), "success".to_owned(), stamped)];
     assert_eq!(events(&place).await, event(false));
 
-    assert_eq!(dispatch_completion(&store, 1).await, Ok(told(WIDTH - FLOW_STEP)));
+    assert_eq!(dispatch_completion(&store, 1).await, Ok(dispatched(WIDTH - FLOW_STEP)));
     assert_eq!(count(&store, &id, PublicState::Waiting).await, WIDTH);
     assert_eq!(events(&place).await, event(true));
 
@@ -80,7 +81,7 @@ async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
 
     let store = place.open().await;
     assert!(!events(&place).await[0].3);
-    assert_eq!(dispatch_completion(&store, 1).await, Ok(told(WIDTH - 2 * FLOW_STEP)));
+    assert_eq!(dispatch_completion(&store, 1).await, Ok(dispatched(WIDTH - 2 * FLOW_STEP)));
     assert!(events(&place).await[0].3);
     assert_eq!(count(&store, &id, PublicState::Waiting).await, WIDTH);
 }
@@ -102,11 +103,11 @@ async fn what_cannot_be_stamped_is_not_told() {
     assert_eq!(count(&store, &id, PublicState::Waiting).await, FLOW_STEP);
 
     client.batch_execute("DROP TRIGGER jammed ON ff_completion_event").await.unwrap();
-    assert_eq!(dispatch_completion(&store, 1).await, Ok(told(9)));
+    assert_eq!(dispatch_completion(&store, 1).await, Ok(dispatched(9)));
     assert_eq!(count(&store, &id, PublicState::Waiting).await, width);
 }
 
-/// Two programs dispatch the same event while both pump: every dependent is told once.
+/// Two programs dispatch the same event while both pump: every dependent is notified once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pumps_and_dispatchers_together_pay_once() {
     const WIDE: usize = 1_000;
@@ -116,7 +117,7 @@ async fn pumps_and_dispatchers_together_pay_once() {
     let dispatched = async |store| dispatch_completion(store, 1).await.unwrap();
     let (first, second, ..) = tokio::join!(dispatched(&one), dispatched(&two), drain(&one, &id), drain(&two, &id));
     let resolved = |outcome| match outcome {
-        DispatchOutcome::Dispatched(told) => told.resolved as usize,
+        DispatchOutcome::Dispatched(cascaded) => cascaded.resolved as usize,
         DispatchOutcome::AlreadyDispatched => 0,
         DispatchOutcome::NotFound => panic!("the event is gone"),
     };

@@ -43,8 +43,8 @@ pub(crate) fn member(store: &PostgresBackend, id: &FlowId, n: usize) -> Executio
 }
 
 pub(crate) async fn claim(store: &PostgresBackend, id: &FlowId, max: usize) -> Vec<Claimed> {
-    let somebody = ExecutionId::new(flow_partition(id, &store.partitions()).index, Uuid::nil());
-    store.claim(ClaimArgs { max, ..claim_on(&somebody) }).await.unwrap().claimed
+    let on_partition = ExecutionId::new(flow_partition(id, &store.partitions()).index, Uuid::nil());
+    store.claim(ClaimArgs { max, ..claim_on(&on_partition) }).await.unwrap().claimed
 }
 
 pub(crate) async fn complete(store: &PostgresBackend, claimed: &Claimed) {
@@ -52,7 +52,7 @@ pub(crate) async fn complete(store: &PostgresBackend, claimed: &Claimed) {
     store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
 }
 
-/// Pays what is owed, and says in how many steps.
+/// Pumps until nothing is pending, and returns the number of steps.
 pub(crate) async fn drain(store: &PostgresBackend, id: &FlowId) -> usize {
     let partition = flow_partition(id, &store.partitions()).index;
     let mut steps = 0;

@@ -59,9 +59,9 @@ async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
     let (waits, granted) = suspended(&store).await;
     store.deliver(signal(&waits, &granted, "go")).await.unwrap();
     for nth in 0..9 {
-        let told = timeout(Duration::from_secs(20), here.next()).await.unwrap();
+        let local = timeout(Duration::from_secs(20), here.next()).await.unwrap();
         let heard = timeout(Duration::from_secs(20), elsewhere.next()).await;
-        assert!(told.is_some() && heard.is_ok(), "hint {nth}: {told:?} here, {heard:?} elsewhere");
+        assert!(local.is_some() && heard.is_ok(), "hint {nth}: {local:?} here, {heard:?} elsewhere");
     }
 }
 

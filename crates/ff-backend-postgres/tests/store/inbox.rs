@@ -21,13 +21,13 @@ async fn ready(hints: &mut Hints) {
     timeout(Duration::from_secs(20), ready).await.expect("work is taken up");
 }
 
-/// Work is told of while its commit is under way: whoever claims it comes after that, and who only reads may come before.
+/// Work is announced while its commit is under way: a claim comes after the commit, a reader may come before it.
 async fn committed(store: &PostgresBackend, id: &ExecutionId) {
     let there = async { while store.describe(id).await.is_err() {} };
-    timeout(Duration::from_secs(20), there).await.expect("what was told of is there in a moment");
+    timeout(Duration::from_secs(20), there).await.expect("announced work is there in a moment");
 }
 
-/// What was taken up is cleared away after that.
+/// A submitted row is removed after that.
 async fn emptied(client: &Client) {
     let empty = async {
         while client.query_one("SELECT count(*) FROM inbox", &[]).await.unwrap().get::<_, i64>(0) > 0 {
@@ -123,7 +123,7 @@ async fn without_listening_programs_still_learn_of_each_others_work() {
     let (one, two) = (open().await, open().await);
     let mut hints = two.hints();
     let client = place.look().await;
-    // What is put up before the other looks for the first time is not news to it.
+    // Notices from before the other's first look are not news to it.
     let heard = async {
         loop {
             one.submit(work()).await.unwrap();

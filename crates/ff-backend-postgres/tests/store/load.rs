@@ -1,4 +1,4 @@
-//! Work that goes on whatever happens to the server: submitters and workers that repeat what they were not answered.
+//! Load that goes on while the server is restarted: submitters and workers repeat calls without an answer.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -83,7 +83,7 @@ impl Load {
             for partition in 0..PARTITIONS {
                 let any = ExecutionId::new(partition, Uuid::nil());
                 let args = ClaimArgs { max: 4, lease_ttl_ms: 1_000, ..claim_on(&any) };
-                // A claim nobody heard of is taken back when its lease is over.
+                // A claim whose answer got lost is taken back when its lease is over.
                 let Ok(claims) = self.once(store.claim(args).await) else { continue };
                 if claims.claimed.is_empty() {
                     self.once(store.pump(partition).await).ok();
@@ -100,7 +100,7 @@ impl Load {
         }
         let completed = self.completed.lock().unwrap();
         let twice: Vec<_> = completed.iter().filter(|(_, times)| **times != 1).collect();
-        assert!(twice.is_empty(), "somebody else's completion was acknowledged: {twice:?}");
+        assert!(twice.is_empty(), "another worker's completion was acknowledged: {twice:?}");
     }
 
     /// Asks until it is answered: every change is safe to repeat.

@@ -59,10 +59,10 @@ async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     };
     let (_server, ()) = timeout(PATIENCE, async { tokio::join!(killing, load.run()) }).await.unwrap();
     load.check().await;
-    assert!(noticed(), "nobody noticed that the server was killed");
+    assert!(noticed(), "no caller noticed that the server was killed");
 }
 
-/// Whether a commit happened whose answer got lost, nobody can know, and so nobody claims to.
+/// Whether a commit happened whose answer got lost cannot be known, so the outcome is reported as unknown.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_has_an_unknown_outcome() {
     let place = StoreLocation::new();

@@ -65,7 +65,7 @@ impl StoreLocation {
         assert_eq!(filled, full as u64 - 1);
     }
 
-    /// The database as anybody sees it, for looking behind the store's back.
+    /// A connection to the database, for changing it without the store.
     async fn look(&self) -> Client {
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port);
         let (client, conversation) = tokio_postgres::connect(&url, NoTls).await.unwrap();
@@ -74,7 +74,7 @@ impl StoreLocation {
         client
     }
 
-    /// What programs tell each other, from now on.
+    /// The notes that programs send from now on.
     async fn overhear(&self) -> (Client, mpsc::UnboundedReceiver<String>) {
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port);
         let (client, mut conversation) = tokio_postgres::connect(&url, NoTls).await.unwrap();

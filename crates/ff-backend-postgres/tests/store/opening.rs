@@ -1,4 +1,4 @@
-//! Who may use a database, and which databases.
+//! Which users may open a store, and in which databases.
 
 use ff_backend_postgres::{ConnectError, MigrationReport, PostgresOptions, migrate};
 use ff_core::backend::{EngineStore, Perform};
@@ -111,7 +111,7 @@ async fn tables_of_something_else_are_left_alone() {
     assert_eq!(tables.len(), 1);
 }
 
-/// A user who may not make tables can use a store somebody else has made.
+/// A user that may not create tables can use a store that another user has created.
 #[tokio::test]
 async fn a_user_without_rights_to_change_tables_can_work() {
     let place = StoreLocation::new();

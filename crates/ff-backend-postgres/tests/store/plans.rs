@@ -50,9 +50,9 @@ async fn plan(client: &Client, sql: &str) -> Vec<Value> {
     client.batch_execute(&format!("PREPARE question AS {sql}")).await.unwrap();
     let arguments = if nulls.is_empty() { nulls } else { format!("({nulls})") };
     let explain = format!("EXPLAIN (FORMAT JSON, COSTS OFF) EXECUTE question{arguments}");
-    let told = client.simple_query(&explain).await.unwrap();
+    let plan = client.simple_query(&explain).await.unwrap();
     client.batch_execute("DEALLOCATE question").await.unwrap();
-    let text: String = told
+    let text: String = plan
         .iter()
         .filter_map(|message| match message {
             tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),

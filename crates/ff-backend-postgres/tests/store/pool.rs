@@ -1,4 +1,4 @@
-//! The connections that read are few, and who finds none free is told so.
+//! The pool of reading connections is bounded, and a caller that finds none free is told so.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Partitions stay with the only program there is for a moment, and with nobody any longer.
+//! A writer keeps partition locks for a moment while it is the only program, and no longer.
 
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,14 +44,14 @@ async fn what_follows_on_a_partition_is_one_question_and_one_statement_that_writ
     panic!("it always took more");
 }
 
-/// What a flow was submitted with is in mind for as long as its partition stays: who goes on with it asks for nothing.
+/// The records of a submitted flow are cached while its partition's lock is kept: its next steps load nothing.
 #[tokio::test]
 async fn a_member_of_a_flow_is_claimed_and_completed_by_the_two_statements_that_write() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     for _ in 0..TRIES {
         let flow = store.submit_flow(chain(3)).await.unwrap().flow_id;
-        // Nothing is known of what else may wait there before somebody asks.
+        // The queue of the lane is not cached before the first claim.
         let first = claim(&store, &flow, 1).await.remove(0);
         complete(&store, &first).await;
         let before = store.statements();
@@ -124,8 +124,8 @@ async fn a_program_that_says_nothing_gets_a_partition_from_one_that_never_rests(
     assert_eq!(findings(&store).await, []);
 }
 
-/// The other program is this test again, told by its environment which store to work on. It is stopped where it has locks that
-/// stay, as a machine that is suspended would be.
+/// The other program is this test again; its environment says which store to work on. It is stopped while it keeps
+/// locks, as a suspended machine would be.
 #[tokio::test]
 async fn a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds() {
     const STORE: &str = "FF_WORK_UNTIL_FROZEN";
@@ -180,7 +180,7 @@ impl Drop for Program {
     }
 }
 
-/// What one has in mind is nothing once another may have written.
+/// The cache of a session is dropped once another may have written.
 #[tokio::test]
 async fn what_another_program_did_is_seen_by_the_one_that_was_alone() {
     let place = StoreLocation::new();

@@ -1,4 +1,4 @@
-//! Transactions that the server undoes are tried again, and nobody but the server knows.
+//! Transactions that the server undoes are tried again, unnoticed by callers.
 
 use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::Perform;
@@ -53,8 +53,8 @@ async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
     store.submit(work()).await.unwrap();
 }
 
-/// A real deadlock: somebody takes the locks of partitions in another order. Whoever notices it gives way, and only the
-/// store looks.
+/// A real deadlock: another session takes the locks of partitions in another order. The session that detects it gives
+/// way, and only the store's looks for one.
 #[tokio::test]
 async fn a_deadlock_is_survived() {
     let place = StoreLocation::new();

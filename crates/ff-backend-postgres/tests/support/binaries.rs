@@ -13,7 +13,7 @@ pub(super) fn program(name: &str) -> Command {
     command
 }
 
-/// Whom files must belong to, when not to who runs the tests.
+/// The owner of the files, when it is not the user that runs the tests.
 pub(super) fn other_user() -> Option<(u32, u32)> {
     let me = std::fs::metadata("/proc/self").expect("this process has an owner");
     if std::os::unix::fs::MetadataExt::uid(&me) != 0 {

@@ -22,7 +22,7 @@ use crate::error::SqlError;
 use crate::execution::Body;
 use crate::session::{Load, Read, key_of};
 
-/// What a claimed execution is to bring along, as far as the batch knows it.
+/// The attachments of a claimed execution, as far as the batch knows them.
 pub(super) struct ClaimAttachments {
     payload: Source,
     inputs: Vec<Input>,
@@ -40,7 +40,7 @@ enum Source {
     ResultOf(ExecutionId),
 }
 
-/// What the executions of a reply are to bring along. The edges into those that were given inputs are on the desk.
+/// The attachments of a reply's executions. The edges into those that were given inputs are loaded.
 pub(super) fn attachments(state: &BatchState, reply: &Reply) -> Vec<ClaimAttachments> {
     tasks(reply).iter().map(|task| attachment(state, task)).collect()
 }
@@ -141,7 +141,7 @@ async fn attach_steps(
     Ok(())
 }
 
-/// What was stored of what claims bring along.
+/// The attachments that were loaded from the store.
 struct StoredAttachments {
     payloads: HashMap<ExecutionId, Payload>,
     results: HashMap<ExecutionId, Payload>,

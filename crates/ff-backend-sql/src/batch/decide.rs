@@ -1,4 +1,4 @@
-//! Deciding a batch: in order, over what is on the desk, loading what is missed for all at once.
+//! Deciding a batch: in order, over the loaded records, loading what is missed for all operations at once.
 
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
@@ -19,9 +19,9 @@ use crate::session::Read;
 /// miss twice or thrice; one that goes on from record to record does so alone.
 const TOGETHER: usize = 3;
 
-/// Decides every operation, each after the ones before it, and applies what it decides to the desk.
+/// Decides every operation, each after the ones before it, and applies its decision to the batch state.
 ///
-/// An operation that misses something waits, and with it all that come after; but they are asked what they would miss, so
+/// An operation that misses something waits, and with it all that come after; but they are tried for their misses, so
 /// that one query per table serves the whole batch.
 pub(super) async fn decide(
     reader: &mut dyn Read,
@@ -60,7 +60,7 @@ pub(super) async fn decide(
     Ok(replies)
 }
 
-/// Takes up what was decided, and notes what the answer is to bring along.
+/// Applies a decision, and notes what the reply needs attached.
 fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachments>) {
     decision.changes.into_iter().for_each(|change| state.apply(change));
     decision.forgotten.into_iter().for_each(|id| state.forget(id));
@@ -82,7 +82,7 @@ fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachm
     (decision.reply, attachments)
 }
 
-/// Whether a decision cannot be carried out with what is on the desk.
+/// Whether a decision needs records that are not loaded.
 fn is_lacking(state: &BatchState, decision: &Decision) -> bool {
     edges_lacking(state, decision).next().is_some() || keys_lacking(state, decision).next().is_some()
 }
@@ -104,7 +104,7 @@ fn edges_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iter
     going.chain(edges_of_inputs(&decision.reply)).filter(|query| state.edges(query).is_err())
 }
 
-/// What operations would miss, were they decided now.
+/// What operations would miss if they were decided now.
 pub(super) fn missed<'b>(
     state: &BatchState,
     rest: impl Iterator<Item = (&'b QueuedOperation, &'b Conditions)>,

@@ -75,8 +75,8 @@ async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<Wa
     Ok(())
 }
 
-/// Where a wait makes up for priority, the first of each priority may be the first of all. Within one priority the older
-/// goes first whatever a wait weighs.
+/// Where ageing makes up for priority, the first of each priority may be the first of all. Within one priority the
+/// oldest always goes first.
 async fn load_weighed(reader: &mut dyn Read, state: &mut BatchState, list: WantedList) -> Result<(), SqlError> {
     let mut parameters = Vec::new();
     if !list.kinds.is_empty() {

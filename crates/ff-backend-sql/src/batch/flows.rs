@@ -1,5 +1,5 @@
-//! What a batch has missed of flows, loaded with one query per kind of record. A list of edges or members comes with the
-//! records it leads to, so that whoever goes along it misses nothing on the way.
+//! Misses of flows, loaded with one query per kind of record. A list of edges or members comes with the records it
+//! leads to, so that walking the list misses nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(super) struct FlowMisses {
     pub(super) members: ListLengths<Members>,
 }
 
-/// Lists that are wanted, each as long as whoever wants most of it.
+/// Lists to load, each as long as the longest request for it.
 #[derive(Clone)]
 pub(super) struct ListLengths<K>(BTreeMap<K, usize>);
 
@@ -49,7 +49,7 @@ impl<K> Default for ListLengths<K> {
 }
 
 impl FlowMisses {
-    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    /// Loads everything missed. A record that cannot be read fails only the operations that need it.
     pub(super) async fn load(
         self,
         reader: &mut dyn Read,
@@ -135,7 +135,7 @@ async fn load_bare(
     Ok(())
 }
 
-/// Puts an edge on the desk, and says which it is.
+/// Loads an edge into the batch state, and returns its id.
 fn lay_edge(state: &mut BatchState, ends: &EdgeRange, row: &Row) -> Result<EdgeId, SqlError> {
     let id = EdgeId::from_uuid(row.uuid(0)?);
     if !state.flows.edges.has(&(ends.flow, id)) {

@@ -1,4 +1,4 @@
-//! Deleting what goes, with everything of it. What a batch writes in its place comes after.
+//! Deleting executions with everything of them. Writes of the batch under the same id come after.
 
 use ff_core::change::KeyEntry;
 

@@ -1,4 +1,4 @@
-//! What a batch has missed, loaded with one query per kind of record.
+//! Misses of a batch, loaded with one query per kind of record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,7 +122,7 @@ impl Misses {
         self.flows.bare.want(query.into(), state.length_beyond(&Miss::Edges(*query)));
     }
 
-    /// Loads everything missed onto the desk.
+    /// Loads everything missed into the batch state.
     pub(super) async fn load(
         self,
         reader: &mut dyn Read,
@@ -220,7 +220,7 @@ async fn load_due(
     Ok(())
 }
 
-/// A record from a row; what cannot be read concerns only those who ask for it.
+/// A record from a row. One that cannot be read fails only the operations that need it.
 pub(super) fn read_record<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, String> {
     row.text(at).and_then(record::read).map_err(|error| error.to_string())
 }

@@ -162,7 +162,7 @@ async fn prepare(
     conditions: &[Conditions],
     involved: &[u16],
 ) -> Result<(Vec<Answer<Reply>>, bool), SqlError> {
-    // Everything that happens may have to be told, so it is known from the start who follows.
+    // Every change may have to be recorded as an event, so the feeds are loaded first.
     let unknown = state.cache.unknown_feeds(involved);
     registry::load_feeds(session, &mut state.cache, unknown).await?;
     let replies = decide::decide(session, state, batch, conditions).await?;
@@ -185,8 +185,7 @@ async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(
     Ok(())
 }
 
-/// Ends a transaction that is not to be committed. When even that fails there is nobody to tell but the log, and the next
-/// `begin` finds out.
+/// Rolls a transaction back. A failure to do so is only logged; the next `begin` finds out.
 async fn undo(session: &mut dyn Session) {
     if let Err(error) = session.rollback().await {
         tracing::error!(%error, "a transaction was not rolled back");

@@ -1,4 +1,4 @@
-//! What an operation that has missed something is going to miss next. Its arguments often tell, and then one load serves
+//! What an operation that has missed something is going to miss next. Its arguments often say, and then one load serves
 //! where each record would have been found missing only once the one before was there.
 
 use ff_core::contracts::{DeliverArgs, NodeSpec, StageFlowArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
@@ -10,7 +10,7 @@ use ff_core::view::{Miss, View};
 
 use crate::batch_state::BatchState;
 
-/// What an operation names that is not on the desk.
+/// The records an operation names that are not loaded.
 pub(super) fn predicted(state: &BatchState, operation: &Operation, partitions: &PartitionConfig) -> Vec<Miss> {
     match operation {
         Operation::Complete(args) => of_end(state, &args.execution_id),
@@ -26,7 +26,7 @@ pub(super) fn predicted(state: &BatchState, operation: &Operation, partitions: &
     }
 }
 
-/// Its flow, and those who wait for its end.
+/// Its flow, and the edges to its dependents.
 fn of_end(state: &BatchState, id: &ExecutionId) -> Vec<Miss> {
     let Some((flow, is_waited_for)) = state.cache.flow_of(id) else { return Vec::new() };
     let edges = is_waited_for.then(|| state.edges(&edges_to_notify(flow, *id, None)).err()).flatten();

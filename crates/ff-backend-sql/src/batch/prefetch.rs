@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(ask(), ask());
     }
 
-    /// A member of a flow that somebody works on.
+    /// A running member of a flow.
     fn running_member() -> Execution {
         let [first, second] = ["a", "b"].map(|name| NodeName::parse(name).unwrap());
         let node = |name: &NodeName| NodeSpec::new(name.clone(), "k".parse().unwrap(), Payload::default());

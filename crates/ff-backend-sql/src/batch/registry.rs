@@ -1,4 +1,4 @@
-//! What a batch has missed of lanes, workers, API keys and feeds, loaded with one query per kind of record.
+//! Misses of lanes, workers, API keys and feeds, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) struct RegistryMisses {
 }
 
 impl RegistryMisses {
-    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    /// Loads everything missed. A record that cannot be read fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
         let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
         let (table, cache) = ((&LANE, &["record"][..]), &mut state.cache);
@@ -40,7 +40,7 @@ impl RegistryMisses {
     }
 }
 
-/// Loads who follows these partitions.
+/// Loads the feeds of these partitions.
 pub(super) async fn load_feeds(
     reader: &mut dyn Read,
     cache: &mut WriterCache,

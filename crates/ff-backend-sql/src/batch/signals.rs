@@ -15,7 +15,7 @@ use crate::session::Read;
 use crate::signal::{key_of_signal, read_signal};
 use crate::table::Columns;
 
-/// What was found of the signals that tasks are resumed with.
+/// The loaded signals that tasks are resumed with.
 #[derive(Default)]
 pub(super) struct ClaimSignals(HashMap<Name, Result<ReceivedSignal, SqlError>>);
 

@@ -1,4 +1,4 @@
-//! What a batch has missed of streams, and writing what it has decided about them.
+//! Misses of streams, and writing the decisions about them.
 
 use std::collections::BTreeSet;
 

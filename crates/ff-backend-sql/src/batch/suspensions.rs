@@ -1,4 +1,4 @@
-//! What a batch has missed of suspensions and signals, loaded with one query per kind of record.
+//! Misses of suspensions and signals, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -25,7 +25,7 @@ pub(super) struct SuspensionMisses {
 }
 
 impl SuspensionMisses {
-    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    /// Loads everything missed. A record that cannot be read fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, suspensions: &mut SuspensionRecords) -> Result<(), SqlError> {
         let key = |(id, waitpoint): &(_, _)| key_of_waitpoint(id, waitpoint);
         let table = (&WAITPOINT, &["record"][..]);
@@ -50,7 +50,7 @@ impl SuspensionMisses {
     }
 }
 
-/// Loads columns of the rows under names onto a shelf.
+/// Loads columns of the named rows into a record set.
 pub(super) async fn load<K: Eq + Hash + Ord, T>(
     reader: &mut dyn Read,
     records: &mut RecordSet<K, T>,

@@ -14,7 +14,7 @@ use super::streams::write_streams;
 use crate::api_key::api_key_of;
 use crate::batch_state::{BatchState, Flows, SuspensionRecords};
 use crate::error::SqlError;
-use crate::event::{feed_of, tell_events};
+use crate::event::{feed_of, record_events};
 use crate::execution::{Body, NARROW_TABLES, body_values, put};
 use crate::flow::{
     edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, outbox_changes, trim_events,
@@ -27,13 +27,13 @@ use crate::schema::{
     LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
-use crate::signal::{signal_key_of, signal_of, tell};
+use crate::signal::{record_deliveries, signal_key_of, signal_of};
 use crate::suspension::{ring_of, suspend_key_of, waitpoint_of};
 use crate::table::Table;
 use crate::value::Value;
 use crate::worker::worker_of;
 
-/// Writes everything the desk has beyond what is stored, and says whether that is anything.
+/// Writes all changes of the batch state, and returns whether there were any.
 pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> Result<bool, SqlError> {
     let mut written = forget(session, state).await?;
     let mut side_writes = std::mem::take(&mut state.side_writes);
@@ -103,7 +103,7 @@ async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Resul
     written |= put_all(session, &API_KEY, keys.collect::<Result<_, _>>()?).await?;
     let feeds = state.cache.feeds.written().map(|(partition, feed)| feed_of(*partition, feed));
     written |= put_all(session, &FEED, feeds.collect()).await?;
-    written |= tell_events(session, &state.events).await?;
+    written |= record_events(session, &state.events).await?;
     Ok(written)
 }
 
@@ -139,7 +139,7 @@ async fn write_waits(session: &mut dyn Session, suspensions: &SuspensionRecords)
     written |= put_all(session, &SIGNAL, signals.collect::<Result<_, _>>()?).await?;
     let keys = suspensions.signal_keys.written().map(|(_, entry)| signal_key_of(entry));
     written |= put_all(session, &SIGNAL_KEY, keys.collect()).await?;
-    tell(session, &suspensions.signals).await?;
+    record_deliveries(session, &suspensions.signals).await?;
     Ok(written)
 }
 

@@ -1,4 +1,4 @@
-//! What a batch tells on the feeds of what happens.
+//! The events a batch records.
 
 use std::collections::BTreeSet;
 
@@ -8,36 +8,36 @@ use ff_core::signal::Position;
 
 use super::WriterCache;
 
-/// What is to be told, in order.
+/// Events to record, in order.
 #[derive(Default)]
 pub(crate) struct EventBuffer {
-    /// When each happened is known; where it stands among others of that moment, the feed decides.
-    pub(crate) told: Vec<EventRecord>,
-    /// Partitions whose feeds begin anew: what they told before goes.
+    /// The time of each is known; the feed decides its place among events of the same time.
+    pub(crate) records: Vec<EventRecord>,
+    /// Partitions whose feeds begin anew: their old records are deleted.
     pub(crate) anew: BTreeSet<u16>,
-    /// Partitions that have something to tell.
+    /// Partitions with new events.
     grown: BTreeSet<u16>,
 }
 
 impl EventBuffer {
-    /// Tells what a change says happened, if somebody follows its partition. Answers whether its readers are to be told of
-    /// it: once for all that happens in one commit.
-    pub(crate) fn tell(&mut self, cache: &WriterCache, change: &Change) -> bool {
+    /// Adds the events of a change, if its partition is followed. Returns whether its readers need a hint: one for all
+    /// events of a commit.
+    pub(crate) fn record(&mut self, cache: &WriterCache, change: &Change) -> bool {
         let partition = change.after.id.partition();
         let Some(Some(feed)) = cache.feeds.find(&partition) else { return false };
-        if !change.events.iter().any(|event| feed.tells(event.at)) {
+        if !change.events.iter().any(|event| feed.records_at(event.at)) {
             return false;
         }
-        let told = |event| EventRecord::of(&change.after, event, Position { at: event.at, nth: 0 });
-        self.told.extend(change.events.iter().map(told));
+        let record = |event| EventRecord::of(&change.after, event, Position { at: event.at, nth: 0 });
+        self.records.extend(change.events.iter().map(record));
         self.grown.insert(partition)
     }
 
-    /// Has a feed go on, or begin anew without what it told before.
+    /// Extends a feed, or begins it anew without its old records.
     pub(crate) fn follow(&mut self, cache: &mut WriterCache, partition: u16, feed: Feed) {
         let before = cache.feeds.find(&partition).flatten();
         if before.is_some_and(|before| before.since != feed.since) {
-            self.told.retain(|told| told.execution_id.partition() != partition);
+            self.records.retain(|record| record.execution_id.partition() != partition);
             self.anew.insert(partition);
         }
         cache.feeds.write(partition, feed);

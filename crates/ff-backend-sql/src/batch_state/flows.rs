@@ -1,4 +1,4 @@
-//! What a batch knows and writes of flows.
+//! Flows in the batch state: loaded records and writes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -158,12 +158,12 @@ impl Flows {
         }
     }
 
-    /// What is left to count on once everything is stored and nobody else writes to these partitions. Nothing of it was
-    /// given up.
+    /// The records that stay valid once everything is stored, while no other session writes to these partitions. None
+    /// of it was given up.
     pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
         let stays = |member: &ExecutionId| partitions.contains(&member.partition());
         self.ends.retain(|ends, list| ends.after.is_none() && list.is_whole() && stays(&ends.member));
-        // Nobody can have led an edge to a member that was not there.
+        // A new member cannot have edges that are not loaded.
         for (flow, member) in self.joined.into_iter().filter(|(_, member)| stays(member)) {
             for side in [Side::Outgoing, Side::Incoming] {
                 self.ends.entry(EdgeRange::all(flow, member, side)).or_insert_with(IndexPrefix::empty);

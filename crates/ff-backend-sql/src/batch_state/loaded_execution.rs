@@ -1,4 +1,4 @@
-//! One execution on the desk.
+//! One loaded execution, and the write it needs.
 
 use ff_core::execution::Execution;
 
@@ -10,7 +10,7 @@ pub(super) struct LoadedExecution {
     pub(super) write: Option<PendingWrite>,
 }
 
-/// What becomes of an execution.
+/// The write of an execution.
 pub(super) enum PendingWrite {
     Written(Box<Execution>),
     /// It goes, as if it had never been there.

@@ -1,5 +1,5 @@
-//! The desk: the records a batch has loaded, with the changes it has made so far on top. Rules read through it, so each
-//! operation of a batch sees what those before it did, and nothing is written before all are decided.
+//! The batch state: the records a batch has loaded, with the changes it has made so far on top. Rules read through it,
+//! so each operation of a batch sees what those before it did, and nothing is written before all are decided.
 
 mod claim_filter;
 mod events;
@@ -43,7 +43,7 @@ pub(crate) use streams::{StreamName, StreamRecords};
 pub(crate) use suspensions::{NewSignal, SuspensionRecords};
 pub use writer_cache::WriterCache;
 
-/// What a batch works on.
+/// The records and writes of a batch.
 #[derive(Default)]
 pub(crate) struct BatchState {
     loaded: HashMap<ExecutionId, LoadedExecution>,
@@ -68,30 +68,30 @@ pub(crate) struct BatchState {
     pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
-    /// Flows it was told of that something happened in them: once for all that happens in one commit.
+    /// Flows with a hint in this commit: one for all that happens in it.
     moved: HashSet<FlowId>,
 }
 
 impl BatchState {
-    /// A desk with what is kept in mind.
+    /// A state with the writer's cache.
     pub(crate) fn with(cache: WriterCache) -> Self {
         let mut state = Self { cache, ..Self::default() };
         state.lay_out();
         state
     }
 
-    /// What is kept in mind once everything on the desk is stored.
+    /// The cache once everything in this state is stored.
     pub(crate) fn settled(mut self) -> WriterCache {
         self.put_by();
         self.cache.settled()
     }
 
-    /// Puts what the store has under an id on the desk. What is there already is as fresh: a batch reads one moment.
+    /// Loads the stored record of an id. A record that is loaded already is as fresh: a batch reads one moment.
     pub(crate) fn lay(&mut self, id: ExecutionId, stored: StoredRecord<Execution>) {
         self.loaded.entry(id).or_insert(LoadedExecution { stored, write: None });
     }
 
-    /// Whether what the store has under an id is on the desk.
+    /// Whether the stored record of an id is loaded.
     pub(crate) fn has(&self, id: &ExecutionId) -> bool {
         self.loaded.contains_key(id)
     }
@@ -211,11 +211,11 @@ impl BatchState {
         }
     }
 
-    /// Takes up what a rule decided.
+    /// Applies the decision of a rule.
     pub(crate) fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
-        if self.events.tell(&self.cache, &change) {
-            self.hints.push(Hint::EventTold { partition: id.partition() });
+        if self.events.record(&self.cache, &change) {
+            self.hints.push(Hint::EventRecorded { partition: id.partition() });
         }
         let before = self.current(&id);
         if before == Some(&change.after)
@@ -244,7 +244,7 @@ impl BatchState {
         self.decide(id, PendingWrite::Written(Box::new(after)));
     }
 
-    /// Takes up what a rule decided about a flow. The edges into what is to be forgotten are on the desk.
+    /// Applies the change of a flow. The edges into members to be forgotten are loaded.
     pub(crate) fn apply_to_flow(&mut self, change: FlowChange) {
         let before = self.flows.flows.find(&change.after.id).flatten();
         let mut told = flow_hints(before, &change);
@@ -254,7 +254,7 @@ impl BatchState {
         self.flows.take(change);
     }
 
-    /// Takes up that an execution goes, with everything of it. Whose key it is, is on the desk.
+    /// Removes an execution, with everything of it. The owner of its key is loaded.
     pub(crate) fn forget(&mut self, id: ExecutionId) {
         if let Some(name) = self.current(&id).and_then(key_name)
             && let Some(Some(entry)) = self.keys.get(&name)
@@ -273,7 +273,7 @@ impl BatchState {
         self.decide(id, PendingWrite::Forgotten);
     }
 
-    /// Takes up what becomes of a worker instance.
+    /// Applies the change of a worker instance.
     pub(crate) fn apply_to_worker(&mut self, change: WorkerChange) {
         match change {
             WorkerChange::Put(worker) => self.workers.write(worker.worker_instance_id.clone(), worker),
@@ -281,7 +281,7 @@ impl BatchState {
         }
     }
 
-    /// Takes up how a partition is to tell what happens on it.
+    /// Applies the change of a partition's feed.
     pub(crate) fn follow(&mut self, partition: u16, feed: Feed) {
         self.events.follow(&mut self.cache, partition, feed);
     }
@@ -332,13 +332,13 @@ impl BatchState {
         self.loaded.get(id).is_some_and(|loaded| loaded.write.is_some())
     }
 
-    /// What of a partition has changed, as stored and as it stands now.
+    /// The changed executions of a partition, as stored and as they stand now.
     fn changes_on(&self, partition: u16) -> impl Iterator<Item = (Option<&Execution>, Option<&Execution>)> {
         let loaded = self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.loaded.get(id));
         loaded.map(|loaded| (loaded.stored(), loaded.current().ok().flatten()))
     }
 
-    /// What the batch has made wait on a list.
+    /// The executions that the batch has made wait on a list.
     fn entered(&self, wanted: &ClaimFilter) -> impl Iterator<Item = (Score, ExecutionId)> {
         let suspensions = self.changed_on(wanted.partition).filter(|execution| {
             execution.phase == Phase::Waiting && wanted.covers(&execution.lane_key(), &execution.kind)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// What a store had under a key: a record, none, or something that cannot be read.
+/// The stored state of a key: a record, none, or something that cannot be read.
 pub(crate) type StoredRecord<T> = Result<Option<T>, String>;
 
 /// Records under their keys.
@@ -14,27 +14,27 @@ pub(crate) struct RecordSet<K, T> {
 }
 
 impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
-    /// Puts what the store has under a key on the shelf. What is there already is as fresh: a batch reads one moment.
+    /// Loads the stored record of a key. A record that is loaded already is as fresh: a batch reads one moment.
     pub(crate) fn lay(&mut self, key: K, stored: StoredRecord<T>) {
         self.stored.entry(key).or_insert(stored);
     }
 
-    /// Whether what the store has under a key is on the shelf.
+    /// Whether the stored record of a key is loaded.
     pub(crate) fn has(&self, key: &K) -> bool {
         self.stored.contains_key(key)
     }
 
-    /// Takes up a record as it is to be.
+    /// Writes a record.
     pub(crate) fn write(&mut self, key: K, record: T) {
         self.touched.insert(key, Some(record));
     }
 
-    /// Takes up that there is to be no record.
+    /// Deletes a record.
     pub(crate) fn remove(&mut self, key: K) {
         self.touched.insert(key, None);
     }
 
-    /// Takes up that there is to be nothing under any of these keys, whatever the store has there.
+    /// Deletes all records of these keys, loaded or not.
     pub(crate) fn forget(&mut self, is_one: impl Fn(&K) -> bool) {
         self.touched.retain(|key, _| !is_one(key));
         self.stored.iter_mut().filter(|(key, _)| is_one(key)).for_each(|(_, stored)| *stored = Ok(None));
@@ -46,17 +46,17 @@ impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
         self.stored.extend(touched.into_iter().map(|(key, record)| (key, Ok(record))));
     }
 
-    /// Leaves on the shelf only those stored records that are to stay.
+    /// Keeps only the stored records that are to stay.
     pub(crate) fn retain(&mut self, stays: impl Fn(&K, &T) -> bool) {
         self.stored.retain(|key, stored| matches!(stored, Ok(Some(record)) if stays(key, record)));
     }
 
-    /// How much of what the store has is on the shelf.
+    /// The number of stored records.
     pub(crate) fn len(&self) -> usize {
         self.stored.len()
     }
 
-    /// What is under a key; nothing is known when it was not loaded, or cannot be read.
+    /// The record of a key; unknown when it was not loaded, or cannot be read.
     pub(crate) fn find(&self, key: &K) -> Option<Option<&T>> {
         match (self.touched.get(key), self.stored.get(key)) {
             (Some(touched), _) => Some(touched.as_ref()),
@@ -65,7 +65,7 @@ impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
         }
     }
 
-    /// What the store has under a key.
+    /// The stored record of a key.
     pub(crate) fn stored(&self, key: &K) -> Option<&T> {
         self.stored.get(key)?.as_ref().ok()?.as_ref()
     }

@@ -41,7 +41,7 @@ impl SideWrites {
         change.after
     }
 
-    /// Gives up whatever was to be written of an execution.
+    /// Drops the pending writes of an execution.
     pub(crate) fn forget(&mut self, id: &ExecutionId) {
         self.payloads.remove(id);
         self.results.remove(id);
@@ -49,7 +49,7 @@ impl SideWrites {
         self.leases.retain(|(of, _)| of != id);
     }
 
-    /// Takes up that a key is remembered no longer.
+    /// Deletes an idempotency key.
     pub(crate) fn free(&mut self, entry: KeyEntry) {
         self.keys.remove(&(entry.namespace.clone(), entry.key.clone()));
         self.freed.push(entry);

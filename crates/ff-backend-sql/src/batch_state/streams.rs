@@ -1,4 +1,4 @@
-//! What a batch knows and writes of streams.
+//! Streams in the batch state: loaded records and writes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl StreamRecords {
         self.records.write(name, write.after);
     }
 
-    /// Gives up whatever is known and was to be written of an execution.
+    /// Drops the loaded records and pending writes of an execution.
     pub(crate) fn forget(&mut self, id: &ExecutionId) {
         self.records.forget(|(of, _)| of == id);
         self.frames.retain(|(of, _), _| of != id);

@@ -1,4 +1,4 @@
-//! What a batch knows and writes of suspensions and signals.
+//! Suspensions and signals in the batch state: loaded records and writes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,7 +29,7 @@ pub(crate) struct NewSignal {
     pub(crate) recorded: RecordedSignal,
     /// Which it is of those its execution received, counted from zero.
     pub(crate) nth: u32,
-    /// As the feed tells it. When is known; where it stands among others of that moment, the feed decides.
+    /// The entry of the feed. Its time is known; the feed decides its place among entries of the same time.
     pub(crate) delivery: Delivery,
 }
 
@@ -42,7 +42,7 @@ impl SuspensionRecords {
             && change.suspend_key.is_none()
     }
 
-    /// Gives up whatever is known and was to be written of an execution.
+    /// Drops the loaded records and pending writes of an execution.
     pub(crate) fn forget(&mut self, id: &ExecutionId) {
         self.waitpoints.forget(|(of, _)| of == id);
         self.suspend_keys.forget(|(of, _)| of == id);
@@ -50,7 +50,7 @@ impl SuspensionRecords {
         self.signals.retain(|new| new.recorded.signal.execution_id != *id);
     }
 
-    /// What is left to count on once everything is stored and nobody else writes to these partitions.
+    /// The records that stay valid once everything is stored, while no other session writes to these partitions.
     pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
         let new = self.signals.into_iter().map(|new| new.recorded).filter(is_small);
         self.recorded.extend(new.map(|new| ((new.signal.execution_id, new.signal.id), new)));

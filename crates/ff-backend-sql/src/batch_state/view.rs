@@ -1,4 +1,5 @@
-//! The desk as rules read it. What was not loaded is a miss; what was, stands as the batch has made it so far.
+//! The batch state as rules read it. A record that was not loaded is a miss; a loaded one has the changes of the batch
+//! so far.
 
 use ff_core::api_key::ApiKey;
 use ff_core::change::KeyEntry;

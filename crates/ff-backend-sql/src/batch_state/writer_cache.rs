@@ -1,5 +1,5 @@
-//! What a writer keeps in mind from one batch to the next: how lanes are configured and which feeds somebody follows, which
-//! are looked at all the time and hardly ever change, and which flow an execution belongs to, which never does.
+//! What a writer caches from one batch to the next: the configuration of lanes and the feeds, which are read all the
+//! time and hardly ever change, and the flow of an execution, which never does.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,27 +17,27 @@ const LANES: usize = 100_000;
 /// How many members of flows are kept in mind. Past it they are found to be members only once they are loaded.
 const MEMBERS: usize = 10_000;
 
-/// Lanes and feeds, those that nobody configured or follows among them.
+/// Lanes and feeds, absent ones included.
 #[derive(Default)]
 pub struct WriterCache {
     pub(crate) lanes: RecordSet<(u16, LaneId), Lane>,
     pub(crate) feeds: RecordSet<u16, Feed>,
-    /// Whether the store has no lane that somebody configured, and whether anybody follows what happens in it. Until a
-    /// batch begins this is as the one before it found it, and what is asked ahead counts on it.
+    /// Whether the store has no configured lane, and whether it has a followed feed. Until a batch begins this is as
+    /// the previous batch found it, and prefetching relies on it.
     pub(crate) has_no_lanes: bool,
     is_followed: bool,
-    /// The flows of executions that somebody works on, and whether others wait for their end. Whoever ends one asks for both.
+    /// The flows of running executions, and whether they have dependents. Ending one needs both.
     memberships: HashMap<ExecutionId, (FlowId, bool)>,
     pub(super) partition_cache: PartitionCache,
 }
 
 impl WriterCache {
-    /// What is left to count on where others write too.
+    /// What stays valid where other sessions write too.
     pub(crate) fn without_records(self) -> Self {
         Self { lanes: RecordSet::default(), feeds: RecordSet::default(), ..self }
     }
 
-    /// Keeps in mind which flow an execution belongs to, for as long as somebody works on it.
+    /// Caches which flow an execution belongs to, while it runs.
     pub(crate) fn see(&mut self, execution: &Execution) {
         let Some(membership) = &execution.membership else { return };
         if !matches!(execution.phase, Phase::Running { .. }) {
@@ -50,23 +50,23 @@ impl WriterCache {
         self.memberships.insert(execution.id, (membership.flow_id, membership.dependents > 0));
     }
 
-    /// The flow that an execution somebody works on is known to belong to, and whether others waited for it when it was seen.
+    /// The flow of a running execution, if cached, and whether it had dependents then.
     pub(crate) fn flow_of(&self, member: &ExecutionId) -> Option<(FlowId, bool)> {
         self.memberships.get(member).copied()
     }
 
-    /// Takes note of the circumstances a batch begins under.
+    /// Notes the state of the store when a batch begins.
     pub(crate) fn note(&mut self, context: &TransactionContext) {
         (self.has_no_lanes, self.is_followed) = (!context.has_lanes, context.is_followed);
     }
 
-    /// The partitions among these of which it has to be found out who follows them.
+    /// The partitions among these whose feeds have to be loaded.
     pub(crate) fn unknown_feeds(&self, partitions: &[u16]) -> BTreeSet<u16> {
         let unknown = partitions.iter().filter(|partition| self.is_followed && !self.feeds.has(partition));
         unknown.copied().collect()
     }
 
-    /// What is known once everything that a batch changed of it is stored.
+    /// The cache once everything that a batch changed of it is stored.
     pub(crate) fn settled(mut self) -> Self {
         self.lanes.settle();
         self.feeds.settle();

@@ -1,4 +1,4 @@
-//! What a partition holds of flows.
+//! Flows in a snapshot of a partition.
 
 use ff_core::due::Due;
 use ff_core::flow::{Flow, FlowIndex, SweepAction, grace_ends};
@@ -14,7 +14,8 @@ use crate::schema::{EDGE_GROUP, FLOW};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
-/// Adds them to a snapshot that has the executions. A record that cannot be read is told of, and the rest is still there.
+/// Adds them to a snapshot that has the executions. A record that cannot be read becomes a stray, and the rest is still
+/// there.
 pub(super) async fn add_flows(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,
@@ -47,7 +48,7 @@ pub(super) async fn add_flows(
     Ok(())
 }
 
-/// No table is an index of what members owe: what is due leads to them, and their records say what it is.
+/// Pending propagations have no index of their own: the due index leads to them, and their records say what is pending.
 fn add_debts(snapshot: &mut Snapshot) {
     for execution in snapshot.executions.values() {
         for due in [Due::Dependents, Due::Siblings] {
@@ -82,7 +83,7 @@ fn entries(row: &Row) -> Result<Vec<(FlowIndex, Score)>, SqlError> {
             SweepAction::Open => entries.push((FlowIndex::Opening, row.int(due)?)),
             SweepAction::Cancel => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(row.int(due)?)))),
             SweepAction::Forget => entries.push((FlowIndex::Retention, row.int(due)?)),
-            // What is being forgotten is found where it was staged.
+            // A flow that is being forgotten is in the index of staged flows.
             SweepAction::Discard => {}
         }
     } else if row.is_null(staged) && !row.is_null(due) {
@@ -92,7 +93,7 @@ fn entries(row: &Row) -> Result<Vec<(FlowIndex, Score)>, SqlError> {
     Ok(entries)
 }
 
-/// What is wrong with a flow, told as of an execution, since nothing else has a place for it.
+/// A stray about a flow. Strays have an execution's id, so the flow's uuid takes its place.
 fn about(id: &FlowId, partition: u16, what: impl std::fmt::Display) -> (ExecutionId, String) {
     (ExecutionId::new(partition, *id.as_uuid()), format!("flow: {what}"))
 }

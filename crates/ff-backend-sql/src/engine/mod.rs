@@ -1,4 +1,4 @@
-//! What an engine reads: how a partition stands, and all it holds.
+//! The queries of an engine: the state of a partition, and its whole content.
 
 mod flows;
 mod snapshot;

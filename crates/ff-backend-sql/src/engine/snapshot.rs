@@ -21,7 +21,7 @@ use super::steps::add_steps;
 use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
-use crate::event::read_told;
+use crate::event::read_events;
 use crate::execution::{Body, attempts_of, lane_of, leases_of, strays};
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
@@ -170,8 +170,8 @@ pub(super) async fn add_operating(
     snapshot.feed =
         feed.map(|row| Ok::<_, SqlError>(Feed { since: row.moment(0)?, until: row.moment(1)? })).transpose()?;
     let start = Position { at: TimestampMs(i64::MIN), nth: 0 };
-    let told = read_told(reader, &[(partition, start)], usize::MAX).await?;
-    snapshot.told = told.into_iter().flat_map(|(_, told)| told).collect();
+    let events = read_events(reader, &[(partition, start)], usize::MAX).await?;
+    snapshot.events = events.into_iter().flat_map(|(_, events)| events).collect();
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What a partition holds of streams.
+//! Streams in a snapshot of a partition.
 
 use ff_core::snapshot::Snapshot;
 use ff_core::types::AttemptIndex;
@@ -9,7 +9,7 @@ use crate::session::Read;
 use crate::stream::{FRAMES_OF, STREAMS_ON, key_of_frame, read_frame};
 use crate::value::Value;
 
-/// Adds them to a snapshot. A record that cannot be read is told of, and the rest is still there.
+/// Adds them to a snapshot. A record that cannot be read becomes a stray, and the rest is still there.
 pub(super) async fn add_streams(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,

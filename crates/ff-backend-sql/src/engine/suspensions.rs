@@ -1,4 +1,4 @@
-//! What a partition holds of suspensions and signals.
+//! Suspensions and signals in a snapshot of a partition.
 
 use ff_core::index::pending_waitpoints;
 use ff_core::signal::FeedCursor;
@@ -14,7 +14,8 @@ use crate::signal::{read_signal, read_signal_key, unread};
 use crate::suspension::{read_ring, read_suspend_key};
 use crate::value::Row;
 
-/// Adds them to a snapshot that has the executions. A record that cannot be read is told of, and the rest is still there.
+/// Adds them to a snapshot that has the executions. A record that cannot be read becomes a stray, and the rest is still
+/// there.
 pub(super) async fn add_waits(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,

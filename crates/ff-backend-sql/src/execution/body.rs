@@ -14,9 +14,9 @@ use crate::value::{Row, Value};
 /// Bytes that belong to an execution, with their content type.
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
-    /// What it was submitted with: in a table of its own, because the row of the execution is written with every step.
+    /// The payload: in a table of its own, because the row of the execution is written with every step.
     Payload,
-    /// What its worker handed in: in the row of the execution, with the last step.
+    /// The result: in the row of the execution, with the last step.
     Result,
 }
 

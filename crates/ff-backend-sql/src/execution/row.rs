@@ -13,7 +13,7 @@ use crate::schema::EXECUTION;
 use crate::session::{Over, Put};
 use crate::value::{Row, Value};
 
-/// What the column of states says of an execution that is staged. No listing asks for it.
+/// The state column of a staged execution. No listing asks for it.
 pub(crate) const STAGED: &str = "staged";
 
 /// The row that makes `after` of `before`, with what becomes of its result. Without a `before` the row is new.

@@ -15,7 +15,7 @@ use crate::value::{Row, Value};
 /// How much is looked at before it is seen whether that was enough.
 const AT_ONCE: usize = 2_000;
 
-/// What a walk has found, and how far it came.
+/// The matches of a walk, and how far it came.
 #[derive(Default)]
 pub(super) struct SearchProgress {
     /// Places of what is meant, newest first.

@@ -1,10 +1,11 @@
-//! Ends that dependents have not all been told of. They follow from the records; a store may keep a list of them besides.
+//! Ends that dependents have not all been notified of. They follow from the records; a store may keep a list of them
+//! besides.
 
 use ff_core::execution::{Execution, Outcome, Phase};
 use ff_core::flow::Propagation;
 use ff_core::types::{ExecutionId, FlowId, TimestampMs};
 
-/// The end of a member, owed to its dependents.
+/// The end of a member that its dependents have not all been notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingEnd {
     /// Whose end.
@@ -13,16 +14,16 @@ pub struct PendingEnd {
     pub flow_id: FlowId,
     /// How it ended.
     pub outcome: Outcome,
-    /// Since when it is owed.
+    /// Since when it is pending.
     pub since: TimestampMs,
 }
 
-/// How a transaction changes what is owed.
+/// How a transaction changes the outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxChanges {
-    /// What is owed from now on.
+    /// Ends that are pending from now on.
     pub incurred: Vec<PendingEnd>,
-    /// Whose end is owed no longer: everybody knows, or it runs again.
+    /// Executions whose end is pending no longer: all dependents are notified, or it runs again.
     pub paid: Vec<ExecutionId>,
 }
 
@@ -33,7 +34,7 @@ impl OutboxChanges {
     }
 }
 
-/// What changes when executions, as stored, become what they are to be.
+/// The changes when stored executions become what they are to be.
 pub(crate) fn outbox_changes<'e>(
     changes: impl Iterator<Item = (Option<&'e Execution>, &'e Execution)>,
 ) -> OutboxChanges {
@@ -80,7 +81,7 @@ mod tests {
         Conditions { partitions, nonce: SeededEntropy::new(1).nonce(), now: TimestampMs(ms) }
     }
 
-    /// A member that more depend on than one step tells, and the model it is in.
+    /// A member with more dependents than one step notifies, and its model.
     fn wide() -> (Model, ExecutionId) {
         let name = |n| NodeName::parse(&format!("n{n}")).unwrap();
         let node = |n| NodeSpec::new(name(n), Kind::parse("k").unwrap(), Payload::default());
@@ -101,7 +102,7 @@ mod tests {
         (model, root)
     }
 
-    /// Pays whatever is owed.
+    /// Pumps until nothing is pending.
     fn pump(model: &mut Model) {
         for _ in 0..3 {
             model.execute(&PumpArgs { partition: 0 }.into_operation(), &at(10)).unwrap();

@@ -101,7 +101,7 @@ impl Question for FlowEventsArgs {
     }
 }
 
-/// Whether a flow is there for whoever asks: what is staged is not.
+/// Whether a flow is visible. A staged one is not.
 pub(crate) async fn is_there(reader: &mut dyn Read, id: &FlowId, partition: u16) -> Result<bool, SqlError> {
     Ok(visible(reader, id, partition).await?.is_some())
 }

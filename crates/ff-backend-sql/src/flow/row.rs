@@ -63,7 +63,7 @@ pub(crate) fn flow_key_of(flow: &FlowId, entry: &FlowKeyEntry) -> Result<Put, Sq
     Ok(Put::whole(values))
 }
 
-/// What is remembered under a key, from the columns `until` and `answer`, which begin at a place in a row.
+/// The entry of an idempotency key, from the columns `until` and `answer`, which begin at a place in a row.
 pub(crate) fn read_flow_key(key: IdempotencyKey, row: &Row, from: usize) -> Result<FlowKeyEntry, SqlError> {
     Ok(FlowKeyEntry { key, until: row.moment(from)?, answer: record::read(row.text(from + 1)?)? })
 }

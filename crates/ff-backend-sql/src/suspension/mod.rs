@@ -46,7 +46,7 @@ pub(crate) fn suspend_key_of(entry: &SuspendKeyEntry) -> Result<Put, SqlError> {
     Ok(Put::whole(values))
 }
 
-/// What is remembered under a key, from the columns `until` and `answer`, which begin at a place in a row.
+/// The entry of an idempotency key, from the columns `until` and `answer`, which begin at a place in a row.
 pub(crate) fn read_suspend_key(
     execution_id: ExecutionId,
     key: IdempotencyKey,

@@ -58,17 +58,17 @@ async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
     let store = place.open_store(Some(one)).await;
     let from_the_start = FeedCursor::default();
     assert!(!read(&store, Some(from_the_start.clone()), 1).await.missed, "it is all there");
-    let mut told = Vec::new();
+    let mut sent = Vec::new();
     for _ in 0..4 {
         let (id, granted) = suspended(&store).await;
-        told.push(store.deliver(signal(&id, &granted, "go")).await.unwrap().signal_id);
+        sent.push(store.deliver(signal(&id, &granted, "go")).await.unwrap().signal_id);
     }
     let kept = store.snapshot(0).await.unwrap().deliveries;
     assert_eq!(kept.len(), limits::FEED);
     assert_eq!(kept[0].position.nth, 3, "three were pushed out");
     assert!(kept.is_sorted_by_key(|delivery| delivery.position));
     let newest: Vec<_> = kept[almost_full - 3..].iter().map(|delivery| delivery.signal_id).collect();
-    assert_eq!(newest, told);
+    assert_eq!(newest, sent);
     assert!(read(&store, Some(from_the_start), 1).await.missed);
     let reached = FeedCursor([(0, kept[0].position)].into());
     let next = read(&store, Some(reached), 1).await;

@@ -86,7 +86,7 @@ fn cancel(execution_id: ExecutionId) -> CancelArgs {
     CancelArgs { execution_id, reason: None, requested_by: None }
 }
 
-fn nobody() -> ExecutionId {
+fn unknown() -> ExecutionId {
     ExecutionId::new(0, Uuid::nil())
 }
 
@@ -116,13 +116,13 @@ async fn a_refused_one_writes_nothing_and_the_others_go_on() {
     let place = StoreLocation::new();
     let busy = BusyStore::new(&place);
     let store = busy.store.clone();
-    let all = async { tokio::join!(store.submit(work()), store.cancel(cancel(nobody())), store.submit(work())) };
+    let all = async { tokio::join!(store.submit(work()), store.cancel(cancel(unknown())), store.submit(work())) };
     let (one, refused, two) = busy.together(all).await;
     assert_eq!(refused.unwrap_err().code(), Code::ExecutionNotFound);
     store.describe(&one.unwrap().execution_id).await.unwrap();
     store.describe(&two.unwrap().execution_id).await.unwrap();
     assert_eq!(store.commits(), 2);
-    store.cancel(cancel(nobody())).await.unwrap_err();
+    store.cancel(cancel(unknown())).await.unwrap_err();
     assert_eq!(store.commits(), 2, "there was nothing to commit");
 }
 
@@ -139,7 +139,7 @@ async fn what_changes_nothing_is_not_written() {
     assert_eq!(store.commits(), commits);
 }
 
-/// What is there only since the same batch is handed on like everything else.
+/// Executions submitted in the same batch are claimed like all others.
 #[tokio::test]
 async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
     let place = StoreLocation::new();
@@ -158,7 +158,7 @@ async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// Everybody wants the same few, in one batch with those who submit them: nobody is given what another has.
+/// Many workers claim the same few executions, in one batch with their submissions: each execution goes to one worker.
 #[tokio::test]
 async fn claims_together_take_each_execution_once() {
     let place = StoreLocation::new();

@@ -5,7 +5,7 @@ use ff_core::contracts::CompleteArgs;
 
 use crate::{StoreLocation, claim_on, work};
 
-/// Work that never waits for anybody pays nothing for those that do: a statement more than these would be one too many.
+/// Work without suspensions or flows pays nothing for them: one more statement than these is a regression.
 #[tokio::test]
 async fn submitting_claiming_and_completing_take_so_many_statements() {
     let place = StoreLocation::new();
@@ -22,6 +22,6 @@ async fn submitting_claiming_and_completing_take_so_many_statements() {
     count();
     store.complete(CompleteArgs { execution_id: id, fence: claimed.task.fence, result: None }).await.unwrap();
     count();
-    // Who follows, and how the lane is configured, is looked up once.
+    // The feed and the lane's configuration are loaded once.
     assert_eq!(taken, [7 + 2, 8, 8]);
 }

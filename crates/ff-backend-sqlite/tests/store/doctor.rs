@@ -1,4 +1,4 @@
-//! What is wrong in the file is found, and harms nobody but who asks for it.
+//! The doctor finds damage in the file, and damage affects only the operations that read it.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{CloseFlowArgs, DeliverArgs, SubmitFlowArgs, SuspendArgs};

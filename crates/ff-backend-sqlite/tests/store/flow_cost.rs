@@ -43,7 +43,7 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
         taken.push((claiming, count.since()));
     }
     assert_eq!(taken[..9], [(10, 17); 9]);
-    assert_eq!(taken[9], (10, 11), "nobody is there to be told");
+    assert_eq!(taken[9], (10, 11), "it has no dependents");
     assert_eq!(store.commits(), 21);
     assert_eq!(store.describe_flow(&id).await.unwrap().state, FlowState::Completed);
 }
@@ -86,7 +86,7 @@ async fn completing_one_of_a_thousand_upstreams_costs_as_much_as_one_of_ten() {
     assert_eq!(costs[0], costs[1]);
 }
 
-/// What is released is loaded with one query and written row by row, a bounded number of rows at a time.
+/// Released members are loaded with one query and written row by row, a bounded number of rows at a time.
 #[tokio::test]
 async fn a_thousand_dependents_are_released_in_bounded_steps() {
     let place = StoreLocation::new();

@@ -53,8 +53,8 @@ pub(crate) fn partition_of(store: &SqliteBackend, id: &FlowId) -> u16 {
 }
 
 pub(crate) async fn claim(store: &SqliteBackend, id: &FlowId, max: usize) -> Vec<Claimed> {
-    let somebody = ExecutionId::new(partition_of(store, id), Uuid::nil());
-    store.claim(ClaimArgs { max, ..claim_on(&somebody) }).await.unwrap().claimed
+    let on_partition = ExecutionId::new(partition_of(store, id), Uuid::nil());
+    store.claim(ClaimArgs { max, ..claim_on(&on_partition) }).await.unwrap().claimed
 }
 
 pub(crate) async fn complete(store: &SqliteBackend, claimed: &Claimed, result: Option<Payload>) {
@@ -62,7 +62,7 @@ pub(crate) async fn complete(store: &SqliteBackend, claimed: &Claimed, result: O
     store.complete(CompleteArgs { execution_id, fence, result }).await.unwrap();
 }
 
-/// Pays what is owed.
+/// Pumps until nothing is pending.
 pub(crate) async fn drain(store: &SqliteBackend, id: &FlowId) {
     let partition = partition_of(store, id);
     while store.pump(partition).await.unwrap().fired > 0 {}
@@ -183,7 +183,7 @@ async fn a_submission_that_stopped_half_way_is_not_there_and_then_gone() {
     let id = large.header.flow_id;
     let mut submission = Box::pin(store.submit_flow(large.clone()));
     assert!(submission.as_mut().now_or_never().is_none());
-    // What is queued behind the first parts comes after them, and whoever submits goes away before the last.
+    // The operation queued behind the first parts comes after them, and the submitter goes away before the last.
     store.submit(SubmitArgs { start: Start::After(2 * limits::STAGING_MS), ..work() }).await.unwrap();
     drop(submission);
     let partition = partition_of(&store, &id);
@@ -261,7 +261,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
     assert!(store.list_flows(elsewhere).await.unwrap().flows.is_empty());
 }
 
-/// A store as it is on the disk when its process is killed with much still owed.
+/// A store as it is on disk when its process is killed with much still pending.
 #[tokio::test]
 async fn what_was_owed_when_the_process_was_killed_is_paid_by_the_next() {
     let (living, killed) = (StoreLocation::new(), StoreLocation::new());

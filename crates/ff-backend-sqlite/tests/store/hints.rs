@@ -52,15 +52,15 @@ async fn who_is_told_of_a_signal_finds_it_in_the_feed() {
     const MANY: usize = 50;
     let place = StoreLocation::new();
     let store = Arc::new(place.open());
-    let told = store.hints().filter_map(async |hint| match hint {
+    let partitions = store.hints().filter_map(async |hint| match hint {
         Hint::SignalDelivered { partition } => Some(partition),
         _ => None,
     });
     let looking = store.clone();
     let listener = tokio::spawn(async move {
-        let mut told = pin!(told.take(MANY).enumerate());
+        let mut partitions = pin!(partitions.take(MANY).enumerate());
         let (mut after, mut seen) = (FeedCursor::default(), 0);
-        while let Some((nth, partition)) = told.next().await {
+        while let Some((nth, partition)) = partitions.next().await {
             let page = looking.deliveries(DeliveriesArgs { after: Some(after), limit: MANY }).await.unwrap();
             seen += page.deliveries.len();
             after = page.next;

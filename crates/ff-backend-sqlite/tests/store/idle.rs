@@ -1,4 +1,4 @@
-//! A store nobody asks anything does nothing.
+//! A store without calls does nothing.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ async fn an_idle_store_runs_no_statement() {
     let before = store.statements();
     assert!(before > 0, "what it runs is counted");
     let mut hints = store.hints();
-    let told = tokio::time::timeout(Duration::from_millis(200), hints.next()).await;
-    assert!(told.is_err(), "nothing happened, so nothing is told");
+    let hint = tokio::time::timeout(Duration::from_millis(200), hints.next()).await;
+    assert!(hint.is_err(), "nothing happened, so there is no hint");
     assert_eq!(store.statements(), before, "even though something has become due: that is for an engine to know");
     assert_eq!(store.sweep_every(), None);
 }

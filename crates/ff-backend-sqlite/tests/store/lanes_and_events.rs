@@ -1,4 +1,4 @@
-//! What operating takes, on a file: lanes, workers, forgetting and the feed of what happens.
+//! Lanes, workers, retention and the feed of events, on a file.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -173,7 +173,7 @@ async fn nothing_is_left_of_what_was_kept_for_long_enough() {
     assert_eq!(store.pump(0).await.unwrap().fired, 1);
     assert_eq!(store.describe(&id).await.unwrap_err().code(), Code::ExecutionNotFound);
     let left = store.snapshot(0).await.unwrap();
-    assert_eq!(left.deliveries.len(), 1, "a feed keeps what it told");
+    assert_eq!(left.deliveries.len(), 1, "a feed keeps its entries");
     assert_eq!(Snapshot { deliveries: vec![], ..left }, empty);
     assert!(!store.submit(args).await.unwrap().duplicate, "its key is free again");
     store.close().await;
@@ -222,14 +222,14 @@ async fn a_reader_goes_on_where_it_was_after_a_restart() {
     cancel(&store, id).await;
     let kept: EventCursor = start.next.to_string().parse().unwrap();
     let page = store.events(read(Some(kept))).await.unwrap();
-    let told: Vec<_> = page.events.iter().map(|told| (told.execution_id, told.what)).collect();
+    let events: Vec<_> = page.events.iter().map(|event| (event.execution_id, event.what)).collect();
     let ended = EventKind::Finished { outcome: Outcome::Cancelled };
-    assert_eq!((told, page.missed), (vec![(id, EventKind::Submitted), (id, ended)], false));
+    assert_eq!((events, page.missed), (vec![(id, EventKind::Submitted), (id, ended)], false));
 
     clock.advance(limits::FOLLOWED_MS);
     store.submit(work()).await.unwrap();
     let late = store.events(read(Some(page.next))).await.unwrap();
-    assert_eq!((late.events.len(), late.missed), (0, true), "nobody followed, so nothing was told");
+    assert_eq!((late.events.len(), late.missed), (0, true), "the feed was not followed, so nothing was recorded");
     store.submit(work()).await.unwrap();
     let again = store.events(read(Some(late.next))).await.unwrap();
     assert_eq!((again.events.len(), again.missed), (1, false));

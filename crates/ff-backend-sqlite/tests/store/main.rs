@@ -59,7 +59,7 @@ impl StoreLocation {
         assert_eq!(self.look().execute(fill, [i64::try_from(full).unwrap()]), Ok(full - 1));
     }
 
-    /// The file as SQLite sees it, for looking behind the store's back while nobody has it open.
+    /// The file as SQLite sees it, for changing it without the store while no store has it open.
     fn look(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()
     }

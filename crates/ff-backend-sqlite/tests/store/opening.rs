@@ -1,4 +1,4 @@
-//! Who may open a file, and which files.
+//! Which files can be opened, and by which processes.
 
 use std::fs;
 use std::process::Command;
@@ -57,7 +57,7 @@ fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
     }
 }
 
-/// The other process is this test again, told by its environment which file to try.
+/// The other process is this test again; its environment says which file to try.
 #[test]
 fn another_process_is_told_that_the_file_is_in_use() {
     const FILE: &str = "FF_TRY_TO_OPEN";
@@ -74,11 +74,11 @@ fn another_process_is_told_that_the_file_is_in_use() {
         String::from_utf8(run.stdout).unwrap()
     };
     let store = place.open();
-    let told = try_to_open();
-    assert!(told.contains("is in use by another process"), "{told}");
+    let output = try_to_open();
+    assert!(output.contains("is in use by another process"), "{output}");
     drop(store);
-    let told = try_to_open();
-    assert!(told.contains("opening says: opened"), "{told}");
+    let output = try_to_open();
+    assert!(output.contains("opening says: opened"), "{output}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What comes along with what waits.
+/// Attachments of waiting executions.
 const ITS_EXECUTION: &str = "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?)";
 const ITS_FLOW: &str = "flow USING INDEX sqlite_autoindex_flow_1 (flow_id=? AND partition=?) LEFT-JOIN";
 const ITS_PAYLOAD: &str = "payload USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";

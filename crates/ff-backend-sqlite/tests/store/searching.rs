@@ -1,4 +1,4 @@
-//! Searches on a file: what fits is found, in pages of any size, whatever happens meanwhile.
+//! Searches on a file: all matches are found, in pages of any size, while executions change.
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::Perform;

@@ -13,7 +13,7 @@ use crate::ValkeyBackend;
 use crate::newest::{NewestRows, Part, newest};
 
 impl ValkeyBackend {
-    /// The newest of all partitions together. What a partition finds it tells whole, so nothing is read twice.
+    /// The newest of all partitions together. A partition returns all it finds, so nothing is read twice.
     pub(super) async fn flows_page(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         args.check()?;
         let found = Mutex::new(HashMap::<FlowId, Flow>::new());

@@ -110,7 +110,7 @@ impl ValkeyBackend {
         listed.map(|()| made).map_err(|error| EngineError::Unknown(error.to_string()))
     }
 
-    /// What directories say of members, each thing once.
+    /// The directory entries of members, each once.
     fn entries(&self, flow: &FlowId, namespace: &Namespace, nodes: &[NodeSpec]) -> Vec<Entry> {
         let partition = flow_partition(flow, &self.partitions).index;
         let all = nodes.iter().flat_map(|node| Entry::of(namespace, &node.lane, &node.tags, partition));

@@ -43,7 +43,7 @@ impl ValkeyBackend {
         Ok(EdgesPage { edges: edges.iter().map(EdgeInfo::from).collect(), next })
     }
 
-    /// Whoever reads them is told when there are more.
+    /// A hint says when there are more.
     pub(super) async fn events_page(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         args.check()?;
         let FlowEventsArgs { flow_id, from, limit } = args;
@@ -51,7 +51,7 @@ impl ValkeyBackend {
         let mut is_full = page.events.len() == CALL;
         while is_full && page.events.len() < limit {
             let more = self.some_events(&flow_id, page.next, limit - page.events.len()).await?;
-            // What comes next may be kept no longer by now; the page ends before it.
+            // The next event may be trimmed by now; the page ends before it.
             if more.missed {
                 break;
             }

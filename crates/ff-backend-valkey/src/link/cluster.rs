@@ -37,7 +37,7 @@ struct Cluster {
     /// The nodes the URL names.
     seeds: Vec<ConnectionInfo>,
     map: Mutex<Map>,
-    /// The outcome of the last look at the slots, absent until there is one. Closed when nobody looks.
+    /// The outcome of the last slot refresh, absent until there is one. Closed when no refresh is under way.
     looking: Mutex<Option<watch::Receiver<Option<RedisResult<()>>>>>,
     /// How often slots came to another primary.
     changes: watch::Sender<u64>,
@@ -45,7 +45,7 @@ struct Cluster {
 
 #[derive(Default)]
 struct Map {
-    /// The primary of each slot. Empty until somebody looked.
+    /// The primary of each slot. Empty until the first refresh.
     slots: Vec<Option<Arc<Node>>>,
     /// Every node that is known.
     nodes: HashMap<Address, Arc<Node>>,
@@ -113,8 +113,8 @@ impl ClusterLink {
         map.slots.get(usize::from(cluster_slot(key)))?.as_ref().map(|node| node.address.clone())
     }
 
-    /// Tells whether the primary that is known to have the slot of a key answers nothing. One that did not is asked, so that
-    /// somebody finds out when it does.
+    /// Whether the primary of a key's slot is silent, as a channel that follows it. A silent one is pinged, so that its
+    /// return is noticed.
     pub(super) fn silence_of(&self, key: &str) -> Option<watch::Receiver<bool>> {
         let node = self.0.map().slots.get(usize::from(cluster_slot(key)))?.clone()?;
         if node.is_silent() {
@@ -176,8 +176,7 @@ impl Cluster {
         Ok(node)
     }
 
-    /// Begins to look where the slots are, unless somebody does. While a primary does not answer, it is looked again and
-    /// again.
+    /// Begins to refresh the slots, unless a refresh is under way. While a primary does not answer, it is repeated.
     fn look_up(self: &Arc<Self>) -> watch::Receiver<Option<RedisResult<()>>> {
         let mut looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(looking) = looking.as_ref().filter(|looking| looking.has_changed().is_ok()) {

@@ -27,8 +27,8 @@ pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an answer may take. A server that rewrites its log or waits for its disk may stall for seconds.
 pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Commands are small, and somebody waits for each. A listener asks nothing, so the system has to find out that a server
-/// has vanished.
+/// Commands are small, and each has a caller that waits for it. A listener sends nothing, so the system has to find out
+/// that a server has vanished.
 pub(crate) fn tcp_settings() -> TcpSettings {
     let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
     TcpSettings::default().set_nodelay(true).set_keepalive(keepalive)
@@ -74,7 +74,7 @@ impl Link {
         }
     }
 
-    /// Which of a cluster's primaries has the slot of a key; none when there is one server, or nobody knows yet.
+    /// The primary of a key's slot; none when there is one server, or the slots are not known yet.
     pub(crate) fn address_of(&self, key: &str) -> Option<(String, u16)> {
         match self {
             Self::Single(_) => None,

@@ -27,7 +27,8 @@ pub(super) struct Node {
     silent: watch::Sender<bool>,
     /// Whether it does not answer and the cluster takes it for failed, or suspects it. Then nothing is sent to it.
     failing: AtomicBool,
-    /// Cancelled when another node has its slots, or it is failing. What was sent to it is not waited for any longer.
+    /// Cancelled when another node has its slots, or it is failing. Replies to commands sent to it are not waited for
+    /// any longer.
     retired: CancellationToken,
 }
 

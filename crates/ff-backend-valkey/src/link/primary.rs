@@ -10,7 +10,7 @@ use redis::{FromRedisValue, cmd};
 use super::value;
 use crate::call_error::{engine_error, lacks_the_library};
 
-/// A connection to one server that nobody else uses.
+/// An exclusive connection to one server.
 pub(crate) struct Plain(MultiplexedConnection);
 
 impl Plain {
@@ -36,7 +36,7 @@ impl Primary for Plain {
     async fn load(&self, library: &str) -> Result<(), EngineError> {
         let load = cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(library).clone();
         self.ask::<redis::Value>(&load).await.map_err(|error| engine_error(&error))?;
-        // What the functions remembered went with those that were there, so whoever listens has to look everywhere.
+        // The memory of the functions was lost with the old library, so listeners have to look everywhere.
         let missed = cmd("PUBLISH").arg(HINTS_CHANNEL).arg("missed").clone();
         self.ask::<redis::Value>(&missed).await.map(drop).map_err(|error| engine_error(&error))
     }

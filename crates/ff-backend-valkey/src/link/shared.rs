@@ -33,7 +33,7 @@ enum ConnectionState<Connection> {
     There(Connection),
 }
 
-/// What became of a connection that is being made: nothing yet, or the connection and its number, or why there is none.
+/// The state of a connection that is being made: none yet, or the connection and its number, or why there is none.
 type PendingConnection<Connection> = watch::Receiver<Option<RedisResult<(u64, Connection)>>>;
 
 impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
@@ -55,7 +55,7 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
         reported.unwrap_or_else(|| Err((ErrorKind::Io, "the connection was not made: the program is stopping").into()))
     }
 
-    /// What there is, or what is being made, begun now if it must be.
+    /// The connection, or the attempt to make one, begun now if needed.
     fn look<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<Lookup<Connection>>
     where
         Making: Future<Output = RedisResult<Connection>> + Send + 'static,

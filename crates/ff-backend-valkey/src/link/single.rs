@@ -59,7 +59,7 @@ impl SingleLink {
         CallFailure::Sent(error)
     }
 
-    /// A connection nobody else uses.
+    /// An exclusive connection.
     pub(crate) async fn own(&self) -> Result<Plain, CallFailure> {
         let connection = connect(&self.client).await.map_err(CallFailure::Unsent)?;
         Ok(Plain::new(connection))

@@ -75,7 +75,7 @@ fn endpoint(node: Value, host: &str) -> RedisResult<(Address, String)> {
     let named = fields.next().map(Option::<String>::from_redis_value).transpose()?.flatten();
     let port = fields.next().map(u16::from_redis_value).transpose()?.unwrap_or_default();
     let id = fields.next().map(String::from_redis_value).transpose()?.unwrap_or_default();
-    // A node that nobody told its host is where it was asked.
+    // A node that does not know its host has the address it was asked at.
     let named = named.filter(|named| !matches!(named.as_str(), "" | "?")).unwrap_or_else(|| host.to_owned());
     Ok(((named, port), id))
 }

@@ -1,4 +1,4 @@
-//! What a snapshot has of flows, and whether what is published of them for other programs is what they are.
+//! Flows in a snapshot, and whether the keys published for other programs agree with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -175,7 +175,9 @@ impl ValkeyBackend {
             let membership = snapshot.executions.get(&id).and_then(|execution| execution.membership.as_ref());
             let owed = membership.is_some_and(|membership| membership.siblings.is_some());
             if published.remove(&format!("{flow}|{id}")) != owed || member.looks_after_siblings() != owed {
-                snapshot.strays.push((id, "whether it looks after its siblings is told in two ways".into()));
+                snapshot
+                    .strays
+                    .push((id, "its record and the index disagree on whether it has siblings to cancel".into()));
             }
         }
         match published.first() {

@@ -224,7 +224,7 @@ impl Names {
 
 /// Lanes read with one call, and entries of a feed.
 const LANES_AT_ONCE: usize = 16;
-const TOLD_AT_ONCE: usize = 1_000;
+const EVENTS_AT_ONCE: usize = 1_000;
 
 impl ValkeyBackend {
     pub(super) async fn operating(&self, snapshot: &mut Snapshot, partition: u16) -> Answer<()> {
@@ -242,14 +242,14 @@ impl ValkeyBackend {
                 snapshot.workers.insert(id, worker);
             }
         }
-        while snapshot.told.len() < limits::FEED {
-            let after = snapshot.told.last().map(|told| told.position);
-            let (feed, told) = ff_read_feed(&*self.calls, partition, after, TOLD_AT_ONCE).await?;
+        while snapshot.events.len() < limits::FEED {
+            let after = snapshot.events.last().map(|event| event.position);
+            let (feed, events) = ff_read_feed(&*self.calls, partition, after, EVENTS_AT_ONCE).await?;
             snapshot.feed = feed;
-            if told.is_empty() {
+            if events.is_empty() {
                 break;
             }
-            snapshot.told.extend(told);
+            snapshot.events.extend(events);
         }
         Ok(())
     }

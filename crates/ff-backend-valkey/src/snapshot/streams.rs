@@ -1,4 +1,4 @@
-//! What a snapshot has of streams.
+//! Streams in a snapshot.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::ReadStreamArgs;

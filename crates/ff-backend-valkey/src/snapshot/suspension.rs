@@ -1,4 +1,4 @@
-//! What a snapshot has of suspensions, waitpoints and signals.
+//! Suspensions, waitpoints and signals in a snapshot.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
 
-/// What one execution has of waitpoints and signals, as a snapshot has it.
+/// The waitpoints and signals of one execution.
 #[derive(Default)]
 pub(super) struct SuspensionState {
     waitpoints: BTreeMap<(ExecutionId, WaitpointId), Waitpoint>,
@@ -40,7 +40,7 @@ impl SuspensionState {
 }
 
 impl ValkeyBackend {
-    /// What the partition has for all its executions: the feed, the secrets, and the index of waitpoints made ahead.
+    /// What a partition has for all its executions: the feed, the secrets, and the index of waitpoints made ahead.
     pub(super) async fn shared_waits(&self, snapshot: &mut Snapshot, partition: u16, keys: &IndexKeys) -> Answer<()> {
         snapshot.deliveries = ff_read_deliveries(&*self.calls, partition, None, limits::FEED).await?.deliveries;
         let secrets = ff_read_waitpoint_hmac_secrets(&*self.calls, partition).await?;

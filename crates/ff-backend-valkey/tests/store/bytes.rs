@@ -1,4 +1,4 @@
-//! What goes in comes out, byte for byte.
+//! Payloads come back byte for byte.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, CompleteArgs, FailArgs, Filter, ListArgs, ProgressArgs, SubmitArgs};

@@ -27,7 +27,7 @@ async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along
         assert_eq!(node.ask(&["FUNCTION", "FLUSH", "SYNC"]), "+OK");
     }
     load.goes_on(100).await;
-    assert_eq!(load.repeated(), 0, "somebody was told that functions were lost");
+    assert_eq!(load.repeated(), 0, "a caller was told that functions were lost");
     for nth in 0..2 {
         load.goes_on(100).await;
         let (own, others) = partitions(&cluster.nodes[nth]);
@@ -42,8 +42,8 @@ async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along
         load.all_there(true);
     }
     callers.join_all().await;
-    assert!(load.repeated() > 0, "nobody was there when it was killed");
-    // What was claimed for somebody who never heard of it comes back.
+    assert!(load.repeated() > 0, "no call was under way when it was killed");
+    // A claim whose reply got lost comes back.
     clock.advance(LEASE_TTL_MS);
     load.drain().await;
     load.holds().await;

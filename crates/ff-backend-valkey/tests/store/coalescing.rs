@@ -56,7 +56,7 @@ async fn large_results_end_as_well_as_small_ones() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// A caller that does not wait for its answer takes nobody's along.
+/// A caller that drops its future does not cancel the others of its call.
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
     let server = Process::start(Flavour::Valkey, &[]);

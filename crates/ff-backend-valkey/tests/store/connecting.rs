@@ -1,4 +1,4 @@
-//! A wrong server is told in one clear line, and nothing is written to it.
+//! A wrong server is reported in one clear line, and nothing is written to it.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ async fn a_bad_url() {
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn no_server() {
     let mut server = Process::start(Flavour::Valkey, &[]);
     server.kill();
     let address = format!("127.0.0.1:{}", server.port);

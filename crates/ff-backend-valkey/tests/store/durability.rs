@@ -99,7 +99,7 @@ async fn a_server_that_goes_away_while_somebody_waits_leaves_the_outcome_unknown
     assert_eq!(findings(&store).await, []);
 }
 
-/// How often somebody waited for the server's disk.
+/// How often a call waited for the server's disk.
 fn waits(server: &Process) -> usize {
     let stats = server.ask(&["INFO", "commandstats"]);
     let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_waitaof:calls="));

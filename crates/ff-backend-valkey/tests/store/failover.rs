@@ -107,7 +107,7 @@ async fn hears_of(store: &ValkeyBackend, partition: u16) {
     timeout(OTHERS, hears).await.expect("hints of the other partitions are heard");
 }
 
-/// Nobody gives up on a primary that pauses for less than it takes to replace it.
+/// No caller gives up on a primary that pauses for less than it takes to replace it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_primary_that_paused_serves_again_at_once() {
     let cluster = block_in_place(Cluster::start);
@@ -169,7 +169,7 @@ fn work_on(store: &ValkeyBackend, partition: u16) -> SubmitArgs {
     made.find(|args| args.execution_id(&store.partitions()).partition() == partition).unwrap()
 }
 
-/// The calls that were made, and what became of them.
+/// The calls that were made, and their results.
 #[derive(Clone, Default)]
 struct Calls(Arc<Mutex<Vec<Call>>>);
 

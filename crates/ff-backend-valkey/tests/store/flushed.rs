@@ -19,7 +19,7 @@ async fn functions_that_are_flushed_under_load_are_given_again_and_nobody_notice
         assert_eq!(server.ask(&["FUNCTION", "FLUSH", "SYNC"]), "+OK");
     }
     callers.join_all().await;
-    assert_eq!(load.repeated(), 0, "somebody was told of it");
+    assert_eq!(load.repeated(), 0, "a caller was told of it");
     load.drain().await;
     load.holds().await;
 }

@@ -1,4 +1,4 @@
-//! What was kept for long enough leaves nothing behind: no key of it is left, whatever it had.
+//! Retention leaves nothing behind: no key of a forgotten execution or flow is left.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,13 +53,13 @@ async fn nothing_is_left_of_what_was_kept_for_long_enough() {
         drain(&store).await;
         assert_eq!(findings(&store).await, []);
         let left: Vec<_> = keys(&server).await.difference(&before).cloned().collect();
-        // Queues are taken off the list by sweeps, and feeds keep what they told.
+        // Queues are taken off the list by sweeps, and feeds keep their entries.
         let lists = |key: &&String| !key.ends_with(":lanes") && !key.ends_with(":signal_delivery");
         assert_eq!(left.iter().filter(lists).collect::<Vec<_>>(), Vec::<&String>::new(), "{flavour:?}");
     }
 }
 
-/// Executions and a flow that have had whatever there is to have, all of them over.
+/// Executions and a flow with every kind of record, all of them over.
 async fn live_through_a_lot(store: &ValkeyBackend, clock: &ManualClock) {
     let mut eventful = SubmitArgs { tags: [label("blue")].into(), namespace: acme(), ..work() };
     eventful.idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());

@@ -52,8 +52,8 @@ async fn submissions_are_refused_running_work_ends_and_more_memory_is_all_it_tak
 async fn fill(server: &Process, store: &ValkeyBackend) -> SubmitArgs {
     let memory = server.ask(&["INFO", "memory"]);
     let used = memory.lines().find_map(|line| line.strip_prefix("used_memory:")).unwrap();
-    let room = used.parse::<usize>().unwrap() + 4 * 1024 * 1024;
-    server.ask(&["CONFIG", "SET", "maxmemory", &room.to_string()]);
+    let maxmemory = used.parse::<usize>().unwrap() + 4 * 1024 * 1024;
+    server.ask(&["CONFIG", "SET", "maxmemory", &maxmemory.to_string()]);
     for _ in 0..1_000 {
         let args = SubmitArgs { payload: Payload::bytes(vec![7; 64 * 1024]), ..work() };
         if store.submit(args.clone()).await.is_err() {
@@ -65,11 +65,13 @@ async fn fill(server: &Process, store: &ValkeyBackend) -> SubmitArgs {
 
 /// Everything that can be done with work that runs.
 async fn end(store: &ValkeyBackend, running: Vec<Task>) {
-    let [renewed, told, done, failed, put_off, cancelled, revoked, waiting] = &running[..] else { panic!("eight run") };
+    let [renewed, with_progress, done, failed, put_off, cancelled, revoked, waiting] = &running[..] else {
+        panic!("eight run")
+    };
     let held = |task: &Task| (task.execution_id, task.fence);
     let (execution_id, fence) = held(renewed);
     store.renew(RenewArgs { execution_id, fence, lease_ttl_ms: None }).await.unwrap();
-    let (execution_id, fence) = held(told);
+    let (execution_id, fence) = held(with_progress);
     let message = Some("half".into());
     store.progress(ProgressArgs { execution_id, fence, percent: Some(50), message }).await.unwrap();
     let (execution_id, fence) = held(done);

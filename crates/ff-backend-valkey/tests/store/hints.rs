@@ -1,4 +1,4 @@
-//! Hints from the server, and what happens when nobody could hear them.
+//! Hints from the server, and what happens when the connection for them is lost.
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
@@ -40,7 +40,7 @@ async fn a_listener_that_was_cut_off_says_so_and_hears_again() {
     let store = connect(&server.url()).await;
     let mut hints = store.hints();
     for _ in 0..3 {
-        assert_eq!(server.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]), ":1", "somebody listened");
+        assert_eq!(server.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]), ":1", "one connection listened");
         assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
         let later = SubmitArgs { start: Start::After(60_000), ..work() };
         let id = store.submit(later).await.unwrap().execution_id;

@@ -38,8 +38,8 @@ async fn killed_under_load(flavour: Flavour, durability: Durability) {
         load.all_there(true);
     }
     callers.join_all().await;
-    assert!(load.repeated() > 0, "nobody was there when it was killed");
-    // What was claimed for somebody who never heard of it comes back.
+    assert!(load.repeated() > 0, "no call was under way when it was killed");
+    // A claim whose reply got lost comes back.
     clock.advance(LEASE_TTL_MS);
     load.drain().await;
     load.holds().await;

@@ -1,4 +1,5 @@
-//! Many callers at once, and a ledger of what they were told: whatever happens to the servers, it must hold at the end.
+//! Many callers at once, and a ledger of their replies, which must agree with the store at the end, after any failure
+//! of the servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -19,7 +20,7 @@ use crate::{PATIENCE, claim_on, findings, insist, work};
 /// Callers at the same time.
 const CALLERS: usize = 16;
 
-/// Callers of one store, and what they were told.
+/// Callers of one store, and the replies they got.
 pub(crate) struct Load {
     pub(crate) store: Arc<ValkeyBackend>,
     ledger: Mutex<Ledger>,
@@ -32,9 +33,9 @@ pub(crate) struct Load {
 #[derive(Default)]
 struct Ledger {
     submitted: BTreeSet<ExecutionId>,
-    /// By which leases each execution was completed, as far as somebody was told so.
+    /// The leases by which each execution was completed, as far as replies say so.
     completed: BTreeMap<ExecutionId, BTreeSet<LeaseId>>,
-    /// How often somebody had to ask again.
+    /// How often a caller had to ask again.
     repeated: usize,
 }
 
@@ -48,14 +49,14 @@ impl Load {
         })
     }
 
-    /// Starts the callers. Each hands in so many jobs and does whatever waits where it went.
+    /// Starts the callers. Each submits so many jobs and does all waiting work of their partitions.
     pub(crate) fn start(self: &Arc<Self>, jobs_each: usize) -> JoinSet<()> {
         let mut callers = JoinSet::new();
         for _ in 0..CALLERS {
             let load = self.clone();
             callers.spawn(async move {
                 for _ in 0..jobs_each {
-                    // Everywhere at once, so that no server can go without somebody noticing.
+                    // Everywhere at once, so that every server's failure is noticed.
                     let id = load.submit(SubmitArgs { uuid: Uuid::now_v7(), ..work() }).await;
                     load.do_what_waits(id.partition()).await;
                 }
@@ -69,7 +70,7 @@ impl Load {
         let mut seen = self.answers.subscribe();
         let enough = *seen.borrow_and_update() + answers;
         let going = seen.wait_for(|count| *count >= enough);
-        tokio::time::timeout(PATIENCE, going).await.expect("the load goes on").expect("somebody counts");
+        tokio::time::timeout(PATIENCE, going).await.expect("the load goes on").expect("the counter lives");
     }
 
     /// Says whether all servers are there.
@@ -92,7 +93,7 @@ impl Load {
         }
     }
 
-    /// How often somebody had to ask again.
+    /// How often a caller had to ask again.
     pub(crate) fn repeated(&self) -> usize {
         self.ledger.lock().unwrap().repeated
     }
@@ -133,7 +134,7 @@ impl Load {
                 }
                 Err(error) => self.may_be_repeated(&error),
             }
-            self.up.subscribe().wait_for(|up| *up).await.expect("somebody brings the servers back");
+            self.up.subscribe().wait_for(|up| *up).await.expect("the test brings the servers back");
             tokio::task::yield_now().await;
         }
     }
@@ -164,7 +165,8 @@ impl Load {
         }
     }
 
-    /// Holds the store against the ledger: everything acknowledged is there, and each job ended once, as somebody was told.
+    /// Compares the store with the ledger: everything acknowledged is there, and each job ended once, as the replies
+    /// say.
     pub(crate) async fn holds(&self) {
         let (submitted, completed) = {
             let ledger = self.ledger.lock().unwrap();
@@ -177,8 +179,8 @@ impl Load {
                 let successes = attempts.iter().filter_map(|attempt| attempt.end.as_ref());
                 let successes = successes.filter(|end| end.outcome == AttemptOutcome::Success).count();
                 assert_eq!(successes, 1, "{id} ended otherwise than once");
-                let told: Vec<_> = completed.get(id).into_iter().flatten().collect();
-                let [lease] = told[..] else { panic!("{id} was completed by {told:?}") };
+                let leases: Vec<_> = completed.get(id).into_iter().flatten().collect();
+                let [lease] = leases[..] else { panic!("{id} was completed by {leases:?}") };
                 assert!(snapshot.results[id] == result_of(lease), "{id} has another result than was acknowledged");
             }
             kept.extend(snapshot.executions.keys().copied());
@@ -189,7 +191,7 @@ impl Load {
     }
 }
 
-/// What the holder of a lease leaves behind.
+/// The result the holder of a lease leaves behind.
 fn result_of(lease: &LeaseId) -> Payload {
     Payload::bytes(lease.to_string())
 }

@@ -43,7 +43,7 @@ const FEW_PARTITIONS: PartitionConfig =
 
 const LEASE_TTL_MS: u64 = 30_000;
 
-/// Longer than anything here takes. Whoever waits so long waits for something that does not come.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn options() -> ValkeyOptions {
@@ -67,7 +67,7 @@ async fn claim(store: &ValkeyBackend, id: &ExecutionId) -> Claimed {
     store.claim(claim_on(id.partition(), 1)).await.unwrap().claimed.remove(0)
 }
 
-/// Asks until there is an answer. Whoever is told that a store is away, or that an outcome is unknown, may ask again.
+/// Asks until there is a reply: a call may be repeated when the store is away or the outcome is unknown.
 async fn insist<T, Asked: Future<Output = Answer<T>>>(ask: impl Fn() -> Asked) -> T {
     let asking = async {
         loop {

@@ -40,7 +40,7 @@ pub(super) fn signal(id: ExecutionId, granted: &GrantedWaitpoint) -> DeliverArgs
 async fn suspended(store: &ValkeyBackend) -> (ExecutionId, GrantedWaitpoint) {
     let id = store.submit(work()).await.unwrap().execution_id;
     let fence = loop {
-        // What went on since may wait here too.
+        // Executions resumed since may wait here too.
         let task = claim(store, &id).await.task;
         if task.execution_id == id {
             break task.fence;
@@ -193,10 +193,10 @@ async fn whoever_read_the_feed_is_told_of_what_comes_after_and_nobody_else_is() 
             }
         }
     };
-    let told = tokio::time::timeout(PATIENCE, next).await.expect("a hint comes");
-    assert_eq!(told, id.partition(), "what was delivered before anybody read is not told");
+    let partition = tokio::time::timeout(PATIENCE, next).await.expect("a hint comes");
+    assert_eq!(partition, id.partition(), "a delivery before the first read has no hint");
     let news = there.deliveries(DeliveriesArgs { after: Some(tail.next), limit: 10 }).await.unwrap();
-    assert_eq!(news.deliveries.iter().map(|told| told.signal_id).collect::<Vec<_>>(), [delivered.signal_id]);
+    assert_eq!(news.deliveries.iter().map(|delivery| delivery.signal_id).collect::<Vec<_>>(), [delivered.signal_id]);
     assert!(!news.missed);
 }
 

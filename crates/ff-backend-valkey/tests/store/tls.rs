@@ -86,7 +86,7 @@ impl TlsServer {
         Self { plain, port, certificates }
     }
 
-    /// The certificate of who vouches for it.
+    /// The certificate of its authority.
     fn authority(&self) -> String {
         self.certificates.path().join("authority.crt").display().to_string()
     }

@@ -59,7 +59,7 @@ fn wait_until_whole(node: &Process) {
     node.wait_until(&["CLUSTER", "INFO"], whole);
 }
 
-/// What one node has is of use while another is away.
+/// The data of one node can be used while another is away.
 fn node(options: &[&str]) -> Process {
     let bus = free_port().to_string();
     let mut all = vec!["--cluster-enabled", "yes", "--cluster-port", &bus, "--cluster-node-timeout", "2000"];

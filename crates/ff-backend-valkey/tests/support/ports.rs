@@ -10,7 +10,7 @@ const COUNT: u32 = 20_000;
 /// A socket of another kind on each port keeps other tests from choosing it.
 static KEPT: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
 
-/// A port nobody listens on and no other test gets.
+/// A free port that no other test gets.
 pub fn free_port() -> u16 {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     // Processes begin far from each other, so that they seldom meet.

@@ -88,7 +88,8 @@ impl Process {
         self.exchange(&[words])
     }
 
-    /// Asks a primary until the answer is as wanted. The server makes each question wait a little, so that nobody spins.
+    /// Asks a primary until the answer is as wanted. Each question blocks on the server for a moment, so that this does
+    /// not spin.
     pub fn wait_until(&self, words: &[&str], wanted: impl Fn(&str) -> bool) {
         let a_moment = ["WAIT", "9", "20"];
         let mut answers = (0..3_000).map(|_| self.exchange(&[&a_moment, words]));

@@ -1,4 +1,4 @@
-//! What is promised about API keys.
+//! Promises about API keys.
 
 pub(crate) mod creating;
 pub(crate) mod listing;

@@ -1,4 +1,4 @@
-//! What is taken back stays so.
+//! A revoked key stays revoked.
 
 use super::key;
 use crate::prelude::*;

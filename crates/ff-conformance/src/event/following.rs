@@ -11,7 +11,7 @@ pub(crate) async fn who_begins_now_learns_nothing_of_before(world: World) {
     let start = follow(&world).await;
     let id = world.submit("resize", b"cat.png").await;
     let page = read(&world, &start).await;
-    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
+    assert_eq!(page.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [id]);
 }
 
 pub(crate) async fn a_place_beyond_everything_has_nothing_after_it(world: World) {
@@ -21,7 +21,7 @@ pub(crate) async fn a_place_beyond_everything_has_nothing_after_it(world: World)
         let place = Position { at: TimestampMs(start.from.0.max(at)), nth };
         let beyond = EventCursor { places: [(id.partition(), place)].into(), ..start.clone() };
         let page = read(&world, &beyond).await;
-        assert!(page.events.iter().all(|told| at == 0 && told.position > place), "{place}: {:?}", page.events);
+        assert!(page.events.iter().all(|event| at == 0 && event.position > place), "{place}: {:?}", page.events);
     }
 }
 
@@ -32,7 +32,7 @@ pub(crate) async fn pages_together_tell_everything_once(world: World) {
         ids.push(world.submit("resize", b"cat.png").await);
         world.clock.advance(ms(u64::from(nth % 3 == 0))).await;
     }
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     loop {
         let page = world.backend.events(EventsArgs { limit: 3, ..since(&after) }).await.unwrap();
         assert!(!page.missed && page.events.len() <= 3);
@@ -40,10 +40,10 @@ pub(crate) async fn pages_together_tell_everything_once(world: World) {
         if page.events.is_empty() {
             break;
         }
-        told.extend(page.events);
+        events.extend(page.events);
     }
-    assert!(told.is_sorted_by_key(|told| told.position.at), "the order is that of time");
-    let mut seen: Vec<_> = told.iter().map(|told| told.execution_id).collect();
+    assert!(events.is_sorted_by_key(|event| event.position.at), "the order is that of time");
+    let mut seen: Vec<_> = events.iter().map(|event| event.execution_id).collect();
     seen.sort_unstable();
     ids.sort_unstable();
     assert_eq!(seen, ids);
@@ -66,7 +66,7 @@ pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
     let second = world.submit("resize", b"cat.png").await;
     let place: EventCursor = kept.parse().unwrap();
     let page = read(&world, &place).await;
-    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [second]);
+    assert_eq!(page.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [second]);
     assert_eq!(read(&world, &place).await, page, "a page whose answer got lost is the same again");
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn a_tenants_reader_learns_of_its_tenants_work_only(world: Worl
     let theirs = world.job("resize").namespace("acme").submit().await;
     let acme = EventsArgs { namespace: Namespace::parse("acme").ok(), ..since(&start) };
     let page = world.backend.events(acme.clone()).await.unwrap();
-    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [theirs]);
+    assert_eq!(page.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [theirs]);
     let rest = world.backend.events(EventsArgs { after: Some(page.next), ..acme }).await.unwrap();
     assert_eq!(rest.events, []);
 }
@@ -98,8 +98,8 @@ pub(crate) async fn a_reader_of_one_execution_learns_of_nothing_else(world: Worl
     let of_one = EventsArgs { after: Some(start), ..of_one };
     let page = world.backend.events(of_one.clone()).await.unwrap();
     let ended = EventKind::Finished { outcome: Outcome::Cancelled };
-    let told: Vec<_> = page.events.iter().map(|told| (told.execution_id, told.what)).collect();
-    assert_eq!((told, page.missed), (vec![(one, ended)], false));
+    let events: Vec<_> = page.events.iter().map(|event| (event.execution_id, event.what)).collect();
+    assert_eq!((events, page.missed), (vec![(one, ended)], false));
     let rest = world.backend.events(EventsArgs { after: Some(page.next), ..of_one }).await.unwrap();
     assert_eq!((rest.events, rest.missed), (vec![], false));
 }
@@ -111,7 +111,7 @@ pub(crate) async fn a_waiting_reader_learns_what_happens_at_once(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let page = waiting.await.unwrap();
     assert_eq!(
-        page.events.iter().map(|told| (told.execution_id, told.what)).collect::<Vec<_>>(),
+        page.events.iter().map(|event| (event.execution_id, event.what)).collect::<Vec<_>>(),
         [(id, EventKind::Submitted)]
     );
 }
@@ -129,11 +129,11 @@ pub(crate) async fn who_comes_back_too_late_learns_that_something_was_missed(wor
     world.clock.advance(ms(limits::FOLLOWED_MS)).await;
     world.submit("resize", b"cat.png").await;
     let late = read(&world, &start).await;
-    assert!(late.missed, "nobody followed any more");
+    assert!(late.missed, "the feed had lapsed");
     let id = world.submit("resize", b"cat.png").await;
     let again = read(&world, &late.next).await;
     assert!(!again.missed, "it is said once");
-    assert_eq!(again.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [id]);
+    assert_eq!(again.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [id]);
 }
 
 pub(crate) async fn a_page_of_events_has_at_most_a_thousand(world: World) {

@@ -1,11 +1,11 @@
-//! What is promised about the feed of what happens.
+//! Promises about the feed of events.
 
 pub(crate) mod following;
 pub(crate) mod telling;
 
 use crate::prelude::*;
 
-/// What a reader asks with.
+/// The arguments of a reader.
 pub(crate) fn since(after: &EventCursor) -> EventsArgs {
     EventsArgs { after: Some(after.clone()), namespace: None, execution: None, limit: 100 }
 }
@@ -18,7 +18,7 @@ pub(crate) async fn follow(world: &World) -> EventCursor {
     page.next
 }
 
-/// What happened since.
+/// The events since a cursor.
 pub(crate) async fn read(world: &World, after: &EventCursor) -> EventsPage {
     world.backend.events(since(after)).await.unwrap()
 }

@@ -1,4 +1,4 @@
-//! Everything that happens to an execution is told.
+//! Everything that happens to an execution is recorded.
 
 use super::{follow, read};
 use crate::prelude::*;
@@ -11,9 +11,9 @@ pub(crate) async fn the_life_of_an_execution_is_told_in_order(world: World) {
     worker.claim().await.complete(b"done").await.unwrap();
     world.replay(&id).await.unwrap();
     let page = read(&world, &start).await;
-    assert!(page.events.iter().all(|told| told.execution_id == id && told.lane_id.as_str() == "mail"));
-    assert!(page.events.iter().all(|told| told.kind.as_str() == "resize" && told.flow_id.is_none()));
-    let what: Vec<_> = page.events.iter().map(|told| told.what).collect();
+    assert!(page.events.iter().all(|event| event.execution_id == id && event.lane_id.as_str() == "mail"));
+    assert!(page.events.iter().all(|event| event.kind.as_str() == "resize" && event.flow_id.is_none()));
+    let what: Vec<_> = page.events.iter().map(|event| event.what).collect();
     assert_eq!(
         [&what[..2], &what[what.len() - 3..]].concat(),
         [
@@ -32,7 +32,7 @@ pub(crate) async fn what_time_does_is_told(world: World) {
     world.clock.advance(ms(1_000)).await;
     let held = world.worker("holder").claim().await;
     world.clock.advance(held.lease_ttl()).await;
-    let what = told(&world, &start, &held.id()).await;
+    let what = events_of(&world, &start, &held.id()).await;
     assert!(what.contains(&EventKind::Promoted) && what.ends_with(&[EventKind::LeaseExpired]), "{what:?}");
 }
 
@@ -48,7 +48,7 @@ pub(crate) async fn what_operators_do_is_told(world: World) {
     let from = Priority::new(3).unwrap();
     let ended = EventKind::Finished { outcome: Outcome::Cancelled };
     assert_eq!(
-        told(&world, &start, &id).await,
+        events_of(&world, &start, &id).await,
         [EventKind::Prioritised { from, to: priority }, EventKind::Tagged, ended]
     );
 }
@@ -59,12 +59,12 @@ pub(crate) async fn the_end_of_a_member_names_its_flow(world: World) {
     flow.run().await;
     let page = read(&world, &start).await;
     let ended = EventKind::Finished { outcome: Outcome::Success };
-    let ends: Vec<_> = page.events.iter().filter(|told| told.what == ended).collect();
-    assert_eq!(ends.iter().map(|told| told.execution_id).collect::<Vec<_>>(), [flow.member("a"), flow.member("b")]);
-    assert!(ends.iter().all(|told| told.flow_id == Some(flow.id)));
+    let ends: Vec<_> = page.events.iter().filter(|event| event.what == ended).collect();
+    assert_eq!(ends.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [flow.member("a"), flow.member("b")]);
+    assert!(ends.iter().all(|event| event.flow_id == Some(flow.id)));
 }
 
-/// Whatever each of them is made of, and whether or not its labels were seen before.
+/// Submissions of different shapes, with labels that were seen before and new ones.
 pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
     let start = follow(&world).await;
     let job = || world.job("resize").on_partition(1);
@@ -79,11 +79,11 @@ pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
     let sent: Vec<_> = jobs.iter().map(|job| job.execution_id(&world.backend.partitions())).collect();
     world.backend.submit_many(jobs).await.unwrap();
     let page = read(&world, &start).await;
-    assert_eq!(page.events.iter().map(|told| told.execution_id).collect::<Vec<_>>(), sent);
+    assert_eq!(page.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), sent);
 }
 
-/// What was told of an execution, in order.
-async fn told(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<EventKind> {
+/// The events of an execution, in order.
+async fn events_of(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<EventKind> {
     let page = read(world, start).await;
-    page.events.iter().filter(|told| told.execution_id == *id).map(|told| told.what).collect()
+    page.events.iter().filter(|event| event.execution_id == *id).map(|event| event.what).collect()
 }

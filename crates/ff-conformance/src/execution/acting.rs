@@ -104,7 +104,7 @@ async fn act(world: &World, mut args: BulkArgs) -> Vec<BulkPage> {
     }
 }
 
-/// What it was done to, in the order of the ids.
+/// The executions it was done to, in the order of the ids.
 fn ids(pages: &[BulkPage]) -> Vec<ExecutionId> {
     let mut ids: Vec<_> = pages.iter().flat_map(|page| page.executions.iter().copied()).collect();
     ids.sort_unstable();

@@ -37,7 +37,7 @@ pub(crate) async fn a_history_tells_every_try_in_order(world: World) {
     world.worker("lucky").claim().await.complete(b"done").await.unwrap();
 
     let history = world.attempts(&id).await;
-    let told: Vec<_> = history
+    let attempts: Vec<_> = history
         .attempts
         .iter()
         .map(|attempt| {
@@ -53,7 +53,7 @@ pub(crate) async fn a_history_tells_every_try_in_order(world: World) {
         (3, Origin::Reclaim { of: AttemptIndex(2) }, "stopped", AttemptOutcome::Cancelled),
         (4, replay, "lucky", AttemptOutcome::Success),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(attempts, expected);
     assert_eq!(history.attempts[0].started_at, began);
     assert_eq!(history.attempts[0].end.as_ref().unwrap().at, began + 30_000);
     assert_eq!(history.attempts[1].started_at, began + 30_000);

@@ -1,4 +1,4 @@
-//! Whatever number a caller sends is taken or refused. None breaks a store, a server, or what is kept already.
+//! Every number a caller sends is taken or refused. None breaks a store, a server, or stored data.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -25,7 +25,7 @@ const COUNTS: [u64; 11] = [
 const MOMENTS: [i64; 8] =
     [i64::MIN, -1, 0, 1 << 32, 1 << 53, limits::MOMENT_MAX_MS, limits::MOMENT_MAX_MS + 1, i64::MAX];
 
-/// What was answered, when it was not a refusal. Trouble is neither.
+/// The reply, when it was not a refusal. An error of the store is neither.
 #[track_caller]
 fn answered<T: Debug>(answer: Answer<T>, what: impl Debug) -> Option<T> {
     match answer {

@@ -1,4 +1,4 @@
-//! What has finished is kept for a while, and then nothing is left of it.
+//! Finished executions are kept for their retention, and then nothing is left of them.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
     world.clock.advance(ms(1_000)).await;
     assert_forgotten(&world, &id).await;
     let after = world.contents().await.into_iter().map(|left| Snapshot { deliveries: vec![], ..left });
-    assert_eq!(after.collect::<Vec<_>>(), before, "but what feeds told");
+    assert_eq!(after.collect::<Vec<_>>(), before, "but the entries of feeds");
 }
 
 /// The key must find what it stands for.

@@ -8,7 +8,7 @@ pub(crate) async fn labels_are_added_replaced_and_taken_away(world: World) {
     assert_eq!(tagged.tags, labels(&[("team", "red"), ("size", "large")]));
     assert_eq!(world.describe(&id).await.tags, tagged.tags);
     let held = world.worker("holder").claim().await;
-    assert_eq!(held.task.tags, tagged.tags, "whoever works on it is told");
+    assert_eq!(held.task.tags, tagged.tags, "the worker gets them");
 }
 
 pub(crate) async fn finished_work_can_be_labelled(world: World) {

@@ -25,7 +25,7 @@ pub(crate) async fn failing_twice_is_one_failure(world: World) {
     assert_eq!(
         held.fail("network").await.unwrap(),
         first,
-        "the retry waits for a worker, and nobody has held it since"
+        "the retry waits for a worker, and it has had no lease since"
     );
     world.worker("other").claim().await;
     assert_refused!(held.fail("network").await, "stale_lease");

@@ -1,4 +1,4 @@
-//! What is promised about executions.
+//! Promises about executions.
 
 pub(crate) mod acting;
 pub(crate) mod attempts;

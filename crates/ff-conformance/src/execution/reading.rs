@@ -1,4 +1,4 @@
-//! What callers can learn about an execution, and what they are told about one that is not there.
+//! Queries about an execution, and about one that is not there.
 
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ pub(crate) async fn who_waits_for_an_end_is_told_when_it_comes(world: World) {
     let long_poll = world.long_poll.clone();
     let waiting = tokio::spawn(async move { long_poll.ended(&id, 60_000).await });
     held.complete(b"done").await.unwrap();
-    let ended = timeout(ms(10_000), waiting).await.expect("nobody was told").unwrap().unwrap().unwrap();
+    let ended = timeout(ms(10_000), waiting).await.expect("no waiter was woken").unwrap().unwrap().unwrap();
     assert_eq!(ended, world.ended(&held.id()).await);
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn every_kind_of_end_is_told(world: World) {
     world.cancel(&cancelled).await.unwrap();
     world.clock.advance(ms(1_000)).await;
     for (waiting, outcome) in waiting.into_iter().zip([Outcome::Failed, Outcome::Cancelled, Outcome::Expired]) {
-        assert_eq!(timeout(ms(10_000), waiting).await.expect("nobody was told").unwrap(), outcome);
+        assert_eq!(timeout(ms(10_000), waiting).await.expect("no waiter was woken").unwrap(), outcome);
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) async fn a_search_can_be_of_a_time(world: World) {
     }
 }
 
-/// What is there from the first page to the last is on exactly one of them, whatever happens between.
+/// An execution that matches from the first page to the last is on exactly one of them, under any writes in between.
 pub(crate) async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
     let mut ids = Vec::new();
     for _ in 0..12 {

@@ -1,4 +1,4 @@
-//! Work handed in is kept as it was sent, and starts when it was meant to.
+//! Submitted work is kept as it was sent, and starts when it was meant to.
 
 use crate::prelude::*;
 

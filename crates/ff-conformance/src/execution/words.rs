@@ -1,4 +1,4 @@
-//! The words a state is told in.
+//! The names of states.
 
 use crate::prelude::*;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 
-use crate::lease::control::{lost, told_when};
+use crate::lease::control::{control_when, lost};
 use crate::prelude::*;
 
 pub(crate) async fn cancel_all_cancels_every_member_wherever_it_stands(world: World) {
@@ -20,17 +20,17 @@ pub(crate) async fn cancel_all_cancels_every_member_wherever_it_stands(world: Wo
     assert_refused!(started["running"].complete(b"late").await, "execution_not_active");
     world.clock.advance(ms(60_000)).await;
     assert!(flow.start().await.is_empty());
-    let told = flow.told().await;
+    let events = flow.flow_events().await;
     let ended = FlowEventKind::Ended { state: FlowState::Cancelled };
-    assert_eq!(told[1..], [FlowEventKind::Cancelled { policy: CancelPolicy::CancelAll }, ended]);
+    assert_eq!(events[1..], [FlowEventKind::Cancelled { policy: CancelPolicy::CancelAll }, ended]);
 }
 
 pub(crate) async fn holders_in_a_cancelled_flow_are_told(world: World) {
     let flow = world.graph("a").submit().await;
     let worker = world.worker("hand");
     let held = flow.start_one().await;
-    let told = told_when(&worker, async || flow.cancel(CancelPolicy::CancelAll).await.unwrap()).await;
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
+    let control = control_when(&worker, async || flow.cancel(CancelPolicy::CancelAll).await.unwrap()).await;
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::Cancelled)]);
 }
 
 pub(crate) async fn cancel_pending_lets_go_on_what_has_started(world: World) {
@@ -124,9 +124,9 @@ pub(crate) async fn a_flow_that_has_ended_or_never_was_cannot_be_cancelled(world
     let before = world.contents().await;
     assert_refused!(flow.cancel(CancelPolicy::CancelAll).await, "flow_already_terminal");
     assert_eq!(world.contents().await, before);
-    let nobody =
+    let unknown =
         CancelFlowArgs { flow_id: FlowId::new(), policy: CancelPolicy::CancelAll, reason: None, requested_by: None };
-    assert_refused!(world.backend.cancel_flow(nobody).await, "flow_not_found");
+    assert_refused!(world.backend.cancel_flow(unknown).await, "flow_not_found");
 }
 
 pub(crate) async fn a_flow_that_is_held_open_ends_by_being_cancelled(world: World) {

@@ -10,7 +10,7 @@ pub(crate) async fn a_parent_goes_on_when_its_children_have_ended(world: World) 
     parent.wait_pending().await;
     assert_eq!(flow.states("parent x y below").await, ["waiting_children", "waiting", "waiting", "waiting_children"]);
     let children = flow.start().await;
-    assert_eq!(children.keys().collect::<Vec<_>>(), ["x", "y"], "the parent is handed to nobody");
+    assert_eq!(children.keys().collect::<Vec<_>>(), ["x", "y"], "the parent is not claimed");
     children["x"].complete(b"done").await.unwrap();
     assert_eq!(flow.state("parent").await, "waiting_children");
     children["y"].complete(b"done").await.unwrap();
@@ -229,7 +229,7 @@ pub(crate) async fn a_parent_that_waits_can_be_cancelled_and_expires(world: Worl
     parent_of_flow.wait_pending().await;
     world.cancel(&flow.member("parent")).await.unwrap();
     assert_eq!(flow.states("parent x below").await, ["cancelled", "waiting", "skipped"]);
-    flow.start_one().await.complete(b"nobody cares").await.unwrap();
+    flow.start_one().await.complete(b"unused").await.unwrap();
     assert_eq!((flow.state("parent").await, flow.stands().await), ("cancelled", "failed"));
 
     let deadline = |node: &mut NodeSpec| {

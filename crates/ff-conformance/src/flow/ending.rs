@@ -15,7 +15,7 @@ pub(crate) async fn success_releases(world: World) {
 pub(crate) async fn failure_is_told(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     held.fail_for_good().await;
-    told(&flow, "failed").await;
+    ends_as(&flow, "failed").await;
 }
 
 pub(crate) async fn the_last_retry_is_told_and_none_before_it(world: World) {
@@ -25,20 +25,20 @@ pub(crate) async fn the_last_retry_is_told_and_none_before_it(world: World) {
     assert_eq!(flow.states("b c either").await, ["waiting_children"; 3]);
     let again = flow.start_one().await;
     again.fail("network").await.unwrap();
-    told(&flow, "failed").await;
+    ends_as(&flow, "failed").await;
 }
 
 pub(crate) async fn a_cancellation_is_told(world: World) {
     let (flow, held) = watched(&world, |_| {}).await;
     world.cancel(&held.id()).await.unwrap();
-    told(&flow, "cancelled").await;
+    ends_as(&flow, "cancelled").await;
 }
 
 pub(crate) async fn a_deadline_is_told(world: World) {
     let deadline = |node: &mut NodeSpec| node.policy.timeout_policy.execution_deadline_ms = Some(5_000);
     let (flow, _) = watched(&world, deadline).await;
     world.clock.advance(ms(5_000)).await;
-    told(&flow, "expired").await;
+    ends_as(&flow, "expired").await;
 }
 
 pub(crate) async fn a_deadline_of_a_member_that_waits_for_others_is_told(world: World) {
@@ -56,7 +56,7 @@ pub(crate) async fn an_attempt_timeout_is_told(world: World) {
     let timeout = |node: &mut NodeSpec| node.policy.timeout_policy.attempt_timeout_ms = Some(5_000);
     let (flow, _) = watched(&world, timeout).await;
     world.clock.advance(ms(5_000)).await;
-    told(&flow, "failed").await;
+    ends_as(&flow, "failed").await;
 }
 
 pub(crate) async fn a_suspension_timeout_is_told(world: World) {
@@ -69,14 +69,14 @@ pub(crate) async fn a_suspension_timeout_is_told(world: World) {
         let timeout = Some(Timeout::After(5_000));
         let [_] = held.wait(SuspendArgs { timeout, timeout_behavior, ..held.wish("approval") }).await;
         world.clock.advance(ms(5_000)).await;
-        told(&flow, state).await;
+        ends_as(&flow, state).await;
     }
 }
 
 pub(crate) async fn a_reclaim_too_many_is_told(world: World) {
     let (flow, held) = watched(&world, |node| node.policy.max_reclaim_count = 0).await;
     world.clock.advance(held.lease_ttl()).await;
-    told(&flow, "failed").await;
+    ends_as(&flow, "failed").await;
 }
 
 pub(crate) async fn a_skip_is_told(world: World) {
@@ -127,7 +127,7 @@ async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, Le
 }
 
 /// The chain is skipped to its end, and a dependent that also has another upstream goes on waiting for it.
-async fn told(flow: &Flow, state: &str) {
+async fn ends_as(flow: &Flow, state: &str) {
     assert_eq!(flow.states("a b c either").await, [state, "skipped", "skipped", "waiting_children"]);
     assert_eq!(flow.edge_state("a", "b").await, EdgeState::Failed);
     let group = flow.group("either").await;

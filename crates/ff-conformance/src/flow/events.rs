@@ -16,7 +16,7 @@ pub(crate) async fn every_change_is_told_once_in_order(world: World) {
     held.complete(b"done").await.unwrap();
     world.clock.advance(ms(1)).await;
     flow.start_one().await.fail_for_good().await;
-    let told: Vec<_> =
+    let lines: Vec<_> =
         flow.events_by(1_000).await.into_iter().map(|event| (event.at.0 - start.0, text(&event))).collect();
     let expected = [
         (0, "opened"),
@@ -27,7 +27,7 @@ pub(crate) async fn every_change_is_told_once_in_order(world: World) {
         (3, "b: active to failed"),
         (3, "ended failed"),
     ];
-    assert_eq!(told, expected.map(|(at, text)| (at, text.to_owned())));
+    assert_eq!(lines, expected.map(|(at, text)| (at, text.to_owned())));
 }
 
 pub(crate) async fn events_are_read_in_pages_of_any_size(world: World) {
@@ -52,13 +52,13 @@ pub(crate) async fn events_are_read_in_pages_of_any_size(world: World) {
 pub(crate) async fn a_skip_cascade_is_told_member_by_member(world: World) {
     let flow = world.graph("a>b>c a>d").submit().await;
     flow.start_one().await.fail_for_good().await;
-    let told: Vec<_> = flow.events_by(1_000).await.iter().map(text).collect();
+    let lines: Vec<_> = flow.events_by(1_000).await.iter().map(text).collect();
     for name in ["b", "c", "d"] {
         let skipped = format!("{name}: waiting_children to skipped");
-        assert_eq!(told.iter().filter(|line| **line == skipped).count(), 1, "{told:?}");
+        assert_eq!(lines.iter().filter(|line| **line == skipped).count(), 1, "{lines:?}");
     }
-    assert_eq!(told.last().map(String::as_str), Some("ended failed"));
-    assert_eq!(told.len(), 7);
+    assert_eq!(lines.last().map(String::as_str), Some("ended failed"));
+    assert_eq!(lines.len(), 7);
 }
 
 pub(crate) async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
@@ -70,7 +70,7 @@ pub(crate) async fn who_waits_for_a_flow_hears_how_it_ended(world: World) {
     let end = ended_by(&world, &flow, async || last.complete(b"done").await.unwrap()).await;
     assert_eq!((end.flow_id, end.state, end.at), (flow.id, FlowState::Completed, world.clock.now()));
     assert_eq!(end.counts, flow.info().await.counts);
-    assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), Some(end), "and whoever asks afterwards");
+    assert_eq!(world.long_poll.flow_ended(&flow.id, 0).await.unwrap(), Some(end), "and a later caller");
 }
 
 pub(crate) async fn every_end_of_a_flow_is_heard(world: World) {
@@ -108,9 +108,9 @@ pub(crate) async fn who_follows_a_flow_is_told_as_it_happens(world: World) {
     let waiting = tokio::spawn(async move { long_poll.next_flow_events(args, 60_000).await });
     round_trips(&world).await;
     flow.start_one().await;
-    let told = soon(waiting).await.unwrap().unwrap();
-    assert_eq!(told.events.iter().map(text).collect::<Vec<_>>(), ["a: waiting to active"]);
-    assert_eq!((told.next, told.ended), (next + 1, false));
+    let page = soon(waiting).await.unwrap().unwrap();
+    assert_eq!(page.events.iter().map(text).collect::<Vec<_>>(), ["a: waiting to active"]);
+    assert_eq!((page.next, page.ended), (next + 1, false));
 }
 
 pub(crate) async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
@@ -132,7 +132,7 @@ pub(crate) async fn who_follows_a_flow_to_its_end_misses_nothing(world: World) {
     assert_eq!(followed, flow.events_by(limits::PAGE).await);
     let args = FlowEventsArgs { flow_id: flow.id, from: followed.len() as u64, limit: 3 };
     let after = soon(world.long_poll.next_flow_events(args, 60_000)).await.unwrap();
-    assert_eq!((after.events, after.ended), (vec![], true), "nobody waits for a flow that has ended");
+    assert_eq!((after.events, after.ended), (vec![], true), "a flow that has ended is not waited for");
 }
 
 pub(crate) async fn a_waiting_worker_gets_what_a_completion_releases(world: World) {

@@ -16,9 +16,9 @@ pub(crate) async fn a_flow_that_is_held_open_ends_when_it_is_closed(world: World
     assert_eq!((flow.stands().await, flow.info().await.ended_at), ("running", None));
     assert_eq!(flow.close().await.state, FlowState::Completed);
     assert_eq!((flow.counts().await, flow.info().await.held_open), (vec![("completed", 3)], false));
-    let told = flow.told().await;
-    assert_eq!(told[1], FlowEventKind::Grown { nodes: 1, edges: 0, graph_revision: 1 });
-    assert_eq!(told[3..], [FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]);
+    let events = flow.flow_events().await;
+    assert_eq!(events[1], FlowEventKind::Grown { nodes: 1, edges: 0, graph_revision: 1 });
+    assert_eq!(events[3..], [FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]);
 }
 
 pub(crate) async fn a_flow_closed_in_time_ends_with_its_last_member(world: World) {
@@ -191,8 +191,8 @@ pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(
     let growth = |edges| GrowFlowArgs { edges, ..GrowFlowArgs::new(flow.id) };
     let cases = [
         (vec![grown("c", "c")], "self_referencing_edge", "edges.c->c".to_owned()),
-        (vec![grown("x", "c"), grown("nobody", "c")], "execution_not_in_flow", "edges.nobody->c".into()),
-        (vec![grown("x", "nobody")], "execution_not_in_flow", "edges.x->nobody".into()),
+        (vec![grown("x", "c"), grown("unknown", "c")], "execution_not_in_flow", "edges.unknown->c".into()),
+        (vec![grown("x", "unknown")], "execution_not_in_flow", "edges.x->unknown".into()),
         (vec![grown("b", "c")], "dependency_already_exists", "edges.b->c".into()),
         (vec![grown("x", "c"), grown("x", "c")], "dependency_already_exists", "edges.x->c".into()),
         (vec![grown("c", "a")], "cycle_detected", "edges.c->a".into()),
@@ -212,13 +212,13 @@ pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(
     assert_eq!(nothing_grows(&world, short, "invalid_input").await.field.as_deref(), Some("nodes.y.join"));
 }
 
-/// Who grows a flow learns nothing of other flows, which may be another tenant's: not which flow an execution is in, and not
-/// that there is such an execution.
+/// A caller that grows a flow learns nothing of other flows, which may be another tenant's: not which flow an execution
+/// is in, and not that there is such an execution.
 pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist(world: World) {
-    let (theirs, flow) = (world.graph("a").submit().await, world.graph("b").submit().await);
-    let fence = theirs.start_one().await.fence();
-    let foreign = theirs.member("a");
-    let nobody = ExecutionId::new(foreign.partition(), Uuid::now_v7());
+    let (other, flow) = (world.graph("a").submit().await, world.graph("b").submit().await);
+    let fence = other.start_one().await.fence();
+    let foreign = other.member("a");
+    let unknown = ExecutionId::new(foreign.partition(), Uuid::now_v7());
     let growths = |id: ExecutionId| {
         let named = || MemberRef::Execution(id);
         let args = flow.growth(&["c"], &[]);
@@ -232,11 +232,11 @@ pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_ex
             GrowFlowArgs { holder: Some((id, fence)), ..args },
         ]
     };
-    for (theirs, nobodys) in growths(foreign).into_iter().zip(growths(nobody)) {
-        let told = nothing_grows(&world, theirs, "execution_not_in_flow").await;
-        let expected = nothing_grows(&world, nobodys, "execution_not_in_flow").await;
-        assert_eq!(told.detail, expected.detail);
-        let named_alike = told.field.map(|field| field.replace(&foreign.to_string(), &nobody.to_string()));
+    for (of_foreign, of_unknown) in growths(foreign).into_iter().zip(growths(unknown)) {
+        let refusal = nothing_grows(&world, of_foreign, "execution_not_in_flow").await;
+        let expected = nothing_grows(&world, of_unknown, "execution_not_in_flow").await;
+        assert_eq!(refusal.detail, expected.detail);
+        let named_alike = refusal.field.map(|field| field.replace(&foreign.to_string(), &unknown.to_string()));
         assert_eq!(named_alike, expected.field);
     }
 }
@@ -287,8 +287,8 @@ pub(crate) async fn a_flow_that_has_ended_takes_no_more(world: World) {
         let refusal = nothing_grows(&world, flow.growth(&["b"], &[]), "flow_already_terminal").await;
         assert!(refusal.detail.as_deref().is_some_and(|detail| detail.contains("the flow is ")), "{refusal:?}");
     }
-    let nobody = GrowFlowArgs::new(FlowId::new());
-    nothing_grows(&world, GrowFlowArgs { nodes: vec![node("a")], ..nobody }, "flow_not_found").await;
+    let unknown = GrowFlowArgs::new(FlowId::new());
+    nothing_grows(&world, GrowFlowArgs { nodes: vec![node("a")], ..unknown }, "flow_not_found").await;
 }
 
 pub(crate) async fn one_change_adds_so_many_of_each_and_no_more(world: World) {

@@ -1,4 +1,4 @@
-//! What is promised of a flow is promised of a large one, in bounded steps that any engine may take.
+//! The promises of a flow hold for a large one, in bounded steps that any engine may take.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(
     let flow = world.graph(&names.join(" ")).join("z", quorum(2)).submit().await;
     let held = world.worker("hand").claim_on(flow.partition(), 40).await;
     complete_all(held[..2].to_vec()).await;
-    assert_eq!(flow.state("z").await, "waiting", "nobody waits for all the others to be cancelled");
+    assert_eq!(flow.state("z").await, "waiting", "it does not wait for all the others to be cancelled");
     let cancelled = async || flow.info().await.counts.of(PublicState::Cancelled);
     assert!(cancelled().await < 1_000, "a step is bounded");
     for _ in 0..3 {
@@ -90,7 +90,7 @@ pub(crate) async fn a_submission_given_up_half_way_may_be_repeated(world: World)
     interrupted(graph.clone()).await;
     let flow = graph.clone().submit().await;
     assert_eq!(flow.counts().await, [("waiting", 1), ("waiting_children", 1_001)]);
-    assert_eq!((flow.info().await.edges, flow.told().await.len()), (2_000, 1));
+    assert_eq!((flow.info().await.edges, flow.flow_events().await.len()), (2_000, 1));
     assert!(graph.try_submit().await.unwrap().duplicate);
 }
 

@@ -104,8 +104,8 @@ pub(crate) async fn a_flow_takes_thirty_two_labels_in_all(world: World) {
     let refusal = assert_refused!(world.backend.set_flow_tags(named(32, 33)).await, "limit_exceeded");
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("tags"), Some((32, 33))));
     assert_eq!(world.contents().await, before);
-    let nobody = SetFlowTagsArgs { flow_id: FlowId::new(), ..named(0, 1) };
-    assert_refused!(world.backend.set_flow_tags(nobody).await, "flow_not_found");
+    let unknown = SetFlowTagsArgs { flow_id: FlowId::new(), ..named(0, 1) };
+    assert_refused!(world.backend.set_flow_tags(unknown).await, "flow_not_found");
 }
 
 pub(crate) async fn a_listing_asks_for_one_to_a_thousand(world: World) {

@@ -1,4 +1,4 @@
-//! What is promised about flows.
+//! Promises about flows.
 
 pub(crate) mod cancelling;
 pub(crate) mod children;

@@ -1,4 +1,4 @@
-//! A member that has finished may run again, and whatever depends on it after it.
+//! A member that has finished may run again, and with it everything that depends on it.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) async fn a_member_may_run_again_alone(world: World) {
     assert_eq!(flow.run().await, [["a"]], "what depends on it is not run again");
     assert_eq!((flow.stands().await, flow.edge_state("a", "b").await), ("completed", EdgeState::Satisfied));
     let ended = FlowEventKind::Ended { state: FlowState::Completed };
-    assert_eq!(flow.told().await[1..], [ended.clone(), FlowEventKind::Reopened, ended]);
+    assert_eq!(flow.flow_events().await[1..], [ended.clone(), FlowEventKind::Reopened, ended]);
     assert_eq!(flow.group("b").await.succeeded, 1);
 }
 

@@ -1,6 +1,6 @@
 //! A join that has fired cancels upstreams that no other member needs, and no others.
 
-use crate::lease::control::{lost, told_when};
+use crate::lease::control::{control_when, lost};
 use crate::prelude::*;
 use crate::world::graph::{any_of, lenient, quorum};
 
@@ -29,8 +29,8 @@ pub(crate) async fn the_holder_of_a_cancelled_sibling_is_told(world: World) {
     let flow = world.graph("a>z b>z").join("z", any_of()).submit().await;
     let worker = world.worker("hand");
     let started = flow.start().await;
-    let told = told_when(&worker, async || started["a"].complete(b"done").await.unwrap()).await;
-    assert_eq!(told.lost, [lost(&started["b"], LeaseEnding::Cancelled)]);
+    let control = control_when(&worker, async || started["a"].complete(b"done").await.unwrap()).await;
+    assert_eq!(control.lost, [lost(&started["b"], LeaseEnding::Cancelled)]);
 }
 
 pub(crate) async fn a_sibling_another_child_still_needs_is_left_alone(world: World) {
@@ -42,7 +42,7 @@ pub(crate) async fn a_sibling_another_child_still_needs_is_left_alone(world: Wor
     assert_eq!(flow.states("b c d e").await, ["active", "active", "waiting", "waiting_children"]);
     started["c"].complete(b"done").await.unwrap();
     flow.settle().await;
-    assert_eq!(flow.states("b e").await, ["cancelled", "waiting"], "now nobody needs it");
+    assert_eq!(flow.states("b e").await, ["cancelled", "waiting"], "no dependent needs it any more");
 }
 
 pub(crate) async fn a_child_that_has_ended_needs_nobody(world: World) {

@@ -1,4 +1,4 @@
-//! What can no longer run is skipped, all of it and nothing else.
+//! Members that can no longer run are skipped, all of them and no others.
 
 use crate::lease::long_poll::soon;
 use crate::prelude::*;
@@ -15,7 +15,7 @@ pub(crate) async fn a_failure_skips_exactly_what_can_no_longer_run(world: World)
     flow.run().await;
     assert_eq!(flow.states("e f g h").await, ["completed"; 4]);
     assert_eq!(flow.counts().await, [("completed", 5), ("failed", 1), ("skipped", 3)]);
-    assert_eq!(flow.stands().await, "failed", "nobody depends on d, and it was skipped");
+    assert_eq!(flow.stands().await, "failed", "d has no dependents, and it was skipped");
 }
 
 pub(crate) async fn a_failure_that_others_have_borne_is_none(world: World) {

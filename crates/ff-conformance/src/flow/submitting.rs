@@ -1,4 +1,4 @@
-//! A graph is handed in whole, and its members run in the order it asks for.
+//! A graph is submitted whole, and its members run in the order it asks for.
 
 use crate::prelude::*;
 use crate::world::graph::node;
@@ -16,7 +16,7 @@ pub(crate) async fn a_member_waits_until_its_last_upstream_has_succeeded(world: 
     let started = flow.start().await;
     started["a"].complete(b"done").await.unwrap();
     assert_eq!(flow.state("c").await, "waiting_children");
-    assert!(flow.start().await.is_empty(), "nobody gets what waits for others");
+    assert!(flow.start().await.is_empty(), "members that wait for others are not claimed");
     started["b"].complete(b"done").await.unwrap();
     assert_eq!(flow.start_one().await.node(), "c");
 }
@@ -119,7 +119,7 @@ pub(crate) async fn several_flows_do_not_know_each_other(world: World) {
 
 pub(crate) async fn a_submission_tells_once_that_the_flow_is_there(world: World) {
     let flow = world.graph("a>b").submit().await;
-    assert_eq!(flow.told().await, [FlowEventKind::Opened { nodes: 2, edges: 1 }]);
+    assert_eq!(flow.flow_events().await, [FlowEventKind::Opened { nodes: 2, edges: 1 }]);
     assert_eq!(world.describe(&flow.member("a")).await.created_at, world.clock.now());
 }
 

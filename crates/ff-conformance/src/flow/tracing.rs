@@ -1,4 +1,4 @@
-//! Whatever is in a flow is in the trace the flow was submitted in.
+//! Every member of a flow is in the trace the flow was submitted in.
 
 use crate::execution::tracing::trace;
 use crate::prelude::*;

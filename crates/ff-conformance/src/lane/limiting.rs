@@ -24,7 +24,7 @@ pub(crate) async fn every_way_to_end_makes_room(world: World) {
     assert_eq!(claim(&world).await.len(), 0);
     world.clock.advance(next[0].lease_ttl()).await;
     get(&world, 5).await;
-    assert_eq!(claim(&world).await.len(), 0, "what nobody renewed makes room as well, and no more");
+    assert_eq!(claim(&world).await.len(), 0, "an expired lease frees one as well, and no more");
 }
 
 /// Waiting workers do not poll: the end of an execution wakes them.
@@ -37,7 +37,7 @@ pub(crate) async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
         let waiting = tokio::spawn(async move { worker.next(1, ms(50_000)).await });
         assert_eq!(world.worker("other").next(1, ms(0)).await.len(), 0);
         held.complete(b"done").await.unwrap();
-        held = waiting.await.unwrap().pop().expect("there is room for one");
+        held = waiting.await.unwrap().pop().expect("one is free");
     }
 }
 
@@ -116,12 +116,12 @@ async fn submit(world: &World, count: usize) {
     world.backend.submit_many(work).await.unwrap();
 }
 
-/// Waits until there is room for so many, and takes them.
+/// Waits until so many may start, and takes them.
 async fn get(world: &World, count: usize) -> Vec<LeasedExecution> {
     let mut held = Vec::new();
     while held.len() < count {
         let some = world.worker("waiting").next(count - held.len(), ms(50_000)).await;
-        assert!(!some.is_empty(), "there is room for {count}, and only {} came", held.len());
+        assert!(!some.is_empty(), "{count} are free, and only {} came", held.len());
         held.extend(some);
     }
     held

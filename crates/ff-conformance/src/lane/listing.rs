@@ -18,7 +18,7 @@ pub(crate) async fn lanes_are_listed_by_name_page_by_page(world: World) {
     assert_eq!(names(&world, Some("default")).await, ["default/a", "default/b", "default/d"]);
     assert_eq!(names(&world, Some("acme")).await, ["acme/c"]);
     assert_eq!(names(&world, None).await.len(), 4);
-    assert_eq!(names(&world, Some("nobody")).await, Vec::<String>::new());
+    assert_eq!(names(&world, Some("unknown")).await, Vec::<String>::new());
 }
 
 pub(crate) async fn a_lane_says_how_much_of_it_is_where(world: World) {

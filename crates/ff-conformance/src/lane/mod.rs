@@ -1,4 +1,4 @@
-//! What is promised about lanes.
+//! Promises about lanes.
 
 pub(crate) mod draining;
 pub(crate) mod keeping;

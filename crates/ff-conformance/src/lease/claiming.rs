@@ -32,7 +32,7 @@ pub(crate) async fn a_claim_brings_everything_the_work_needs(world: World) {
     assert_eq!(task.fence.lease_epoch, LeaseEpoch(1));
 }
 
-/// Others see who holds it, but nothing that would let them act in the holder's name.
+/// Others see which worker holds it, but nothing that would let them act in the holder's name.
 pub(crate) async fn everybody_sees_who_holds_what(world: World) {
     let held = world.held().await;
     let read = world.describe(&held.id()).await;

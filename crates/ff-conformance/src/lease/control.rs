@@ -6,33 +6,33 @@ use crate::prelude::*;
 
 pub(crate) async fn a_holder_is_told_of_a_cancellation(world: World) {
     let (worker, held) = listening(&world).await;
-    let told = told_when(&worker, async || world.cancel(&held.id()).await.unwrap()).await;
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
+    let control = control_when(&worker, async || world.cancel(&held.id()).await.unwrap()).await;
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::Cancelled)]);
 }
 
 pub(crate) async fn a_holder_is_told_of_a_revocation(world: World) {
     let (worker, held) = listening(&world).await;
-    let told = told_when(&worker, async || world.revoke(&held.id()).await.unwrap()).await;
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::Revoked)]);
+    let control = control_when(&worker, async || world.revoke(&held.id()).await.unwrap()).await;
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::Revoked)]);
 }
 
 pub(crate) async fn a_holder_is_told_that_its_lease_expired(world: World) {
     let (worker, held) = listening(&world).await;
-    let told = told_when(&worker, async || world.clock.advance(held.lease_ttl()).await).await;
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::Expired)]);
+    let control = control_when(&worker, async || world.clock.advance(held.lease_ttl()).await).await;
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::Expired)]);
 }
 
 pub(crate) async fn a_holder_is_told_of_a_timeout_and_of_a_deadline(world: World) {
     world.job("resize").attempt_timeout(ms(1_000)).submit().await;
     let worker = world.worker("holder");
     let held = worker.claim().await;
-    let told = told_when(&worker, async || world.clock.advance(ms(1_000)).await).await;
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::TimedOut)]);
+    let control = control_when(&worker, async || world.clock.advance(ms(1_000)).await).await;
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::TimedOut)]);
 
     world.job("shrink").deadline(ms(1_000)).submit().await;
     let held = worker.clone().kinds(&["shrink"]).claim().await;
-    let told = told_when(&worker, async || world.clock.advance(ms(1_000)).await).await;
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::DeadlinePassed)]);
+    let control = control_when(&worker, async || world.clock.advance(ms(1_000)).await).await;
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::DeadlinePassed)]);
 }
 
 pub(crate) async fn what_a_holder_gave_up_is_no_news(world: World) {
@@ -41,8 +41,8 @@ pub(crate) async fn what_a_holder_gave_up_is_no_news(world: World) {
     finished.complete(b"done").await.unwrap();
     world.held().await.fail_with("input", "unreadable", true).await.unwrap();
     world.held().await.delay(ms(1_000)).await.unwrap();
-    let told = worker.control(Some(&after), ms(20)).await.unwrap();
-    assert_eq!((told.lost, told.missed), (Vec::new(), false));
+    let control = worker.control(Some(&after), ms(20)).await.unwrap();
+    assert_eq!((control.lost, control.missed), (Vec::new(), false));
 }
 
 pub(crate) async fn news_goes_to_the_instance_it_is_about(world: World) {
@@ -50,8 +50,8 @@ pub(crate) async fn news_goes_to_the_instance_it_is_about(world: World) {
     let bystander = world.worker("bystander");
     let (ours, theirs) = (start(&worker).await, start(&bystander).await);
     world.cancel(&held.id()).await.unwrap();
-    let told = timeout(ms(10_000), worker.control(Some(&ours), ms(60_000))).await.expect("not told").unwrap();
-    assert_eq!(told.lost, [lost(&held, LeaseEnding::Cancelled)]);
+    let control = timeout(ms(10_000), worker.control(Some(&ours), ms(60_000))).await.expect("no news in time").unwrap();
+    assert_eq!(control.lost, [lost(&held, LeaseEnding::Cancelled)]);
     assert_eq!(bystander.control(Some(&theirs), ms(20)).await.unwrap().lost, []);
 }
 
@@ -63,15 +63,15 @@ pub(crate) async fn news_between_two_questions_is_kept(world: World) {
         let (one, two) = (world.held().await, world.held().await);
         world.cancel(&one.id()).await.unwrap();
         world.revoke(&two.id()).await.unwrap();
-        let mut told = Vec::new();
-        while told.len() < 2 {
+        let mut losses = Vec::new();
+        while losses.len() < 2 {
             let control =
-                timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("not told").unwrap();
+                timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("no news in time").unwrap();
             assert!(!control.missed);
-            told.extend(control.lost);
+            losses.extend(control.lost);
             after = control.next;
         }
-        assert_eq!(told, [lost(&one, LeaseEnding::Cancelled), lost(&two, LeaseEnding::Revoked)]);
+        assert_eq!(losses, [lost(&one, LeaseEnding::Cancelled), lost(&two, LeaseEnding::Revoked)]);
         world.cancel(&two.id()).await.unwrap();
     }
 }
@@ -80,11 +80,12 @@ pub(crate) async fn news_is_told_once(world: World) {
     let (worker, held) = listening(&world).await;
     let after = start(&worker).await;
     world.cancel(&held.id()).await.unwrap();
-    let told = timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("not told").unwrap();
-    assert_eq!(told.lost.len(), 1);
-    assert_eq!(worker.control(Some(&told.next), ms(20)).await.unwrap().lost, []);
+    let control =
+        timeout(ms(10_000), worker.control(Some(&after), ms(60_000))).await.expect("no news in time").unwrap();
+    assert_eq!(control.lost.len(), 1);
+    assert_eq!(worker.control(Some(&control.next), ms(20)).await.unwrap().lost, []);
     let again = worker.control(Some(&after), ms(60_000)).await.unwrap();
-    assert_eq!(again.lost, told.lost, "an answer that got lost can be asked for again");
+    assert_eq!(again.lost, control.lost, "an answer that got lost can be asked for again");
 }
 
 pub(crate) async fn a_place_nobody_was_told_is_refused(world: World) {
@@ -111,13 +112,13 @@ async fn start(worker: &Worker) -> String {
     worker.control(None, ms(0)).await.unwrap().next
 }
 
-/// What a worker that already listens is told when `event` happens.
-pub(crate) async fn told_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Control {
+/// The control message that a listening worker gets when `event` happens.
+pub(crate) async fn control_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Control {
     let after = start(worker).await;
     let listener = worker.clone();
     let listening = tokio::spawn(async move { listener.control(Some(&after), ms(60_000)).await });
     event().await;
-    timeout(ms(10_000), listening).await.expect("the holder was not told").unwrap().unwrap()
+    timeout(ms(10_000), listening).await.expect("no news for the holder").unwrap().unwrap()
 }
 
 pub(crate) fn lost(held: &LeasedExecution, ended: LeaseEnding) -> LeaseLost {

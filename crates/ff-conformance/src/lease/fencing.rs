@@ -1,4 +1,4 @@
-//! The fence table: who may still write, and what the others are told.
+//! The fence table: which fence may still write, and how the others are refused.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is promised about leases.
+//! Promises about leases.
 
 pub(crate) mod claiming;
 pub(crate) mod control;

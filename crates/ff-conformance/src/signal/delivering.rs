@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use crate::prelude::*;
 use crate::world::conditions::{all, count, named};
 
-/// Counted or not, a signal is recorded with what became of it; only a duplicate is not.
+/// Counted or not, a signal is recorded with its effect; only a duplicate is not.
 pub(crate) async fn every_sender_is_told_what_became_of_its_signal(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;

@@ -1,4 +1,4 @@
-//! What was delivered, on whichever partition, is one feed that can be followed with a cursor.
+//! The deliveries of all partitions are one feed that can be followed with a cursor.
 
 use std::pin::pin;
 
@@ -38,10 +38,10 @@ pub(crate) async fn a_delivery_says_what_was_delivered(world: World) {
     let held = world.worker("holder").namespace("acme").claim().await;
     let waitpoint = held.wait_on("approval").await;
     let delivered = waitpoint.send("approved").await.unwrap();
-    let [told] = &everything(&world).await[..] else { panic!("not one delivery") };
+    let [delivery] = &everything(&world).await[..] else { panic!("not one delivery") };
     let signal = world.backend.signal(&held.id(), &delivered.signal_id).await.unwrap().signal;
     let expected = Delivery {
-        position: told.position,
+        position: delivery.position,
         namespace: held.task.namespace.clone(),
         execution_id: held.id(),
         signal_id: signal.id,
@@ -50,8 +50,8 @@ pub(crate) async fn a_delivery_says_what_was_delivered(world: World) {
         source: signal.source,
         effect: Effect::Satisfied,
     };
-    assert_eq!(*told, expected);
-    assert_eq!(told.position.at, world.clock.now());
+    assert_eq!(*delivery, expected);
+    assert_eq!(delivery.position.at, world.clock.now());
 }
 
 pub(crate) async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_not(world: World) {
@@ -71,13 +71,13 @@ pub(crate) async fn decisions_and_timeouts_are_in_the_feed_and_duplicates_are_no
     for _ in 0..2 {
         world.backend.deliver(last.signal_once("once", "once")).await.unwrap();
     }
-    let told = everything(&world).await;
+    let deliveries = everything(&world).await;
     assert_eq!(
-        told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(),
+        deliveries.iter().map(|delivery| delivery.name.as_str()).collect::<Vec<_>>(),
         ["early", "timeout", "approved", "once"]
     );
     let recorded: Vec<_> = world.signals(&held.id()).await.iter().map(|signal| signal.id).collect();
-    assert_eq!(ids(&told), recorded);
+    assert_eq!(ids(&deliveries), recorded);
 }
 
 pub(crate) async fn a_reader_without_a_cursor_begins_now(world: World) {
@@ -91,7 +91,7 @@ pub(crate) async fn a_reader_without_a_cursor_begins_now(world: World) {
     assert_eq!(ids(&after(&world, &start.next, 9).await.deliveries), [sent]);
 }
 
-/// A partition that had nothing to tell when a reader began is followed from its first signal on.
+/// A partition that had no delivery when a reader began is followed from its first signal on.
 pub(crate) async fn a_reader_that_began_before_everything_misses_nothing(world: World) {
     let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 9 }).await.unwrap();
     let mut sent = Vec::new();
@@ -104,22 +104,23 @@ pub(crate) async fn a_reader_that_began_before_everything_misses_nothing(world: 
 
 pub(crate) async fn a_waiting_reader_is_told_at_once(world: World) {
     for waitpoint in on_every_partition(&world).await {
-        let told = told_when(&world, async || waitpoint.send("vote").await.unwrap()).await;
-        assert_eq!(told[0].execution_id, waitpoint.execution_id);
-        assert_eq!(told.len(), 1);
+        let deliveries = deliveries_when(&world, async || waitpoint.send("vote").await.unwrap()).await;
+        assert_eq!(deliveries[0].execution_id, waitpoint.execution_id);
+        assert_eq!(deliveries.len(), 1);
     }
 }
 
 pub(crate) async fn a_waiting_reader_is_told_of_decisions_and_timeouts_too(world: World) {
     let (held, _) = world.suspended().await;
-    let told = told_when(&world, async || world.decide(&held.id(), OperatorDecision::Reject).await.unwrap()).await;
-    assert_eq!(told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(), ["rejected"]);
+    let deliveries =
+        deliveries_when(&world, async || world.decide(&held.id(), OperatorDecision::Reject).await.unwrap()).await;
+    assert_eq!(deliveries.iter().map(|delivery| delivery.name.as_str()).collect::<Vec<_>>(), ["rejected"]);
     let next = world.worker("next").claim().await;
     let timeout = Some(Timeout::After(1_000));
     let wish = SuspendArgs { timeout, timeout_behavior: TimeoutBehavior::AutoResume, ..next.wish("approval") };
     let [_] = next.wait(wish).await;
-    let told = told_when(&world, async || world.clock.advance(ms(1_000)).await).await;
-    assert_eq!(told.iter().map(|told| told.name.as_str()).collect::<Vec<_>>(), ["timeout"]);
+    let deliveries = deliveries_when(&world, async || world.clock.advance(ms(1_000)).await).await;
+    assert_eq!(deliveries.iter().map(|delivery| delivery.name.as_str()).collect::<Vec<_>>(), ["timeout"]);
 }
 
 pub(crate) async fn what_is_in_the_feed_is_told_without_waiting(world: World) {
@@ -163,14 +164,14 @@ async fn on_every_partition(world: &World) -> Vec<Waitpoint> {
     waitpoints
 }
 
-/// What a reader that already waits is told when `event` happens.
-async fn told_when<T>(world: &World, event: impl AsyncFnOnce() -> T) -> Vec<Delivery> {
+/// The deliveries that a waiting reader gets when `event` happens.
+async fn deliveries_when<T>(world: &World, event: impl AsyncFnOnce() -> T) -> Vec<Delivery> {
     let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 1 }).await.unwrap().next;
     let args = DeliveriesArgs { after: Some(start), limit: 9 };
     let mut waiting = pin!(world.long_poll.next_deliveries(args, 60_000));
-    assert!(timeout(ms(20), &mut waiting).await.is_err(), "there is nothing to tell yet");
+    assert!(timeout(ms(20), &mut waiting).await.is_err(), "there is no delivery yet");
     event().await;
-    timeout(ms(10_000), waiting).await.expect("nobody was told").unwrap().deliveries
+    timeout(ms(10_000), waiting).await.expect("no reader was woken").unwrap().deliveries
 }
 
 async fn everything(world: &World) -> Vec<Delivery> {

@@ -69,7 +69,8 @@ pub(crate) async fn five_hundred_early_signals_are_kept(world: World) {
     assert_eq!(signals.len(), 500);
 }
 
-/// The feed of a partition keeps as many as one execution takes, and who comes too late for the first is told.
+/// The feed of a partition keeps as many as one execution takes, and a reader that comes too late for the first is told
+/// so.
 pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many(world: World) {
     world.job("resize").on_partition(3).submit().await;
     let held = world.worker("holder").claim().await;

@@ -1,4 +1,4 @@
-//! What is promised about signals.
+//! Promises about signals.
 
 pub(crate) mod delivering;
 pub(crate) mod feed;

@@ -53,8 +53,8 @@ pub(crate) async fn a_signal_nobody_received_is_not_found(world: World) {
     assert_refused!(world.backend.signal(&other, &sent[0]).await, "not_found");
     let unknown = ExecutionId::new(0, Uuid::now_v7());
     assert_refused!(world.backend.signal(&unknown, &sent[0]).await, "execution_not_found");
-    let of_nobody = SignalsArgs { execution_id: unknown, skip: 0, limit: 1 };
-    assert_refused!(world.backend.signals(of_nobody).await, "execution_not_found");
+    let of_unknown = SignalsArgs { execution_id: unknown, skip: 0, limit: 1 };
+    assert_refused!(world.backend.signals(of_unknown).await, "execution_not_found");
     let beyond = ExecutionId::new(world.partitions().end, Uuid::now_v7());
     assert_refused!(world.backend.signal(&beyond, &sent[0]).await, "invalid_execution_id");
 }

@@ -33,7 +33,8 @@ pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["first", "second", "other"]);
 }
 
-/// What came early to several waitpoints counts in the order the holder names them, and for each in the order it came.
+/// Signals that came early to several waitpoints count in the order the holder names them, and for each in the order
+/// they came.
 pub(crate) async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World) {
     let held = world.held().await;
     let (a, b) = (held.ahead("a").await, held.ahead("b").await);

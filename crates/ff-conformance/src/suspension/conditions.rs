@@ -15,8 +15,8 @@ pub(crate) async fn a_named_signal_is_told_from_any_other(world: World) {
 
 pub(crate) async fn any_signal_will_do_where_none_is_named(world: World) {
     let (_, waitpoint) = world.suspended().await;
-    assert_eq!(waitpoint.effect("whatever").await, Effect::Satisfied);
-    goes_on_with(&world, &["whatever"]).await;
+    assert_eq!(waitpoint.effect("any").await, Effect::Satisfied);
+    goes_on_with(&world, &["any"]).await;
 }
 
 pub(crate) async fn all_of_needs_every_member(world: World) {
@@ -72,12 +72,12 @@ pub(crate) async fn a_count_of_sources_counts_each_once(world: World) {
     goes_on_with(&world, &["one", "three"]).await;
 }
 
-/// A kind of sender is as much a part of who sent it as the name: two kinds are two sources.
+/// The kind of a sender is a part of the source like the name: two kinds are two sources.
 pub(crate) async fn a_source_is_its_kind_and_its_name(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Sources, &["a"]), ["a"]).await;
-    assert_eq!(a.effect("from-nobody").await, Effect::Appended);
-    assert_eq!(a.effect("from-nobody-again").await, Effect::Recounted);
+    assert_eq!(a.effect("unnamed").await, Effect::Appended);
+    assert_eq!(a.effect("unnamed-again").await, Effect::Recounted);
     assert_eq!(a.effect_from("ada", "from-ada").await, Effect::Satisfied);
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn two_count_nodes_do_not_see_each_others_signals(world: World)
     goes_on_with(&world, &["a1", "a2", "b1", "b2"]).await;
 }
 
-/// Two nodes over one waitpoint each count for themselves, and tell apart what each is told to.
+/// Two nodes over one waitpoint each count for themselves, each by its own distinction.
 pub(crate) async fn nodes_over_one_waitpoint_count_for_themselves(world: World) {
     let held = world.held().await;
     let both = all([count(2, Distinct::Signals, &["a"]), count(2, Distinct::Sources, &["a"])]);

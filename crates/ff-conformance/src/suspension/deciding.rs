@@ -24,13 +24,13 @@ pub(crate) async fn the_worker_hears_what_was_decided(world: World) {
         assert_eq!(resumed.public_state, PublicState::Waiting);
         let next = world.worker("next").claim().await;
         assert_eq!(next.task.resumption.as_ref().unwrap().by, ResumedBy::Operator);
-        let [told] = &next.signals[..] else { panic!("not one signal") };
-        assert_eq!((told.signal.name.as_str(), &told.payload), (name, &args.payload));
+        let [received] = &next.signals[..] else { panic!("not one signal") };
+        assert_eq!((received.signal.name.as_str(), &received.payload), (name, &args.payload));
         assert_eq!(
-            (told.signal.source.to_string().as_str(), told.signal.effect),
+            (received.signal.source.to_string().as_str(), received.signal.effect),
             ("operator:ada@example.org", Effect::Satisfied)
         );
-        assert_eq!(told.signal.waitpoint_id, Some(waitpoint.id()));
+        assert_eq!(received.signal.waitpoint_id, Some(waitpoint.id()));
         next.complete(b"done").await.unwrap();
     }
 }
@@ -127,7 +127,7 @@ pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(w
                 assert_refused!(late, "execution_not_suspended");
                 "approved"
             }
-            neither => panic!("nobody ended it: {neither:?}"),
+            neither => panic!("neither ended it: {neither:?}"),
         };
         assert_eq!(world.worker("next").claim().await.handed(), [heard]);
     }

@@ -1,4 +1,4 @@
-//! Whatever ends the work ends its suspension, and an end is an end for every token that was handed out.
+//! Every end of an execution ends its suspension, and every token that was handed out.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, signal};
@@ -50,7 +50,7 @@ pub(crate) async fn a_deadline_comes_before_a_wait_that_times_out_with_it(world:
     assert_eq!(world.ended(&id).await.by, FinishedBy::Deadline);
 }
 
-/// What an earlier life waited for is nothing to the next one.
+/// A replayed execution has nothing of an earlier suspension.
 pub(crate) async fn a_replay_starts_without_what_was_waited_for(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();
@@ -103,6 +103,6 @@ pub(crate) async fn who_waits_for_an_end_hears_of_a_wait_that_timed_out(world: W
     let [_] = held.wait(SuspendArgs { timeout: Some(Timeout::After(1_000)), ..held.wish("approval") }).await;
     assert_eq!(world.long_poll.ended(&held.id(), 20).await.unwrap(), None);
     world.clock.advance(ms(1_000)).await;
-    let told = world.long_poll.ended(&held.id(), 60_000).await.unwrap().unwrap();
-    assert_eq!((told.outcome, told.by), (Outcome::Failed, FinishedBy::SuspensionTimeout));
+    let end = world.long_poll.ended(&held.id(), 60_000).await.unwrap().unwrap();
+    assert_eq!((end.outcome, end.by), (Outcome::Failed, FinishedBy::SuspensionTimeout));
 }

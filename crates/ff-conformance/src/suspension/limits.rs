@@ -1,4 +1,4 @@
-//! What is wrong with a wish to wait is said by the field it is wrong in, and nothing is written.
+//! A bad request to suspend is refused by the name of its field, and nothing is written.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, nested, signal};

@@ -1,4 +1,4 @@
-//! What is promised about suspensions.
+//! Promises about suspensions.
 
 pub(crate) mod ahead;
 pub(crate) mod conditions;

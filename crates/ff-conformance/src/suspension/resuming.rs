@@ -59,7 +59,7 @@ pub(crate) async fn work_that_never_waited_brings_no_signals(world: World) {
     assert_eq!(held.task.resumption, None);
 }
 
-/// What met the condition comes first, then what else counted, then what did not count.
+/// Signals that met the condition come first, then others that counted, then those that did not count.
 pub(crate) async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
     let held = world.held().await;
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
@@ -168,11 +168,11 @@ pub(crate) async fn a_later_suspension_hands_only_its_own_signals(world: World) 
     assert_eq!(world.worker("third").claim().await.handed(), ["second"]);
 }
 
-/// What a worker that already waits gets when `event` happens.
+/// What a waiting worker gets when `event` happens.
 async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> LeasedExecution {
     let worker = world.worker("waiting");
     let mut waiting = pin!(worker.next(1, ms(60_000)));
     assert!(timeout(ms(20), &mut waiting).await.is_err(), "there was nothing to wait for");
     event().await;
-    timeout(ms(10_000), waiting).await.expect("nobody was woken").remove(0)
+    timeout(ms(10_000), waiting).await.expect("no waiter was woken").remove(0)
 }

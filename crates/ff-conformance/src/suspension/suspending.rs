@@ -30,12 +30,12 @@ pub(crate) async fn who_suspended_cannot_go_on_with_it(world: World) {
 
 pub(crate) async fn only_its_holder_can_suspend_work(world: World) {
     let held = world.held().await;
-    let nobodys = world.submit("shrink", b"dog.png").await;
+    let unleased = world.submit("shrink", b"dog.png").await;
     let before = world.contents().await;
     let stranger = held.with_fence(|fence| fence.lease_id = LeaseId::new());
     assert_refused!(world.suspend(stranger.wish("approval")).await, "stale_lease");
     let of = |execution_id| SuspendArgs { execution_id, ..held.wish("approval") };
-    assert_refused!(world.suspend(of(nobodys)).await, "execution_not_active");
+    assert_refused!(world.suspend(of(unleased)).await, "execution_not_active");
     let unknown = ExecutionId::new(0, Uuid::now_v7());
     assert_refused!(world.suspend(of(unknown)).await, "execution_not_found");
     assert_eq!(world.contents().await, before);
@@ -101,8 +101,8 @@ pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: Worl
     ahead.send("note").await.unwrap();
     world.clock.advance(ms(1)).await;
     let [waitpoint] = held.wait(held.wish("approval")).await;
-    let told = world.backend.waitpoints(&held.id()).await.unwrap();
-    let [first, second] = &told[..] else { panic!("not two waitpoints") };
+    let open = world.backend.waitpoints(&held.id()).await.unwrap();
+    let [first, second] = &open[..] else { panic!("not two waitpoints") };
     assert_eq!((first.waitpoint_id, first.state, first.buffered), (ahead.id(), WaitpointState::Pending, 1));
     assert_eq!(first.expires_at, Some(first.created_at + limits::PENDING_WAITPOINT_MS));
     assert_eq!((second.waitpoint_id, second.state, second.expires_at), (waitpoint.id(), WaitpointState::Active, None));
@@ -111,7 +111,7 @@ pub(crate) async fn open_waitpoints_are_told_without_what_opens_them(world: Worl
     assert_eq!(second.token_fingerprint, waitpoint.granted.waitpoint_token.fingerprint());
     assert_ne!(first.token_fingerprint, second.token_fingerprint);
     waitpoint.send("approved").await.unwrap();
-    assert_eq!(world.backend.waitpoints(&held.id()).await.unwrap(), told[..1]);
+    assert_eq!(world.backend.waitpoints(&held.id()).await.unwrap(), open[..1]);
     let unknown = ExecutionId::new(0, Uuid::now_v7());
     assert_refused!(world.backend.waitpoints(&unknown).await, "execution_not_found");
 }

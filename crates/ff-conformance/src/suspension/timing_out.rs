@@ -32,10 +32,13 @@ pub(crate) async fn work_whose_wait_times_out_may_go_on_and_hear_so(world: World
     let resumed = world.worker("next").claim().await;
     assert!(resumed.task.resumed);
     assert_eq!(resumed.task.resumption.as_ref().unwrap().by, ResumedBy::Timeout);
-    let [told] = &resumed.signals[..] else { panic!("not one signal") };
-    assert_eq!((told.signal.name.as_str(), told.signal.source.to_string().as_str()), (Signal::TIMEOUT, "engine"));
-    assert_eq!((told.signal.effect, &told.payload), (Effect::Satisfied, &None));
-    assert_eq!(world.signals(&held.id()).await, std::slice::from_ref(&told.signal));
+    let [received] = &resumed.signals[..] else { panic!("not one signal") };
+    assert_eq!(
+        (received.signal.name.as_str(), received.signal.source.to_string().as_str()),
+        (Signal::TIMEOUT, "engine")
+    );
+    assert_eq!((received.signal.effect, &received.payload), (Effect::Satisfied, &None));
+    assert_eq!(world.signals(&held.id()).await, std::slice::from_ref(&received.signal));
 }
 
 pub(crate) async fn work_whose_wait_times_out_may_be_handed_to_an_operator(world: World) {

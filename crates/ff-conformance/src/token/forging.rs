@@ -28,7 +28,7 @@ pub async fn forge(world: &World, many: usize) {
     assert_eq!(genuine.effect, Effect::Appended);
 }
 
-/// What a forger has to start from: a token that works, one whose secret is retired, and one of other work.
+/// A forger's material: a token that works, one whose secret is retired, and one of other work.
 struct Forger {
     current: Waitpoint,
     retired: Waitpoint,
@@ -89,7 +89,7 @@ impl Forger {
 
 const KINDS: usize = 16;
 
-/// Whether a server has stopped listening to who guesses, before anything is judged.
+/// Whether a server has begun to refuse a guessing caller before it verifies a token.
 fn is_held_back(answer: &Answer<Delivered>) -> bool {
     matches!(answer, Err(error) if error.code() == Code::RateLimitExceeded)
 }

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::world::conditions::{all, count, key, signal};
 
-/// Without a valid token, work that exists is answered like work that does not, whatever state it is in.
+/// Without a valid token, an execution that exists is answered like one that does not, in every state.
 pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
@@ -113,7 +113,8 @@ pub(crate) async fn an_operator_can_read_a_token(world: World) {
     assert_refused!(world.backend.waitpoint_token(&unknown, &waitpoint.id()).await, "execution_not_found");
 }
 
-/// What is there and what is not, with a forged token and without any: one refusal each, to the letter.
+/// An execution that exists and one that does not, with a forged token and without any: one refusal each, to the
+/// letter.
 async fn looks_alike(world: &World, waitpoint: &Waitpoint, forged: &PresentedToken) {
     let partition = waitpoint.execution_id.partition();
     for (token, code) in [(forged, "invalid_token"), (&PresentedToken::default(), "missing_token")] {

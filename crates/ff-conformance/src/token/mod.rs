@@ -1,4 +1,4 @@
-//! What is promised about the tokens that open waitpoints and read streams, and the secrets behind them.
+//! Promises about the tokens that open waitpoints and read streams, and the secrets behind them.
 
 pub(crate) mod forging;
 pub(crate) mod judging;

@@ -202,7 +202,7 @@ pub(crate) async fn a_grace_may_be_ten_years(world: World) {
     assert!(world.backend.rotate_secret(args).await.unwrap().is_complete());
 }
 
-/// What was handed out ahead, and signals that came early, outlast a rotation.
+/// Tokens made ahead, and signals that came early, outlast a rotation.
 pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;

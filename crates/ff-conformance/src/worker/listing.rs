@@ -1,4 +1,4 @@
-//! Who works is listed while it is there.
+//! A worker is listed while it is alive.
 
 use super::{names, worker};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! What is promised about workers.
+//! Promises about workers.
 
 pub(crate) mod listing;
 pub(crate) mod registering;

@@ -41,7 +41,7 @@ impl WorldClock {
         Self { test_clock, engine_store }
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> TimestampMs {
         self.test_clock.now()
     }

@@ -1,4 +1,4 @@
-//! What a holder says of the flow its work is in, and what it was handed from it.
+//! Calls of a holder about the flow its work is in, and the inputs it got from it.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{GrowFlowArgs, WaitForChildrenArgs, WaitedForChildren};
@@ -8,7 +8,7 @@ use super::LeasedExecution;
 use super::graph::growth;
 
 impl LeasedExecution {
-    /// What it is called in its flow.
+    /// Its name in its flow.
     pub fn node(&self) -> &str {
         self.task.flow.as_ref().expect("it should be in a flow").node.as_str()
     }

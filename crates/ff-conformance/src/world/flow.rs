@@ -1,4 +1,4 @@
-//! A flow that is there, and those who work on it.
+//! A submitted flow, and the workers on it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -79,7 +79,7 @@ impl Flow {
         edge_id(&self.id, &self.member(from), &self.member(to))
     }
 
-    /// Has an engine do whatever is due or owed.
+    /// Has an engine do everything that is due or pending.
     pub async fn settle(&self) {
         self.world.clock.fire_due_on(self.partition()).await;
     }
@@ -192,8 +192,8 @@ impl Flow {
         }
     }
 
-    /// What it told of itself, without its members.
-    pub async fn told(&self) -> Vec<FlowEventKind> {
+    /// The events of the flow itself, without those of its members.
+    pub async fn flow_events(&self) -> Vec<FlowEventKind> {
         let events = self.events_by(limits::PAGE).await.into_iter().map(|event| event.what);
         events.filter(|what| !matches!(what, FlowEventKind::Moved { .. })).collect()
     }

@@ -122,7 +122,7 @@ impl Graph {
         self
     }
 
-    /// What the submission is asked with.
+    /// The arguments of the submission.
     pub fn args(self) -> SubmitFlowArgs {
         self.args
     }

@@ -16,11 +16,11 @@ use ff_core::types::{ExecutionId, Kind, StepName};
 
 use super::World;
 
-/// What a worker holds, or held: it can say everything a holder may say, in time or too late.
+/// An execution that a worker holds, or held, with every call of a holder, in time or too late.
 #[derive(Clone)]
 pub struct LeasedExecution {
     pub(super) world: World,
-    /// What the claim said of it.
+    /// The task of the claim.
     pub task: Task,
     /// The bytes that came with it.
     pub payload: Payload,
@@ -43,7 +43,7 @@ impl LeasedExecution {
         self.task.execution_id
     }
 
-    /// What it proves its hold with.
+    /// The fence of its lease.
     pub fn fence(&self) -> Fence {
         self.task.fence
     }

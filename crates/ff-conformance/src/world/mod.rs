@@ -53,15 +53,15 @@ pub type Contents = Vec<Snapshot>;
 /// A store under test as its callers reach it. Clones are the same world.
 #[derive(Clone)]
 pub struct World {
-    /// What callers ask.
+    /// The store that callers use.
     pub backend: Arc<dyn EngineBackend>,
-    /// What callers wait for.
+    /// The long polls of the store.
     pub long_poll: Arc<dyn LongPoll>,
     /// The store beneath, for what only an engine asks.
     pub engine_store: Arc<dyn EngineStore>,
     /// The time, which only the test moves.
     pub clock: WorldClock,
-    /// Whether callers come through a server, which holds back who shows many wrong tokens.
+    /// Whether callers come through a server, which throttles a caller with many wrong tokens.
     pub is_guarded: bool,
     endings: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
     flows: Arc<AtomicU16>,

@@ -54,7 +54,7 @@ impl Submission {
         self
     }
 
-    /// What makes another submission the same.
+    /// The idempotency key.
     pub fn key(mut self, key: &str) -> Self {
         self.args.idempotency_key = Some(IdempotencyKey::parse(key).unwrap());
         self
@@ -124,7 +124,7 @@ impl Submission {
         self
     }
 
-    /// What the submission is asked with.
+    /// The arguments of the submission.
     pub fn args(self) -> SubmitArgs {
         self.args
     }

@@ -50,7 +50,7 @@ impl LeasedExecution {
         Waitpoint::new(self.world.clone(), self.id(), granted)
     }
 
-    /// What a waitpoint made ahead is asked for with.
+    /// The arguments that create a waitpoint ahead.
     pub fn ahead_args(&self, of: &str) -> CreateWaitpointArgs {
         let expires_in_ms = limits::PENDING_WAITPOINT_MS;
         CreateWaitpointArgs { execution_id: self.id(), fence: self.fence(), key: key(of), expires_in_ms }

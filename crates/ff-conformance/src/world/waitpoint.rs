@@ -15,7 +15,7 @@ pub struct Waitpoint {
     world: World,
     /// Whose waitpoint it is.
     pub execution_id: ExecutionId,
-    /// What its maker was told of it.
+    /// The waitpoint as its maker got it.
     pub granted: GrantedWaitpoint,
 }
 
@@ -56,12 +56,12 @@ impl Waitpoint {
         self.world.backend.deliver(self.signal(name)).await
     }
 
-    /// Sends a signal to it, and says what became of it.
+    /// Sends a signal to it, and returns its effect.
     pub async fn effect(&self, name: &str) -> Effect {
         self.send(name).await.unwrap().effect
     }
 
-    /// Sends a signal to it as this user, and says what became of it.
+    /// Sends a signal to it as this user, and returns its effect.
     pub async fn effect_from(&self, user: &str, name: &str) -> Effect {
         let source = Source::parse("user", Some(user)).unwrap();
         self.world.backend.deliver(DeliverArgs { source, ..self.signal(name) }).await.unwrap().effect

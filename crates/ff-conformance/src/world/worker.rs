@@ -58,7 +58,7 @@ impl Worker {
         self
     }
 
-    /// Who it says it is.
+    /// Its identity.
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
@@ -92,7 +92,7 @@ impl Worker {
         }
     }
 
-    /// What a claim of this worker is asked with.
+    /// The arguments of a claim of this worker.
     pub fn claim_args(&self, partition: u16, max: usize) -> ClaimArgs {
         ClaimArgs {
             partition,
@@ -111,7 +111,7 @@ impl Worker {
         self.hold(claimed)
     }
 
-    /// What a waiting claim of this worker is asked with.
+    /// The arguments of a waiting claim of this worker.
     pub fn next_args(&self, max: usize, wait: Duration) -> NextArgs {
         NextArgs {
             namespace: self.namespace.clone(),

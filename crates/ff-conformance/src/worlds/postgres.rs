@@ -47,7 +47,7 @@ async fn schema(server: &Postgres) -> String {
     schema
 }
 
-/// Empties every table but the one with the version of the schema. What else a new store has is made when it is opened.
+/// Empties every table but the one with the version of the schema. The rest is made when the store is opened.
 async fn empty(server: &Postgres, schema: &str) {
     let address = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
     let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();

@@ -1,4 +1,4 @@
-//! The keyspace on Valkey as docs/keyspace.md shows it, compared with what a server was told to write.
+//! The keyspace on Valkey as docs/keyspace.md shows it, compared with the keys that a server wrote.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

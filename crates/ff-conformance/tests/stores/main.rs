@@ -107,7 +107,7 @@ fn a_scope_has_what_it_says() {
     }
 }
 
-/// What is left out above.
+/// The promises left out above.
 mod full {
     use super::*;
 

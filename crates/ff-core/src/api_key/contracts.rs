@@ -1,4 +1,4 @@
-//! What administrators ask of keys, and what they are told.
+//! Arguments and replies of the administration of API keys.
 
 use serde::{Deserialize, Serialize};
 

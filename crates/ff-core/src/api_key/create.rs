@@ -1,4 +1,4 @@
-//! Creating: an administrator lets somebody in.
+//! Creating an API key.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::partition::{PartitionConfig, key_partition};
 use crate::types::{KeyId, KeyName, Namespace, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A new key. Whoever asks has drawn the secret and hands it to its holder; the store is told its hash alone.
+/// A new key. The caller has drawn the secret and hands it to its holder; the store gets only its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateKeyArgs {
     pub key_id: KeyId,
@@ -26,8 +26,8 @@ pub struct CreateKeyArgs {
 }
 
 impl CreateKeyArgs {
-    /// A key of every tenant manages or operates: whoever hands in or does work does it as somebody. An administrator's
-    /// key has no tenant, since what it manages belongs to none.
+    /// A key of every tenant manages or operates: submitting and working needs a tenant. An administrator's key has no
+    /// tenant, since what it manages belongs to none.
     pub fn check(&self) -> Result<(), Refusal> {
         let (admin, operate) = (self.roles.contains(&Role::Admin), self.roles.contains(&Role::Operate));
         match &self.namespace {

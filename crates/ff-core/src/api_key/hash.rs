@@ -1,4 +1,4 @@
-//! What a store keeps of a key's secret.
+//! The hash of a key's secret, which stores keep.
 
 use std::fmt;
 

@@ -1,11 +1,11 @@
-//! Judging: whether who shows a key is heard.
+//! Judging: whether a presented key is accepted.
 
 use super::{ApiKey, KeyInfo, SecretKey};
 use crate::engine_error::{Code, Refusal};
 use crate::types::TimestampMs;
 
-/// The key somebody shows, if it is known, proven and valid. An id that is not known and a secret that is wrong are
-/// answered alike; only who has proven the secret learns what became of the key.
+/// The presented key, if it is known, its secret is right and it is valid. An unknown id and a wrong secret are
+/// answered alike; only a caller that has proven the secret learns what became of the key.
 pub fn judge<'k>(known: Option<&'k ApiKey>, shown: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
     let proven = known.filter(|known| known.info.key_id == *shown.id() && known.secret_hash == shown.hash());
     let info = &proven.ok_or_else(unknown_key)?.info;
@@ -24,12 +24,12 @@ pub fn check_validity(info: &KeyInfo, now: TimestampMs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whatever is shown in place of a key, or under an id nobody knows.
+/// A text that is no key, or a key with an unknown id.
 pub fn unknown_key() -> Refusal {
     unauthenticated("is not a key of this deployment")
 }
 
-/// Why somebody is not heard.
+/// Why a request is not authenticated.
 pub fn unauthenticated(why: &str) -> Refusal {
     Code::Unauthenticated.refusal().at("Authorization").because(why)
 }

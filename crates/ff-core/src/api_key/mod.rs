@@ -1,4 +1,4 @@
-//! API keys: who may ask, for what, and as which tenant.
+//! API keys: what their holders may do, and as which tenant.
 
 pub mod contracts;
 mod create;

@@ -1,4 +1,4 @@
-//! What a store knows of a key.
+//! The record of a key.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ pub struct ApiKey {
     pub secret_hash: KeyHash,
 }
 
-/// A key as those who manage keys see it: everything but what is kept of its secret.
+/// A key as administrators see it: everything but the hash of its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyInfo {
     pub key_id: KeyId,
-    /// What it is called by those who manage keys.
+    /// Its name, chosen by an administrator.
     pub name: KeyName,
     pub roles: BTreeSet<Role>,
     /// The tenant it acts as; every tenant when none is named.

@@ -1,4 +1,4 @@
-//! Revoking: an administrator lets somebody in no more.
+//! Revoking an API key.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct RevokeKeyArgs {
     pub key_id: KeyId,
 }
 
-/// Nobody is heard under it any more.
+/// Requests with this key are refused from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevokedKey {

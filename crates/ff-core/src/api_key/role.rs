@@ -16,7 +16,7 @@ pub enum Role {
     Work,
     /// Deliver signals without showing a waitpoint's token.
     Signal,
-    /// Search, decide, steer and examine the work of others.
+    /// Search, decide, control and examine the work of others.
     Operate,
     /// Manage keys and secrets, and everything else.
     Admin,

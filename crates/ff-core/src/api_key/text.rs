@@ -16,7 +16,7 @@ const SECRET_BYTES: usize = 32;
 /// How many bytes of randomness the id of a key has.
 const ID_BYTES: usize = 8;
 
-/// A key with its secret. Whoever has its text may do what the key is for, so nothing but [`expose`] shows it.
+/// A key with its secret. Its text grants everything the key is for, so nothing but [`expose`] shows it.
 ///
 /// [`expose`]: SecretKey::expose
 #[derive(Clone)]

@@ -26,7 +26,7 @@ pub trait EngineBackend: Perform {
     /// partition; running executions go on. Safe to repeat, and to be repeated when it was not answered.
     async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo>;
 
-    /// Brings a new secret to every partition, and says what became of it on each.
+    /// Brings a new secret to every partition, and returns the result of each.
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport>;
 
     /// Signs a token that reads the stream of an execution for a while, for a reader without a key.

@@ -1,4 +1,4 @@
-//! What the doctor looks for in flows, their members, edges and joins.
+//! The doctor's checks of flows, their members, edges and joins.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
         waits_for_its_join(execution, snapshot, &mut findings);
     }
     for edge in snapshot.edges.values() {
-        told(edge, snapshot, &mut findings);
+        check_edge_state(edge, snapshot, &mut findings);
     }
     for group in snapshot.groups.values() {
         counted(group, &graph, &mut findings);
@@ -217,8 +217,8 @@ fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut
     }
 }
 
-/// I9: an edge stands as its upstream does, or its upstream still owes it to.
-fn told(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
+/// I9: an edge's state follows from its upstream, or a propagation to it is pending.
+fn check_edge_state(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
     let end = |id: &ExecutionId| {
         let member = snapshot.executions.get(id);
         member.filter(|member| member.membership.as_ref().is_some_and(|m| m.flow_id == edge.flow_id))
@@ -242,7 +242,7 @@ fn told(edge: &Edge, snapshot: &Snapshot, findings: &mut Findings) {
         kind && is.after.is_none_or(|after| after < edge.id)
     });
     if edge.state != expected && !owed {
-        findings.find("I9", &edge.id, format!("is {}, should be {expected}, and nobody owes it", edge.state));
+        findings.find("I9", &edge.id, format!("is {}, should be {expected}, and nothing is pending", edge.state));
     }
     if !snapshot.groups.contains_key(&downstream.id) {
         findings.find("I10", &edge.id, "enters what has no group");
@@ -291,7 +291,7 @@ fn indexes(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// What belongs to a flow that is not there.
+/// Records of a flow that does not exist.
 fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
     let mut orphan = |id: &FlowId, what: &str| {
         if !snapshot.flows.contains_key(id) {
@@ -311,7 +311,7 @@ mod tests {
     use crate::limits;
     use crate::operation::PumpArgs;
 
-    /// What is found once a healthy flow of three was damaged.
+    /// The findings after a healthy flow of three members was damaged.
     fn found(damage: impl FnOnce(&mut Snapshot, &dyn Fn(&str) -> ExecutionId)) -> Vec<&'static str> {
         let mut flow = FlowFixture::of("a>b b>c");
         flow.run_until("a");

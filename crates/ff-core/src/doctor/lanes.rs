@@ -1,4 +1,4 @@
-//! What the doctor looks for in lanes.
+//! The doctor's checks of lanes.
 
 use super::Finding;
 use crate::index::Index;
@@ -41,13 +41,13 @@ mod tests {
 
     #[test]
     fn a_share_that_is_too_small_and_a_lane_under_another_name_are_found() {
-        let mut yard = LaneFixture::new();
+        let mut fixture = LaneFixture::new();
         let home = lane_partition(&lane().lane, &PARTITIONS);
-        yard.submit(home, 0).unwrap();
-        yard.limit(1);
-        let grant = yard.granted(home, 1).unwrap();
-        yard.claim_with(home, grant);
-        let healthy = yard.model.snapshot(home);
+        fixture.submit(home, 0).unwrap();
+        fixture.limit(1);
+        let grant = fixture.granted(home, 1).unwrap();
+        fixture.claim_with(home, grant);
+        let healthy = fixture.model.snapshot(home);
         assert_eq!(examine(&healthy, home), []);
         let found = |damage: &dyn Fn(&mut Snapshot)| {
             let mut snapshot = healthy.clone();

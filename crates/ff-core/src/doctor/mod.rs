@@ -42,7 +42,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
         }
         match snapshot.payloads.get(id) {
             None => find("I1", "its payload is missing".into()),
-            // What an upstream put in its place is another's.
+            // A payload that an upstream's result replaced belongs to the upstream.
             Some(_) if execution.membership.as_ref().is_some_and(|membership| membership.injected_bytes.is_some()) => {}
             Some(payload) if payload.fingerprint() != execution.fingerprint => {
                 find("I17", "its payload is not the one submitted".into());
@@ -109,7 +109,7 @@ fn outcome(execution: &Execution) -> Option<Outcome> {
     }
 }
 
-/// A phase and an attempt that cannot go together leave an execution nobody can move.
+/// A phase and an attempt that cannot go together leave an execution that no operation can move.
 fn shape(execution: &Execution) -> Vec<String> {
     let mut wrong = Vec::new();
     match (&execution.phase, &execution.attempt) {
@@ -193,7 +193,7 @@ fn with_open<'a>(execution: &'a Execution, archived: &'a [Attempt]) -> Vec<&'a A
     archived.iter().chain(open).collect()
 }
 
-/// What belongs to an execution that is not there.
+/// Records of an execution that does not exist.
 fn orphans(snapshot: &Snapshot) -> Vec<Finding> {
     let known = |id: &ExecutionId| snapshot.executions.contains_key(id);
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! What the doctor looks for in streams.
+//! The doctor's checks of streams.
 
 use super::Finding;
 use crate::snapshot::Snapshot;

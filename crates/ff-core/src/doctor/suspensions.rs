@@ -1,4 +1,4 @@
-//! What the doctor looks for in suspensions, waitpoints and signals.
+//! The doctor's checks of suspensions, waitpoints and signals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ impl Findings {
     }
 }
 
-/// I9: a suspension, and whoever is going to begin one, waits on waitpoints that somebody can signal.
+/// I9: a suspension, and an execution with pending waitpoints, waits on waitpoints that can be signalled.
 fn waits_on_what_is_there(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     let known = |id| snapshot.waitpoints.get(&(execution.id, id));
     if let Phase::Suspended { suspension } = &execution.phase {
@@ -109,8 +109,8 @@ fn counts_its_signals(execution: &Execution, snapshot: &Snapshot, findings: &mut
     }
 }
 
-/// I12: there is a secret to sign under. Whether a token was signed for its waitpoint cannot be told from here: a kid may
-/// come again with another secret once the first is gone, and what was signed under that one opens nothing any more.
+/// I12: there is a secret to sign under. The doctor cannot check that a token was signed for its waitpoint: a kid may
+/// come again with another secret once the first is gone, and tokens signed under that one open nothing any more.
 fn a_secret_is_current(snapshot: &Snapshot, findings: &mut Findings) {
     let Some(ring) = &snapshot.ring else { return };
     if ring.current.as_ref().is_none_or(|kid| ring.keys.get(kid).is_none_or(|key| key.expires_at.is_some())) {
@@ -141,7 +141,7 @@ fn pending_index(snapshot: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// What belongs to an execution or a waitpoint that is not there.
+/// Records of an execution or a waitpoint that does not exist.
 fn orphans(snapshot: &Snapshot, findings: &mut Findings) {
     let mut owned = |id: &ExecutionId, what: &str| {
         if !snapshot.executions.contains_key(id) {
@@ -175,7 +175,7 @@ mod tests {
         fixture
     }
 
-    /// What the doctor finds after something was done behind the rules' back.
+    /// The doctor's findings after records were changed without the rules.
     fn found(harm: impl FnOnce(&mut Snapshot, ExecutionId)) -> Vec<&'static str> {
         let fixture = fixture();
         let mut snapshot = fixture.model.snapshot(fixture.id.partition());

@@ -1,4 +1,4 @@
-//! What the doctor looks for in workers and in the feed of what happens.
+//! The doctor's checks of workers and of the feed of events.
 
 use super::Finding;
 use crate::limits;
@@ -27,17 +27,17 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> 
     findings
 }
 
-/// I15 and I18: what is told is told in order, within bounds, and only since somebody followed.
+/// I15 and I18: events are recorded in order, within bounds, and only since the feed began.
 fn feed(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
     let mut wrong = Vec::new();
-    if snapshot.told.windows(2).any(|pair| pair[0].position >= pair[1].position) {
+    if snapshot.events.windows(2).any(|pair| pair[0].position >= pair[1].position) {
         wrong.push(("I18", "does not tell things in their order"));
     }
-    if snapshot.told.len() > limits::FEED {
+    if snapshot.events.len() > limits::FEED {
         wrong.push(("I15", "keeps more than it may"));
     }
     let since = snapshot.feed.map(|feed| feed.since);
-    if snapshot.told.first().is_some_and(|first| since.is_none_or(|since| first.position.at < since)) {
+    if snapshot.events.first().is_some_and(|first| since.is_none_or(|since| first.position.at < since)) {
         wrong.push(("I15", "tells what happened before anybody followed"));
     }
     wrong
@@ -50,14 +50,14 @@ mod tests {
     use crate::samples::{at, waiting};
     use crate::signal::Position;
 
-    fn told(now: TimestampMs, nth: u64) -> EventRecord {
+    fn record(now: TimestampMs, nth: u64) -> EventRecord {
         EventRecord::of(&waiting(), &Event::new(&waiting().id, now, EventKind::Submitted), Position { at: now, nth })
     }
 
     fn found(damage: impl FnOnce(&mut Snapshot)) -> Vec<&'static str> {
         let feed = Some(Feed { since: at(1), until: at(9) });
-        let told = vec![told(at(1), 0), told(at(1), 1)];
-        let mut snapshot = Snapshot { feed, told, ..Snapshot::default() };
+        let events = vec![record(at(1), 0), record(at(1), 1)];
+        let mut snapshot = Snapshot { feed, events, ..Snapshot::default() };
         assert_eq!(examine(&snapshot, 0, at(2)), []);
         damage(&mut snapshot);
         examine(&snapshot, 0, at(2)).into_iter().map(|finding| finding.invariant).collect()
@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn a_feed_out_of_order_or_that_nobody_followed_is_found() {
-        assert_eq!(found(|snapshot| snapshot.told.swap(0, 1)), ["I18"]);
+        assert_eq!(found(|snapshot| snapshot.events.swap(0, 1)), ["I18"]);
         assert_eq!(found(|snapshot| snapshot.feed = None), ["I15"]);
-        assert_eq!(found(|snapshot| snapshot.told.insert(0, told(at(0), 0))), ["I15"]);
+        assert_eq!(found(|snapshot| snapshot.events.insert(0, record(at(0), 0))), ["I15"]);
     }
 }

@@ -17,7 +17,7 @@ pub use super::follow::FollowArgs;
 pub struct EventsArgs {
     /// Where the last answer ended; from now on when absent.
     pub after: Option<EventCursor>,
-    /// One tenant's; everybody's when not said.
+    /// One tenant's; those of all tenants when absent.
     pub namespace: Option<Namespace>,
     /// Of one execution, whose partition alone is read and has to tell what happens; of all when not said.
     pub execution: Option<ExecutionId>,
@@ -33,9 +33,9 @@ impl EventsArgs {
     }
 
     /// Whether something that happened is asked for.
-    pub fn wants(&self, told: &EventRecord) -> bool {
-        self.namespace.as_ref().is_none_or(|namespace| told.namespace == *namespace)
-            && self.execution.is_none_or(|id| told.execution_id == id)
+    pub fn wants(&self, event: &EventRecord) -> bool {
+        self.namespace.as_ref().is_none_or(|namespace| event.namespace == *namespace)
+            && self.execution.is_none_or(|id| event.execution_id == id)
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
@@ -59,6 +59,6 @@ pub struct EventsPage {
     pub events: Vec<EventRecord>,
     /// Where to go on.
     pub next: EventCursor,
-    /// True when something may be missing before these: it was kept no longer, or nobody followed.
+    /// True when events may be missing before these: they were trimmed, or the feed had lapsed.
     pub missed: bool,
 }

@@ -1,4 +1,4 @@
-//! The feed of what happens on a partition: bounded, kept while somebody follows it, and read with one cursor over all
+//! The feed of what happens on a partition: bounded, recorded while it has readers, and read with one cursor over all
 //! partitions.
 
 use std::collections::BTreeMap;
@@ -16,8 +16,7 @@ use crate::limits;
 use crate::signal::Position;
 use crate::types::{ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs};
 
-/// Since when everything that happens on a partition is told, and until when it goes on being told. A feed nobody follows
-/// costs nothing.
+/// Since when and until when every event of a partition is recorded. A feed without readers costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feed {
     pub since: TimestampMs,
@@ -25,8 +24,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Whether what happens now is told.
-    pub fn tells(&self, now: TimestampMs) -> bool {
+    /// Whether an event at `now` is recorded.
+    pub fn records_at(&self, now: TimestampMs) -> bool {
         now < self.until
     }
 }
@@ -128,7 +127,7 @@ impl SealedPlaces {
         text.starts_with(Self::PREFIX).then(|| Self(text.to_owned()))
     }
 
-    /// What the server that made it gave.
+    /// The text the server gave.
     pub fn text(&self) -> &str {
         &self.0[Self::PREFIX.len()..]
     }
@@ -144,23 +143,23 @@ pub struct EventsPart {
     pub events: Vec<EventRecord>,
     /// Whether some before them are gone.
     pub trimmed: bool,
-    /// Since when it tells. Who has not read as far as this was not told what happened before.
+    /// Since when it records. A reader that has not read as far as this missed what happened before.
     pub since: TimestampMs,
 }
 
 impl EventsPart {
-    /// What a feed that is kept up to its limit has for a reader.
+    /// The part of a feed that a reader gets.
     pub fn of<'t>(
         feed: Feed,
-        told: impl ExactSizeIterator<Item = &'t EventRecord>,
+        records: impl ExactSizeIterator<Item = &'t EventRecord>,
         (partition, cursor): (u16, &EventCursor),
         limit: usize,
     ) -> Self {
-        let (full, place) = (told.len() >= limits::FEED, cursor.place(partition));
-        let mut told = told.peekable();
-        // A full feed has lost something before its first; only who had read that has missed nothing.
-        let trimmed = full && told.peek().is_some_and(|first| place <= first.position);
-        let unread = told.filter(|told| told.position >= place).take(limit).cloned().collect();
+        let (full, place) = (records.len() >= limits::FEED, cursor.place(partition));
+        let mut records = records.peekable();
+        // A full feed was trimmed before its first; only a reader that had read that has missed nothing.
+        let trimmed = full && records.peek().is_some_and(|first| place <= first.position);
+        let unread = records.filter(|record| record.position >= place).take(limit).cloned().collect();
         Self { events: unread, trimmed, since: feed.since }
     }
 }
@@ -178,18 +177,22 @@ impl EventsPage {
         for (partition, part) in parts {
             let lapsed = next.place(partition).at < part.since;
             if lapsed {
-                // It is said once: whoever goes on from here has missed nothing more.
+                // Reported once: a reader that goes on from here has missed nothing more.
                 next.places.insert(partition, Position { at: part.since, nth: 0 });
             }
             missed |= lapsed || part.trimmed;
-            all.extend(part.events.into_iter().map(|told| (partition, told)));
+            all.extend(part.events.into_iter().map(|record| (partition, record)));
         }
-        all.sort_by_key(|(partition, told)| (told.position.at, *partition, told.position.nth));
+        all.sort_by_key(|(partition, record)| (record.position.at, *partition, record.position.nth));
         all.truncate(limit);
         for (partition, EventRecord { position, .. }) in &all {
             next.places.insert(*partition, Position { nth: position.nth + 1, ..*position });
         }
-        Self { events: all.into_iter().map(|(_, told)| told).filter(|told| wanted(told)).collect(), next, missed }
+        Self {
+            events: all.into_iter().map(|(_, record)| record).filter(|record| wanted(record)).collect(),
+            next,
+            missed,
+        }
     }
 }
 
@@ -199,7 +202,7 @@ mod tests {
     use crate::event::contracts::EventsArgs;
     use crate::samples::{at, waiting};
 
-    fn told(now: TimestampMs, nth: u64) -> EventRecord {
+    fn record(now: TimestampMs, nth: u64) -> EventRecord {
         let event = Event::new(&waiting().id, now, EventKind::Submitted);
         EventRecord::of(&waiting(), &event, Position { at: now, nth })
     }
@@ -225,18 +228,20 @@ mod tests {
 
     #[test]
     fn pages_together_are_everything_in_the_order_of_time() {
-        let feeds = [vec![told(at(1), 0), told(at(4), 0)], vec![told(at(2), 0), told(at(2), 1)]];
+        let feeds = [vec![record(at(1), 0), record(at(4), 0)], vec![record(at(2), 0), record(at(2), 1)]];
         let mut cursor = EventCursor { from: at(0), ..EventCursor::default() };
         let mut seen = Vec::new();
         for _ in 0..3 {
             let parts: Vec<_> = feeds
                 .iter()
                 .zip(0_u16..)
-                .map(|(told, partition)| (partition, EventsPart::of(feed(), told.iter(), (partition, &cursor), 2)))
+                .map(|(records, partition)| {
+                    (partition, EventsPart::of(feed(), records.iter(), (partition, &cursor), 2))
+                })
                 .collect();
             let page = EventsPage::merge(cursor.clone(), parts, |_| true, 2);
             assert!(!page.missed);
-            seen.extend(page.events.iter().map(|told| told.position.at));
+            seen.extend(page.events.iter().map(|record| record.position.at));
             cursor = page.next;
         }
         assert_eq!(seen, [at(1), at(2), at(2), at(4)]);
@@ -245,13 +250,13 @@ mod tests {
     #[test]
     fn a_reader_learns_what_happened_in_the_very_moment_it_began() {
         let cursor = EventCursor { from: at(1), ..EventCursor::default() };
-        let all = [told(at(0), 0), told(at(1), 0)];
-        assert_eq!(EventsPart::of(feed(), all.iter(), (0, &cursor), 9).events, [told(at(1), 0)]);
+        let all = [record(at(0), 0), record(at(1), 0)];
+        assert_eq!(EventsPart::of(feed(), all.iter(), (0, &cursor), 9).events, [record(at(1), 0)]);
     }
 
     #[test]
     fn a_reader_that_fell_behind_or_let_the_feed_lapse_is_told_once() {
-        let full: Vec<_> = (0..limits::FEED as u64).map(|nth| told(at(1), nth + 1)).collect();
+        let full: Vec<_> = (0..limits::FEED as u64).map(|nth| record(at(1), nth + 1)).collect();
         let at_place =
             |nth| EventCursor { from: at(0), places: [(0, Position { at: at(1), nth })].into(), sealed: None };
         assert!(EventsPart::of(feed(), full.iter(), (0, &at_place(1)), 1).trimmed);
@@ -259,22 +264,22 @@ mod tests {
         let anew = Feed { since: at(2), until: at(9) };
         for partition in [0, 3] {
             let read = |cursor: EventCursor| {
-                let part = EventsPart::of(anew, [told(at(2), 0)].iter(), (partition, &cursor), 1);
+                let part = EventsPart::of(anew, [record(at(2), 0)].iter(), (partition, &cursor), 1);
                 EventsPage::merge(cursor, [(partition, part)], |_| true, 1)
             };
             let page = read(at_place(1));
-            assert!(page.missed, "nothing was told in between");
-            assert_eq!(page.events, [told(at(2), 0)], "what is told again is read from its first");
+            assert!(page.missed, "nothing was recorded in between");
+            assert_eq!(page.events, [record(at(2), 0)], "the new feed is read from its first record");
             assert_eq!((read(page.next.clone()).missed, read(page.next).events), (false, vec![]));
         }
     }
 
     #[test]
     fn another_tenants_events_are_passed_over() {
-        let part = EventsPart { events: vec![told(at(1), 0)], trimmed: false, since: at(0) };
+        let part = EventsPart { events: vec![record(at(1), 0)], trimmed: false, since: at(0) };
         let args = EventsArgs { after: None, namespace: Namespace::parse("acme").ok(), execution: None, limit: 9 };
         let start = EventCursor { from: at(0), ..EventCursor::default() };
-        let page = EventsPage::merge(start, [(3, part)], |told| args.wants(told), 9);
+        let page = EventsPage::merge(start, [(3, part)], |record| args.wants(record), 9);
         assert_eq!((page.events, page.next.places.len()), (vec![], 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Following: somebody reads what happens, so it is told.
+//! Following: reading a partition's feed has its events recorded.
 
 use super::Feed;
 use crate::engine_error::{Code, Refusal};
@@ -8,7 +8,7 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// A partition is to tell what happens on it for a while, since somebody reads it.
+/// A partition is to record its events for a while, since its feed was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowArgs {
     pub partition: u16,
@@ -33,12 +33,12 @@ impl Command for FollowArgs {
     }
 }
 
-/// A feed that somebody follows now, when it is to be another. Who reads on keeps it going, and need not write every time;
-/// one that had lapsed begins anew.
+/// The feed after a read, when the read changes it. Reading on extends it, but not with a write every time; a feed that
+/// had lapsed begins anew.
 pub fn follow(known: Option<&Feed>, now: TimestampMs) -> Option<Feed> {
     let until = now + limits::FOLLOWED_MS;
     match known {
-        Some(feed) if !feed.tells(now) => Some(Feed { since: now, until }),
+        Some(feed) if !feed.records_at(now) => Some(Feed { since: now, until }),
         Some(feed) if until.since(feed.until) < limits::FOLLOWED_STEP_MS => None,
         Some(feed) => Some(Feed { until, ..*feed }),
         None => Some(Feed { since: now, until }),

@@ -1,4 +1,4 @@
-//! What happened, as values. A rule says it; a store tells it in the feed of its partition while somebody follows.
+//! Events as values. A rule produces them; a store records them in the feed of their partition while the feed is read.
 
 pub mod contracts;
 mod feed;
@@ -46,7 +46,7 @@ pub enum EventKind {
     Suspended,
     /// It waits for the members it added to its flow.
     WaitsForChildren,
-    /// Its join is decided, or whatever else it was blocked on is over.
+    /// Its join is decided, or another reason it was blocked is gone.
     Unblocked,
     Released {
         by: ResumedBy,

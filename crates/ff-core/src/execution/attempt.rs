@@ -14,7 +14,7 @@ pub struct Attempt {
     #[serde(flatten)]
     pub origin: Origin,
     pub started_at: TimestampMs,
-    /// Who holds or last held it.
+    /// The worker that holds or last held it.
     #[serde(flatten)]
     pub holder: Holder,
     pub lease_epoch: LeaseEpoch,
@@ -88,7 +88,7 @@ pub struct Failure {
     /// The kind of failure, by which a retry policy decides.
     pub category: Kind,
     pub message: String,
-    /// A permanent failure is not retried, whatever the policy says.
+    /// A permanent failure is not retried, even if the policy allows more attempts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub permanent: bool,
 }

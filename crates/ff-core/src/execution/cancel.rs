@@ -72,7 +72,7 @@ pub fn cancel(execution: &Execution, args: &CancelArgs, now: TimestampMs) -> Res
 }
 
 impl Execution {
-    /// Ends as cancelled, whoever wanted it.
+    /// Ends as cancelled.
     pub(crate) fn cancelled(&self, by: FinishedBy, now: TimestampMs) -> Change {
         let end = End {
             outcome: Outcome::Cancelled,

@@ -37,7 +37,7 @@ pub enum Failed {
 }
 
 impl Failed {
-    /// What a holder is told of how its lease ended, when it ended in failure.
+    /// The reply to a holder whose lease ended in failure.
     pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
         match ending {
             LeaseEnding::Failed { retry_at: Some(retry_at) } => Some(Self::RetryScheduled { retry_at }),

@@ -1,4 +1,4 @@
-//! Executions: work handed in, tried, and brought to exactly one end.
+//! Executions: work that is submitted, attempted, and ended exactly once.
 
 mod attempt;
 mod cancel;

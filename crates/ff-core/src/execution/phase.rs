@@ -71,7 +71,7 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Who or what ended it.
+/// What ended it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -89,9 +89,9 @@ pub enum FinishedBy {
     SuspensionTimeout,
     /// Its upstreams: its join could no longer be met.
     Dependencies,
-    /// Whoever cancelled its flow.
+    /// The cancellation of its flow.
     FlowCancel,
-    /// A join that fired and no longer needed it, like nobody else.
+    /// A join that fired; no other dependent needed it.
     Join,
 }
 

@@ -53,7 +53,7 @@ impl Command for ProgressArgs {
     }
 }
 
-/// Notes how far the holder is. What is not said stays as it was.
+/// Records the holder's progress. Absent fields stay as they were.
 fn progress(execution: &Execution, args: &ProgressArgs, now: TimestampMs) -> Result<Change, Refusal> {
     execution.held_by(&args.fence, now)?;
     let before = execution.progress.as_ref();

@@ -152,7 +152,7 @@ impl Execution {
         }
     }
 
-    /// How the lease of `fence` ended, when it was the last and nobody holds the execution now.
+    /// How the lease of `fence` ended, when it was the last and the execution has none now.
     pub fn ended_for(&self, fence: &Fence) -> Option<LeaseEnding> {
         match (&self.phase, &self.last_lease) {
             (Phase::Running { .. }, _) => None,
@@ -172,7 +172,7 @@ impl Execution {
         }
     }
 
-    /// Refused because nobody holds it; says how it stands.
+    /// Refused because it has no lease; says how it stands.
     pub fn not_active(&self) -> Refusal {
         let state = self.public_state();
         Code::ExecutionNotActive.refusal().in_state(state).because(format!("the execution is {state}"))
@@ -223,7 +223,7 @@ impl Execution {
         change
     }
 
-    /// Ends the execution, and with it whatever attempt, suspension and waitpoints are open.
+    /// Ends the execution, and with it an open attempt, suspension and waitpoints.
     pub(crate) fn finish(&self, end: End, now: TimestampMs) -> Change {
         let timed_out = end.by == FinishedBy::SuspensionTimeout;
         let phase = Phase::Finished { outcome: end.outcome, at: now, by: end.by };
@@ -272,7 +272,7 @@ impl Execution {
         self.attempts_made.checked_sub(1).map(AttemptIndex)
     }
 
-    /// What a try after this one came from.
+    /// The origin of the next attempt.
     pub(crate) fn current_index(&self) -> AttemptIndex {
         AttemptIndex(self.attempts_made.saturating_sub(1))
     }

@@ -32,7 +32,7 @@ pub struct SubmitArgs {
     pub idempotency_key: Option<IdempotencyKey>,
     pub start: Start,
     pub policy: Policy,
-    /// The submitter's trace, which the handler is told of. Not part of what makes two submissions the same.
+    /// The submitter's trace, passed on to the handler. Not part of what makes two submissions the same.
     pub trace: Option<Box<TraceContext>>,
 }
 
@@ -60,7 +60,7 @@ impl SubmitArgs {
     }
 
     /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an
-    /// idempotency key have such ids, and anybody can compute them.
+    /// idempotency key have such ids, and every caller can compute them.
     pub fn check(&self) -> Result<(), Refusal> {
         if is_derived(&self.uuid) {
             return Err(Refusal::invalid("uuid", "is kept for members of flows; send one that was drawn at random"));
@@ -96,7 +96,7 @@ impl Start {
         (at > now).then_some(at)
     }
 
-    /// Refuses a moment nobody will live to see.
+    /// Refuses a moment too far in the future.
     pub fn check(self) -> Result<(), Refusal> {
         match self {
             Self::After(ms) if ms > limits::SPAN_MAX_MS => {
@@ -181,7 +181,7 @@ fn existing<'v>(
 }
 
 fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
-    // An id answered under a key nobody remembers would let the next submission of that key be another execution.
+    // An id answered under a key that is not stored would let the next submission of that key be another execution.
     if existing.idempotency_key != args.idempotency_key {
         let refusal = Code::IdempotencyConflict.refusal().at("uuid");
         return Err(refusal.because("was used before under another idempotency key"));
@@ -252,51 +252,51 @@ mod tests {
 
     #[test]
     fn the_same_key_is_the_same_execution() {
-        let mut shelf = RecordSet::default();
-        let first = shelf.submit(&keyed("a"), at(0)).unwrap();
-        let again = shelf.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
+        let mut records = RecordSet::default();
+        let first = records.submit(&keyed("a"), at(0)).unwrap();
+        let again = records.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(10)).unwrap();
         assert!(!first.duplicate && again.duplicate);
         assert_eq!(first.execution_id, again.execution_id);
     }
 
     #[test]
     fn a_key_is_forgotten_after_its_window() {
-        let mut shelf = RecordSet::default();
+        let mut records = RecordSet::default();
         let day = limits::DEDUP_WINDOW_MS;
-        let first = shelf.submit(&keyed("a"), at(0)).unwrap();
-        assert!(shelf.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
-        let later = shelf.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
+        let first = records.submit(&keyed("a"), at(0)).unwrap();
+        assert!(records.submit(&keyed("a"), at(day - 1)).unwrap().duplicate);
+        let later = records.submit(&SubmitArgs { uuid: Uuid::now_v7(), ..keyed("a") }, at(day)).unwrap();
         assert!(!later.duplicate);
         assert_ne!(later.execution_id, first.execution_id);
     }
 
     #[test]
     fn the_same_key_for_other_work_is_a_conflict() {
-        let mut shelf = RecordSet::default();
-        shelf.submit(&keyed("a"), at(0)).unwrap();
+        let mut records = RecordSet::default();
+        records.submit(&keyed("a"), at(0)).unwrap();
         let other = SubmitArgs { payload: Payload::json("\"other\""), ..keyed("a") };
-        assert_eq!(shelf.submit(&other, at(1)).unwrap_err().code, Code::IdempotencyConflict);
-        assert_eq!(shelf.len(), 1);
+        assert_eq!(records.submit(&other, at(1)).unwrap_err().code, Code::IdempotencyConflict);
+        assert_eq!(records.len(), 1);
     }
 
     #[test]
     fn the_same_id_sent_again_is_the_same_execution() {
-        let mut shelf = RecordSet::default();
+        let mut records = RecordSet::default();
         let args = work();
-        shelf.submit(&args, at(0)).unwrap();
-        assert!(shelf.submit(&args, at(1)).unwrap().duplicate);
+        records.submit(&args, at(0)).unwrap();
+        assert!(records.submit(&args, at(1)).unwrap().duplicate);
     }
 
     #[test]
     fn the_same_id_under_another_key_is_a_conflict() {
-        let mut shelf = RecordSet::default();
-        shelf.submit(&keyed("a"), at(0)).unwrap();
+        let mut records = RecordSet::default();
+        records.submit(&keyed("a"), at(0)).unwrap();
         let same_partition = |key: &String| {
             let config = PartitionConfig::default();
             keyed(key).execution_id(&config) == keyed("a").execution_id(&config)
         };
         let other = (0..).map(|nth| format!("b{nth}")).find(same_partition).unwrap();
-        let refusal = shelf.submit(&keyed(&other), at(1)).unwrap_err();
+        let refusal = records.submit(&keyed(&other), at(1)).unwrap_err();
         assert_eq!((refusal.code, refusal.field.as_deref()), (Code::IdempotencyConflict, Some("uuid")));
     }
 
@@ -306,22 +306,22 @@ mod tests {
             let parent = format!("00-{}-b7ad6b7169203331-01", id.repeat(16));
             SubmitArgs { trace: TraceContext::parse(&parent, None).ok().map(Box::new), ..keyed("a") }
         };
-        let mut shelf = RecordSet::default();
-        let first = shelf.submit(&traced("1a"), at(0)).unwrap();
+        let mut records = RecordSet::default();
+        let first = records.submit(&traced("1a"), at(0)).unwrap();
         for again in [traced("2b"), keyed("a")] {
-            assert!(shelf.submit(&again, at(10)).unwrap().duplicate);
+            assert!(records.submit(&again, at(10)).unwrap().duplicate);
         }
-        let kept = shelf.execution(&first.execution_id).unwrap().unwrap();
+        let kept = records.execution(&first.execution_id).unwrap().unwrap();
         assert_eq!(kept.trace, traced("1a").trace, "the first trace is kept");
     }
 
     #[test]
     fn a_start_in_the_past_waits_for_nothing() {
-        let mut shelf = RecordSet::default();
+        let mut records = RecordSet::default();
         let past = SubmitArgs { start: Start::At(at(5)), ..work() };
-        assert_eq!(shelf.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
+        assert_eq!(records.submit(&past, at(9)).unwrap().public_state.as_str(), "waiting");
         let future = SubmitArgs { uuid: Uuid::now_v7(), start: Start::At(at(50)), ..work() };
-        assert_eq!(shelf.submit(&future, at(9)).unwrap().public_state.as_str(), "delayed");
+        assert_eq!(records.submit(&future, at(9)).unwrap().public_state.as_str(), "delayed");
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl CancelFlowArgs {
     }
 }
 
-/// The flow is cancelled: whatever the policy does not spare starts no more.
+/// The flow is cancelled: members that the policy does not spare start no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancelled {
@@ -76,7 +76,7 @@ impl Command for CancelFlowArgs {
             reason: self.reason.clone(),
             requested_by: self.requested_by.clone(),
         });
-        step.tell(&self.flow_id, FlowEventKind::Cancelled { policy: self.policy })?;
+        step.record_event(&self.flow_id, FlowEventKind::Cancelled { policy: self.policy })?;
         // A flow whose members are spared goes on opening what was staged.
         if self.policy != CancelPolicy::FlowOnly {
             step.begin_sweep(&self.flow_id, SweepAction::Cancel)?;
@@ -90,7 +90,7 @@ impl Command for CancelFlowArgs {
 }
 
 impl Flow {
-    /// Members a cancellation has not come to.
+    /// Members that the cancellation has not reached.
     fn unvisited(&self) -> u32 {
         let cancelling = self.member_sweep.filter(|member_sweep| member_sweep.action == SweepAction::Cancel);
         cancelling.map_or(0, |member_sweep| self.nodes - member_sweep.seen)

@@ -1,4 +1,4 @@
-//! Telling the dependents of one execution, asked for by name: what a step left owed, or what a repair wants looked at.
+//! Notifying the dependents of one execution by its id: finishes a pending propagation, or repairs its edges.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,24 +9,24 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The dependents of an execution that ended are to be told, as far as one step goes.
+/// Notifies the dependents of an execution that ended, as far as one step goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CascadeArgs {
     pub execution_id: ExecutionId,
-    /// Only the end that is owed since then is told, and nothing when it is owed no longer. Unless said, whatever is owed
-    /// is told, and where nothing is, every edge is looked at.
+    /// Only the end that is pending since then is propagated, and nothing when it is pending no longer. When absent,
+    /// any pending end is propagated, and without one every edge is checked.
     pub owed_since: Option<TimestampMs>,
 }
 
-/// What became of it.
+/// What the call did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cascaded {
     /// Edges that were settled.
     pub resolved: u32,
-    /// Executions that ended with it: skipped, or cancelled because nobody needs them any more.
+    /// Executions that ended with it: skipped, or cancelled because no dependent needs them any more.
     pub cascaded_children: u32,
-    /// Whether some of it is still owed.
+    /// Whether some of it is still pending.
     pub more: bool,
 }
 
@@ -67,9 +67,9 @@ impl Command for CascadeArgs {
             }
             let propagation = PendingPropagation { since: now, what: Propagation::End, after: None };
             step.amend(&id, |membership| membership.pending_propagation = Some(propagation))?;
-            step.owe(&id)?;
+            step.schedule_pending_of(&id)?;
         } else {
-            step.owed_by(execution);
+            step.schedule_pending(execution);
         }
         let settled = step.run()?;
         let pending = settled.after(&id).and_then(|after| after.membership.as_ref());
@@ -125,7 +125,7 @@ mod tests {
         let of = |since| CascadeArgs { execution_id: flow.member("a"), owed_since: Some(since) };
         let (this, another) = (of(since), of(since + 1));
         assert_eq!(flow.ask(another), Ok(Cascaded::default()));
-        assert_eq!(flow.ask(this).map(|told| (told.resolved, told.more)), Ok((9, false)));
+        assert_eq!(flow.ask(this).map(|reply| (reply.resolved, reply.more)), Ok((9, false)));
         assert_eq!(flow.ask(this), Ok(Cascaded::default()));
         assert!(flow.execution("a").membership.as_ref().unwrap().pending_propagation.is_none());
     }

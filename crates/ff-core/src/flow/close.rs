@@ -40,7 +40,7 @@ impl Command for CloseFlowArgs {
         }
         let mut step = Step::new(view, at.now);
         step.flow_change(&self.flow_id)?.after.held_open = false;
-        step.tell(&self.flow_id, FlowEventKind::Closed)?;
+        step.record_event(&self.flow_id, FlowEventKind::Closed)?;
         let settled = step.run()?;
         let state = settled.flow(&self.flow_id).ok_or(Code::InvariantViolation)?.state();
         Ok(Decision::settled(ClosedFlow { state, already: false }, settled))

@@ -55,7 +55,7 @@ impl Command for CreateFlowArgs {
         }
         let mut step = Step::new(view, now);
         step.begin(Flow { held_open: true, ..Flow::new(header, &at.partitions, now) });
-        step.tell(&header.flow_id, FlowEventKind::Opened { nodes: 0, edges: 0 })?;
+        step.record_event(&header.flow_id, FlowEventKind::Opened { nodes: 0, edges: 0 })?;
         let settled = step.run()?;
         let flow = settled.flow(&header.flow_id).ok_or(Code::InvariantViolation)?;
         Ok(Decision::settled(SubmittedFlow::of(flow, false), settled))
@@ -123,7 +123,10 @@ mod tests {
         assert_eq!(flow.ask(args).unwrap().state, FlowState::Open);
         flow.ask(CloseFlowArgs { flow_id: flow.id }).unwrap();
         let opened = FlowEventKind::Opened { nodes: 0, edges: 0 };
-        assert_eq!(flow.told(), [opened, FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]);
+        assert_eq!(
+            flow.flow_events(),
+            [opened, FlowEventKind::Closed, FlowEventKind::Ended { state: FlowState::Completed }]
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A small world for the tests of flows: one flow, a worker that takes whatever waits, and a clock the test owns. The
-//! doctor looks at everything after every step.
+//! A fixture for the tests of flows: one flow, a worker that takes all waiting work, and a clock the test owns. The
+//! doctor checks everything after every step.
 
 use std::collections::BTreeMap;
 
@@ -214,7 +214,7 @@ impl FlowFixture {
         }
     }
 
-    /// Pumps until nothing is owed; says how often there was something.
+    /// Pumps until no propagation is pending; returns the number of pumps that had work.
     pub(crate) fn drain(&mut self) -> usize {
         let mut pumps = 0;
         while self.model.next_due(0).is_some_and(|at| at <= self.now) {
@@ -225,7 +225,7 @@ impl FlowFixture {
         pumps
     }
 
-    /// Lets time pass, and fires whatever comes due in it.
+    /// Lets time pass, and fires everything that comes due in it.
     pub(crate) fn wait_a_minute(&mut self) {
         self.now = self.now + 60_000;
         self.drain();
@@ -250,8 +250,8 @@ impl FlowFixture {
         }
     }
 
-    /// What the flow told of itself, without its members.
-    pub(crate) fn told(&self) -> Vec<FlowEventKind> {
+    /// The events of the flow itself, without those of its members.
+    pub(crate) fn flow_events(&self) -> Vec<FlowEventKind> {
         let own = |what: &FlowEventKind| !matches!(what, FlowEventKind::Moved { .. });
         self.model.flow_events(&self.id).map(|event| event.what.clone()).filter(own).collect()
     }

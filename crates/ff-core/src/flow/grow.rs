@@ -19,12 +19,12 @@ use crate::view::{Stop, View};
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrowFlowArgs {
     pub flow_id: FlowId,
-    /// Only if the graph has not changed since; whatever it is when absent.
+    /// Refused when the graph's revision is another; not checked when absent.
     pub expected_graph_revision: Option<u64>,
     pub nodes: Vec<NodeSpec>,
     pub joins: Vec<JoinSpec>,
     pub edges: Vec<GrownEdge>,
-    /// Who grows it from within: a running member may get edges only in its holder's name, to wait for its children.
+    /// The member that grows it: only the holder of a running member may give it edges, to wait for its children.
     pub holder: Option<(ExecutionId, Fence)>,
     /// Under which the change is known again.
     pub idempotency_key: Option<IdempotencyKey>,
@@ -120,7 +120,7 @@ impl Command for GrowFlowArgs {
         let graph_revision = record.graph_revision;
         let [added_nodes, added_edges] =
             [members.len(), edges.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        step.tell(&id, FlowEventKind::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
+        step.record_event(&id, FlowEventKind::Grown { nodes: added_nodes, edges: added_edges, graph_revision })?;
         let mut states = Vec::new();
         for edge in &edges {
             let id = edge_id(&self.flow_id, &edge.upstream, &edge.downstream);
@@ -238,7 +238,7 @@ mod tests {
         let by_id = |id| GrownEdge { upstream: MemberRef::Execution(id), ..edge("x", "c") };
         let cases = [
             (vec![edge("c", "c")], Code::SelfReferencingEdge, "edges.c->c".to_owned()),
-            (vec![edge("nobody", "c")], Code::ExecutionNotInFlow, "edges.nobody->c".into()),
+            (vec![edge("unknown", "c")], Code::ExecutionNotInFlow, "edges.unknown->c".into()),
             (vec![edge("b", "c")], Code::DependencyAlreadyExists, "edges.b->c".into()),
             (vec![edge("c", "b")], Code::CycleDetected, "edges.c->b".into()),
             (vec![edge("c", started)], Code::NotRunnable, format!("edges.c->{started}")),
@@ -282,7 +282,7 @@ mod tests {
         flow.start();
         let (foreign, fence) = (flow.member("a"), flow.fence("a"));
         flow.submit(graph("b", &[])).unwrap();
-        let nobody = ExecutionId::new(foreign.partition(), uuid::Uuid::now_v7());
+        let unknown = ExecutionId::new(foreign.partition(), uuid::Uuid::now_v7());
         let grown = |id: ExecutionId| {
             let member = || MemberRef::Execution(id);
             let args = GrowFlowArgs { nodes: vec![spec("c")], ..GrowFlowArgs::new(flow.id) };
@@ -295,10 +295,10 @@ mod tests {
                 GrowFlowArgs { holder: Some((id, fence)), ..args },
             ]
         };
-        let (theirs, nobodys) = (grown(foreign), grown(nobody));
-        for (theirs, nobodys) in theirs.into_iter().zip(nobodys) {
-            let (told, expected) = (flow.refused(theirs), flow.refused(nobodys));
-            assert_eq!((told.code, &told.detail), (Code::ExecutionNotInFlow, &expected.detail));
+        let (of_foreign, of_unknown) = (grown(foreign), grown(unknown));
+        for (of_foreign, of_unknown) in of_foreign.into_iter().zip(of_unknown) {
+            let (refusal, expected) = (flow.refused(of_foreign), flow.refused(of_unknown));
+            assert_eq!((refusal.code, &refusal.detail), (Code::ExecutionNotInFlow, &expected.detail));
             assert_eq!(expected.code, Code::ExecutionNotInFlow);
         }
     }

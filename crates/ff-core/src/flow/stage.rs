@@ -1,4 +1,4 @@
-//! Submitting a whole graph: in one part, or in several that nobody sees until the last has come.
+//! Submitting a whole graph: in one part, or in several that stay invisible until the last has come.
 
 use std::collections::BTreeSet;
 
@@ -107,7 +107,7 @@ impl Command for StageFlowArgs {
         }
         record.graph_revision = 1;
         let (nodes, edges, staged) = (record.nodes, record.edges, record.staging.take().is_some());
-        step.tell(&id, FlowEventKind::Opened { nodes, edges })?;
+        step.record_event(&id, FlowEventKind::Opened { nodes, edges })?;
         if staged {
             step.announce_sweep(&id, SweepAction::Open)?;
         }

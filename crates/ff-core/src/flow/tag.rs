@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(all.tags.len(), limits::TAGS);
         let refusal = flow.refused(SetFlowTagsArgs { flow_id, tags: tags(limits::TAGS, limits::TAGS + 1) });
         assert_eq!(refusal.limit, Some((32, 33)));
-        let nobody = SetFlowTagsArgs { flow_id: FlowId::new(), tags: tags(0, 1) };
-        assert_eq!(flow.refused(nobody).code, Code::FlowNotFound);
+        let unknown = SetFlowTagsArgs { flow_id: FlowId::new(), tags: tags(0, 1) };
+        assert_eq!(flow.refused(unknown).code, Code::FlowNotFound);
     }
 }

@@ -33,7 +33,7 @@ keys! { BudgetKeyContext { tag, bid }
     limits() => "ff:budget:{tag}:{bid}:limits";
     /// What is spent and what is reserved, by dimension.
     usage() => "ff:budget:{tag}:{bid}:usage";
-    /// Who drew on it: what each execution has reserved and spent.
+    /// What each execution has reserved and spent of it.
     executions() => "ff:budget:{tag}:{bid}:executions";
 }
 

@@ -1,5 +1,5 @@
-//! Keys without a tag: what is configured, who is connected, and where to look. They lie in slots of their own, out of
-//! reach of an execution's functions, so they are written first and may say too much, never too little.
+//! Keys without a tag: configuration, connected workers, and which partitions to look at. They lie in slots of their
+//! own, out of reach of an execution's functions, so they are written first and may say too much, never too little.
 
 use crate::types::{KeyId, LaneId, WorkerInstanceId};
 

@@ -40,7 +40,7 @@ keys! { ExecKeyContext { tag, eid }
     /// Its labels.
     tags() => "ff:exec:{tag}:{eid}:tags";
 
-    /// The lease somebody holds on it; absent when nobody does.
+    /// Its current lease; absent when it has none.
     lease_current() => "ff:exec:{tag}:{eid}:lease:current";
     /// What happened to its leases, newest last, bounded.
     lease_history() => "ff:exec:{tag}:{eid}:lease:history";

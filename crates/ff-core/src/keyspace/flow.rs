@@ -57,7 +57,7 @@ keys! { FlowKeyContext { tag, fid }
     nodes() => "ff:flow:{tag}:{fid}:nodes";
     /// Its members and edges by their ids, and the edges of each member by theirs, in the order of bytes.
     graph() => "ff:flow:{tag}:{fid}:graph";
-    /// Members whose cancellation is still owed.
+    /// Members whose cancellation is still pending.
     pending_cancels() => "ff:flow:{tag}:{fid}:pending_cancels";
 }
 
@@ -82,7 +82,7 @@ impl FlowIndexKeys {
 keys! { FlowIndexKeys { tag }
     /// The flows that live here.
     flow_index() => "ff:idx:{tag}:flow_index";
-    /// Flows with cancellations owed, by when the engine may take them over.
+    /// Flows with pending cancellations, by when the engine may take them over.
     cancel_backlog() => "ff:idx:{tag}:cancel_backlog";
     /// Submissions whose last part has not come, by when they are given up.
     staging() => "ff:idx:{tag}:flow_staging";

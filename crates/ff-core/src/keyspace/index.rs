@@ -1,4 +1,4 @@
-//! What one partition knows of the executions on it: its lanes, whatever is due, its feed, its secrets.
+//! The indexes of one partition: its lanes, everything that is due, its feed, its secrets.
 
 use super::keys;
 use crate::partition::Partition;
@@ -28,38 +28,38 @@ keys! { IndexKeys { tag }
     lanes() => "ff:idx:{tag}:lanes";
     /// This partition's copy of how a lane is configured, for functions, which cannot reach the directory.
     lane_config(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:config";
-    /// What can be claimed, by priority, then age.
+    /// Executions that can be claimed, by priority, then age.
     lane_eligible(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:eligible";
-    /// What can be claimed of one kind, so that a worker of few kinds finds its work without reading past others'.
+    /// Executions of one kind that can be claimed, so that a worker of few kinds finds its work without reading past others'.
     lane_eligible_kind(lane_id: &LaneId, kind: &Kind) => "ff:idx:{tag}:lane:{lane_id}:eligible:{kind}";
-    /// What waits for a time, by that time.
+    /// Delayed executions, by their time.
     lane_delayed(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:delayed";
-    /// What somebody holds.
+    /// Executions with a lease.
     lane_active(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:active";
-    /// What has finished, by when.
+    /// Finished executions, by when.
     lane_terminal(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:terminal";
-    /// What waits for its upstreams.
+    /// Executions blocked on their upstreams.
     lane_blocked_dependencies(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:dependencies";
-    /// What waits for a budget.
+    /// Executions blocked on a budget.
     lane_blocked_budget(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:budget";
-    /// What waits for a quota.
+    /// Executions blocked on a quota.
     lane_blocked_quota(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:quota";
-    /// What no connected worker is able to run.
+    /// Executions that no connected worker is able to run.
     lane_blocked_route(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:route";
-    /// What an operator holds back.
+    /// Executions that an operator holds back.
     lane_blocked_operator(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:blocked:operator";
-    /// What is suspended.
+    /// Suspended executions.
     lane_suspended(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:suspended";
 
     /// Leases of every lane, by expiry.
     lease_expiry() => "ff:idx:{tag}:lease_expiry";
-    /// What one worker instance holds here.
+    /// Executions that one worker instance holds here.
     worker_leases(wid: &WorkerInstanceId) => "ff:idx:{tag}:worker:{wid}:leases";
     /// Running attempts, by when they time out.
     attempt_timeout() => "ff:idx:{tag}:attempt_timeout";
     /// Live executions, by deadline.
     execution_deadline() => "ff:idx:{tag}:execution_deadline";
-    /// What waits for a time in any lane, by that time.
+    /// Delayed executions of all lanes, by their time.
     delayed() => "ff:idx:{tag}:delayed";
     /// Suspensions, by when they time out.
     suspension_timeout() => "ff:idx:{tag}:suspension_timeout";
@@ -72,20 +72,20 @@ keys! { IndexKeys { tag }
     all_executions() => "ff:idx:{tag}:all_executions";
     /// Every execution a tenant has here, by creation; the default tenant's are found among all.
     namespace_executions(namespace: &Namespace) => "ff:idx:{tag}:ns:{namespace}:executions";
-    /// Every execution a tenant has here in a state that work without incident does not come to, by creation.
+    /// Every execution of a tenant here in an exceptional state (failed, cancelled, expired …), by creation.
     in_state(namespace: &Namespace, state: PublicState) => "ff:idx:{tag}:ns:{namespace}:state:{state}";
     /// Every execution here with this label, by creation: the truth behind the directory of labels.
     tag(namespace: &Namespace, key: &TagKey, value: &TagValue) => "ff:idx:{tag}:tag:{namespace}:{key}:{value}";
-    /// Upstreams whose dependents have not all been told yet.
+    /// Upstreams whose dependents have not all been notified yet.
     dispatch_backlog() => "ff:idx:{tag}:dispatch_backlog";
     /// Joins that fired and whose other upstreams are still to be cancelled; the same key as the flows' index of it.
     pending_cancel_groups() => "ff:idx:{tag}:pending_cancel_groups";
 
     /// The latest moment of this partition, and which server saw it: time goes on from there on any other.
     clock() => "ff:part:{tag}:clock";
-    /// What happened on this partition, bounded; readers keep one cursor per partition.
+    /// The events of this partition, bounded; readers keep one cursor per partition.
     partition_events() => "ff:part:{tag}:events";
-    /// Since when and until when it is told what happens on this partition.
+    /// Since when and until when events are recorded on this partition.
     partition_followed() => "ff:part:{tag}:followed";
     /// The signals delivered on this partition, for subscribers that keep a cursor.
     partition_signal_delivery() => "ff:part:{tag}:signal_delivery";

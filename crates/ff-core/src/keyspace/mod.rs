@@ -1,7 +1,7 @@
 //! The keyspace: every key FlowFabric keeps in Valkey, built in one place.
 //!
 //! A key is written out whole beside the name of its builder, so a key seen in a store is found here by a search.
-//! Keys with a partition's tag hold the truth and change together with whatever shares the tag; keys without one are
+//! Keys with a partition's tag hold the truth and change together with the other keys of that tag; keys without one are
 //! directories, which may say too much but never too little.
 //!
 //! ```

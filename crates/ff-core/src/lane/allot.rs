@@ -26,12 +26,12 @@ pub struct AllotArgs {
     pub want: u32,
 }
 
-/// What the lane's home says to it.
+/// The answer of the lane's home partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allotted {
     /// Absent when there is nothing to give.
     pub grant: Option<Grant>,
-    /// What the settings were when it was said.
+    /// The revision of the settings it was made under.
     pub revision: u64,
     /// Partitions to count before asking again, each with its last grant.
     pub uncounted: Vec<(u16, u64)>,
@@ -46,7 +46,7 @@ pub struct Grant {
 }
 
 impl AllotArgs {
-    /// What a claim wants when it is told that its lane has a limit.
+    /// The allotment a claim asks for after a partition said that its lane has a limit.
     pub fn of(claim: &ClaimArgs) -> Self {
         Self {
             partition: claim.partition,
@@ -163,9 +163,9 @@ mod tests {
         let task = fixture.claim_with(0, grant).taken.tasks.remove(0);
         fixture.complete(&task);
         assert!(
-            fixture.told.iter().any(|hint| matches!(hint, Hint::LaneFreed { partition: 0, .. })),
+            fixture.hints.iter().any(|hint| matches!(hint, Hint::LaneFreed { partition: 0, .. })),
             "{:?}",
-            fixture.told
+            fixture.hints
         );
         assert_eq!(fixture.allot(1, 1).uncounted, [], "it was counted only just now");
         fixture.now = fixture.now + limits::RECOUNT_MS;

@@ -9,7 +9,7 @@ use crate::partition::{PartitionConfig, lane_partition};
 use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Someone says how a lane is to be. What is not named stays as it is.
+/// Configures a lane. Settings that are not named stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigureLaneArgs {
     pub namespace: Namespace,
@@ -20,12 +20,12 @@ pub struct ConfigureLaneArgs {
     pub retention_ms: Setting<u64>,
 }
 
-/// What becomes of one setting.
+/// The change of one setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Setting<T> {
     #[default]
     Keep,
-    /// As if nobody had said anything about it.
+    /// The default, as if it had never been set.
     Default,
     To(T),
 }
@@ -84,7 +84,7 @@ impl Command for ConfigureLaneArgs {
     /// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not
     /// all arrive is simply asked for again.
     ///
-    /// With another limit nothing is known of who holds how many until every partition was counted.
+    /// With another limit, the counts of partitions are unknown until every partition was counted.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Lane>, Stop> {
         let now = at.now;
         let key = self.lane.within(&self.namespace);
@@ -132,10 +132,10 @@ mod tests {
         assert_eq!(fixture.claim(2, 1).tasks, []);
         assert_eq!(fixture.model.find(&id).unwrap().public_state().as_str(), "waiting", "pausing moves nothing");
         let open = fixture.ask(ConfigureLaneArgs { state: Some(LaneState::Active), ..lane() }).unwrap();
-        let mut told = fixture.told.clone();
+        let mut hints = fixture.hints.clone();
         fixture.ask(CopyLaneArgs { partition: 2, lane: open }).unwrap();
-        told.append(&mut fixture.told);
-        assert!(matches!(told[..], [Hint::Ready { partition: 2, .. }]), "{told:?}");
+        hints.append(&mut fixture.hints);
+        assert!(matches!(hints[..], [Hint::Ready { partition: 2, .. }]), "{hints:?}");
         assert_eq!(fixture.claim(2, 1).tasks.len(), 1);
     }
 

@@ -7,7 +7,7 @@ use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
 use crate::view::{Stop, View};
 
-/// A partition is told how a lane is configured.
+/// Copies the configuration of a lane to a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyLaneArgs {
     pub partition: u16,

@@ -31,20 +31,20 @@ pub(crate) struct LaneFixture {
     entropy: SeededEntropy,
     uuids: u128,
     pub(crate) now: TimestampMs,
-    /// What the last step told.
-    pub(crate) told: Vec<Hint>,
+    /// The hints of the last step.
+    pub(crate) hints: Vec<Hint>,
 }
 
 impl LaneFixture {
     pub(crate) fn new() -> Self {
-        Self { model: Model::default(), entropy: SeededEntropy::new(1), uuids: 0, now: at(0), told: vec![] }
+        Self { model: Model::default(), entropy: SeededEntropy::new(1), uuids: 0, now: at(0), hints: vec![] }
     }
 
     pub(crate) fn ask<A: Ask>(&mut self, args: A) -> Result<A::Reply, Refusal> {
         let at = Conditions { partitions: PARTITIONS, nonce: self.entropy.nonce(), now: self.now };
         let operation = args.into_operation();
-        let (reply, told) = self.model.execute(&operation, &at)?;
-        self.told = told;
+        let (reply, hints) = self.model.execute(&operation, &at)?;
+        self.hints = hints;
         for partition in 0..PARTITIONS.num_flow_partitions {
             assert_eq!(examine(&self.model.snapshot(partition), partition, self.now), [], "after {operation:?}");
         }

@@ -1,4 +1,4 @@
-//! What is known of a lane. One that nobody configured has no record, and work goes through it as it comes.
+//! The record of a lane. A lane that was never configured has none and no limits.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Lane {
     pub shares: BTreeMap<u16, Share>,
 }
 
-/// What people can say about a lane. Nothing of it moves an execution.
+/// The settings of a lane. Changing them moves no execution to another state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSettings {
@@ -43,7 +43,7 @@ pub struct LaneSettings {
     pub retention_ms: Option<u64>,
 }
 
-/// What a partition holds of a lane with a limit, at most.
+/// The upper bound of how many executions of a lane with a limit a partition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     pub held: u32,
@@ -68,7 +68,7 @@ words! {
 }
 
 impl Lane {
-    /// One that is as if nobody had configured it.
+    /// A lane with the defaults.
     pub(super) fn plain(namespace: Namespace, lane: LaneId, now: TimestampMs) -> Self {
         let settings = LaneSettings::default();
         Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, shares: BTreeMap::new() }

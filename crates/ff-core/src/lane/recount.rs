@@ -26,7 +26,7 @@ pub struct LaneCount {
     pub held: u32,
     /// The last grant that counts no more.
     pub seq: u64,
-    /// What the settings were when it was counted.
+    /// The revision of the settings it was counted under.
     pub revision: u64,
 }
 
@@ -69,7 +69,7 @@ mod tests {
         let count = fixture.recount(0, grant.seq);
         assert_eq!((count.held, fixture.settle(vec![count])), (0, 1));
         let next = fixture.granted(0, 1).unwrap();
-        assert_eq!(fixture.claim_with(0, grant).taken.tasks, [], "it went to whoever asked next");
+        assert_eq!(fixture.claim_with(0, grant).taken.tasks, [], "it went to the next claim");
         assert_eq!(fixture.claim_with(0, next).taken.tasks.len(), 1);
     }
 }

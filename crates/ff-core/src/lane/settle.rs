@@ -10,7 +10,7 @@ use crate::partition::{PartitionConfig, lane_partition};
 use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// A lane's home is told what was counted.
+/// Reports a partition's count to the lane's home partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettleLaneArgs {
     pub namespace: Namespace,

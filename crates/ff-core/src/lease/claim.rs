@@ -300,7 +300,7 @@ fn started(
     Attempt { index, id, origin, started_at: now, holder: holder.clone(), lease_epoch, ran_ms: 0, end: None }
 }
 
-/// What the worker is told; nothing when the execution turned out not to be running.
+/// The task for the worker; none when the execution turned out not to be running.
 fn task(after: &Execution, before: &Execution, resumption: Option<Resumption>) -> Option<Task> {
     let (Phase::Running { lease }, AttemptSlot::Open(attempt)) = (&after.phase, &after.attempt) else { return None };
     Some(Task {

@@ -1,4 +1,4 @@
-//! What workers and operators ask of a lease, and what they are told.
+//! Arguments and replies about leases, of workers and operators.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +16,12 @@ pub use super::claim_granted::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
 pub use super::renew::{RenewArgs, Renewed};
 pub use super::revoke::{RevokeArgs, Revoked};
 
-/// What a worker receives.
+/// The reply to a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claims {
     pub claimed: Vec<Claimed>,
     pub next: Option<Head>,
-    /// Something waits, but as much of the lane is held as its limit allows. When one of them ends, it is told by a
-    /// hint.
+    /// Something waits, but the lane's limit is reached. A hint announces when one of the lane's executions ends.
     pub limited: bool,
 }
 

@@ -1,11 +1,11 @@
-//! What is known of a lease while it lasts and after it ended.
+//! The record of a lease, while it lasts and after it ended.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lease::Fence;
 use crate::types::{AttemptIndex, BadText, TimestampMs, WorkerId, WorkerInstanceId};
 
-/// Who holds an execution.
+/// The worker that holds an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holder {
@@ -29,17 +29,17 @@ pub struct Lease {
     pub acquired_at: TimestampMs,
     /// Past this moment the lease no longer holds, renewed or not.
     pub until: TimestampMs,
-    /// What a renewal adds when it does not say otherwise.
+    /// The duration a renewal adds by default.
     pub ttl_ms: u64,
     /// When the attempt has run as long as its policy allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_at: Option<TimestampMs>,
-    /// It counts against the limit of its lane, which has room for another when this ends.
+    /// It counts against the limit of its lane; another execution may start when it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limited: bool,
 }
 
-/// How a lease ended, with what its holder was told. A holder that repeats a call whose reply got lost is answered from
+/// How a lease ended, and the reply its holder got. A holder that repeats a call whose reply got lost is answered from
 /// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -64,7 +64,7 @@ pub enum LeaseEnding {
 }
 
 impl LeaseEnding {
-    /// Whether the holder lost the lease rather than gave it up, so that it must be told.
+    /// Whether the holder lost the lease rather than gave it up, so that it must be notified.
     pub fn is_loss(self) -> bool {
         match self {
             Self::Completed
@@ -77,7 +77,7 @@ impl LeaseEnding {
     }
 }
 
-/// The last lease of an execution that nobody holds now.
+/// The last lease of an execution that has none now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastLease {
     pub fence: Fence,

@@ -8,11 +8,11 @@ use crate::limits;
 use crate::signal::Position;
 use crate::snapshot::Snapshot;
 
-/// What is told, and where.
+/// The feeds of all partitions, and their recorded events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
     feeds: BTreeMap<u16, Feed>,
-    told: BTreeMap<u16, VecDeque<EventRecord>>,
+    records: BTreeMap<u16, VecDeque<EventRecord>>,
 }
 
 impl Events {
@@ -20,43 +20,43 @@ impl Events {
         self.feeds.get(&partition)
     }
 
-    /// Has a feed go on, or begin anew without what it told before.
+    /// Extends a feed, or begins it anew without its old records.
     pub(super) fn follow(&mut self, partition: u16, feed: Feed) {
         let before = self.feeds.insert(partition, feed);
         if before.is_some_and(|before| before.since != feed.since) {
-            self.told.remove(&partition);
+            self.records.remove(&partition);
         }
     }
 
-    /// Whether a partition tells what a change says happened.
-    pub(super) fn tells(&self, change: &Change) -> bool {
+    /// Whether the partition records an event of a change.
+    pub(super) fn records_event(&self, change: &Change) -> bool {
         let feed = self.feeds.get(&change.after.id.partition());
-        change.events.iter().any(|event| feed.is_some_and(|feed| feed.tells(event.at)))
+        change.events.iter().any(|event| feed.is_some_and(|feed| feed.records_at(event.at)))
     }
 
-    /// Tells what happened, where somebody follows. The feed forgets its oldest past a number.
-    pub(super) fn tell(&mut self, change: &Change) {
-        if !self.tells(change) {
+    /// Records the events of a change while the feed is followed. The oldest beyond the limit are dropped.
+    pub(super) fn record(&mut self, change: &Change) {
+        if !self.records_event(change) {
             return;
         }
-        let told = self.told.entry(change.after.id.partition()).or_default();
+        let records = self.records.entry(change.after.id.partition()).or_default();
         for event in &change.events {
-            let position = Position::after(told.back().map(|last| last.position), event.at);
-            told.push_back(EventRecord::of(&change.after, event, position));
+            let position = Position::after(records.back().map(|last| last.position), event.at);
+            records.push_back(EventRecord::of(&change.after, event, position));
         }
-        let surplus = told.len().saturating_sub(limits::FEED);
-        told.drain(..surplus);
+        let surplus = records.len().saturating_sub(limits::FEED);
+        records.drain(..surplus);
     }
 
-    /// The next of a partition's feed; none when nobody ever followed it.
+    /// The next page of a partition's feed; none when it was never followed.
     pub(super) fn part(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
         let (feed, nothing) = (*self.feeds.get(&partition)?, VecDeque::new());
-        let told = self.told.get(&partition).unwrap_or(&nothing);
-        Some(EventsPart::of(feed, told.iter(), (partition, cursor), limit))
+        let records = self.records.get(&partition).unwrap_or(&nothing);
+        Some(EventsPart::of(feed, records.iter(), (partition, cursor), limit))
     }
 
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
         snapshot.feed = self.feeds.get(&partition).copied();
-        snapshot.told = self.told.get(&partition).into_iter().flatten().cloned().collect();
+        snapshot.events = self.records.get(&partition).into_iter().flatten().cloned().collect();
     }
 }

@@ -1,4 +1,4 @@
-//! What the model keeps of flows, beside the executions in them.
+//! Flows of the model, beside the executions in them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -16,7 +16,7 @@ impl Model {
         LaneInfo { namespace, lane_id, settings, depths: self.depths(key) }
     }
 
-    /// The lanes somebody configured and those that have something.
+    /// The configured lanes, and those that have executions.
     pub fn lanes(&self, args: &ListLanesArgs) -> LanesPage {
         let used = self.indexes.keys().filter_map(|(_, index)| lane_of(index));
         let all: BTreeSet<_> = self.lanes.keys().map(|(_, key)| key).chain(used).collect();

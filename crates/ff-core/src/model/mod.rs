@@ -76,31 +76,35 @@ impl Model {
             Err(Stop::Refused(refusal)) => return Err(refusal),
             Err(Stop::Miss(miss)) => unreachable!("everything is in memory, yet {miss:?} was missed"),
         };
-        let mut told = Vec::new();
+        let mut all_hints = Vec::new();
         for change in &decision.changes {
-            told.extend(hints(self.executions.get(&change.after.id), &change.after));
-            told.extend(delivered(change));
-            told.extend(streamed(change));
-            told.extend(self.events.tells(change).then(|| Hint::EventTold { partition: change.after.id.partition() }));
+            all_hints.extend(hints(self.executions.get(&change.after.id), &change.after));
+            all_hints.extend(delivered(change));
+            all_hints.extend(streamed(change));
+            all_hints.extend(
+                self.events
+                    .records_event(change)
+                    .then(|| Hint::EventRecorded { partition: change.after.id.partition() }),
+            );
         }
         for change in &decision.flows {
-            told.extend(flow_hints(self.flows.flows.get(&change.after.id), change));
+            all_hints.extend(flow_hints(self.flows.flows.get(&change.after.id), change));
         }
         let lanes: Vec<_> = decision.lanes.iter().map(|(partition, lane)| (*partition, lane.key())).collect();
         let known: Vec<_> = lanes.iter().map(|lane| self.lanes.get(lane).cloned()).collect();
         let reply = self.write(decision);
         for (lane, before) in lanes.iter().zip(known) {
             if let Some(after) = self.lanes.get(lane) {
-                told.extend(lane_hints(lane.0, before.as_ref(), after, self.ready(lane.0)));
+                all_hints.extend(lane_hints(lane.0, before.as_ref(), after, self.ready(lane.0)));
             }
         }
-        Ok((reply, told))
+        Ok((reply, all_hints))
     }
 
     /// Writes everything that was decided, and gives the answer.
     pub fn write(&mut self, decision: Decision) -> Reply {
         for change in decision.changes {
-            self.events.tell(&change);
+            self.events.record(&change);
             self.apply(change);
         }
         decision.forgotten.iter().for_each(|id| self.forget(id));
@@ -261,7 +265,7 @@ impl Model {
         self.waiting.payloads.get(&(*id, *signal))
     }
 
-    /// What a reader of an execution's output is told from.
+    /// The records from which a page of an execution's output is made.
     pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
         self.streams.parts(execution, self.attempts(&execution.id), args)
     }
@@ -291,17 +295,17 @@ impl Model {
         self.workers.values()
     }
 
-    /// What happened on a partition since a cursor; none when nobody ever followed.
+    /// The events of a partition since a cursor; none when it was never followed.
     pub fn events(&self, partition: u16, cursor: &EventCursor, limit: usize) -> Option<EventsPart> {
         self.events.part(partition, cursor, limit)
     }
 
-    /// Every flow somebody can see, by id.
+    /// Every visible flow, by id.
     pub fn flows(&self) -> impl Iterator<Item = &Flow> {
         self.flows.flows.values().filter(|flow| flow.is_visible())
     }
 
-    /// A flow somebody can see.
+    /// A visible flow.
     pub fn find_flow(&self, id: &FlowId) -> Option<&Flow> {
         self.flows.flows.get(id).filter(|flow| flow.is_visible())
     }
@@ -318,7 +322,7 @@ impl Model {
         self.flows.events(flow)
     }
 
-    /// What an index of every partition has, newest first, as far as a listing comes to it.
+    /// The entries of an index of every partition, newest first, as far as a listing reads.
     pub fn newest<'m>(&'m self, args: &ListArgs) -> impl Iterator<Item = &'m Execution> + use<'m> {
         let index = args.filter.index();
         let of_index = self.indexes.iter().filter(|((_, other), _)| *other == index);
@@ -330,7 +334,7 @@ impl Model {
         places.into_iter().filter_map(|place| self.executions.get(&place.execution_id))
     }
 
-    /// What waits on a partition: the best of each lane and kind.
+    /// The first waiting execution of each lane and kind on a partition.
     pub fn ready(&self, partition: u16) -> Vec<crate::backend::ReadyLane> {
         let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
         here.filter_map(|((_, index), members)| match index {

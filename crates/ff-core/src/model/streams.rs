@@ -1,4 +1,4 @@
-//! What the model keeps of streams, beside the executions.
+//! Streams of the model, beside the executions.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -32,7 +32,7 @@ impl Streams {
         self.frames.retain(|(of, _), _| of != id);
     }
 
-    /// What a reader is told from.
+    /// The records from which a page of output is made.
     pub(super) fn parts(&self, execution: &Execution, archived: &[Attempt], args: &ReadStreamArgs) -> StreamParts {
         let start = args.start();
         let last = AttemptIndex(start.attempt.0.saturating_add(u32::try_from(args.attempts()).unwrap_or(u32::MAX)));
@@ -41,11 +41,11 @@ impl Streams {
         let mut parts = StreamParts::of(execution, archived.cloned());
         let streams = self.records.range(from..to);
         parts.streams = streams.map(|((_, attempt), stream)| (*attempt, stream.clone())).collect();
-        let mut room = args.limit.min(limits::PAGE);
+        let mut remaining = args.limit.min(limits::PAGE);
         for ((_, attempt), frames) in self.frames.range(from..to) {
             let seq = if *attempt == start.attempt { start.seq } else { 0 };
-            let next: Vec<_> = frames.iter().filter(|frame| frame.seq >= seq).take(room).cloned().collect();
-            room -= next.len();
+            let next: Vec<_> = frames.iter().filter(|frame| frame.seq >= seq).take(remaining).cloned().collect();
+            remaining -= next.len();
             parts.frames.insert(*attempt, next);
         }
         parts

@@ -1,4 +1,4 @@
-//! What the model keeps of suspensions and signals, beside the executions.
+//! Suspensions and signals of the model, beside the executions.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,7 +35,7 @@ impl SuspensionRecords {
             self.waitpoints.insert((id, waitpoint.id), waitpoint);
         }
         for RecordedSignal { signal, payload } in change.signals.drain(..) {
-            self.tell(&change.after, &signal);
+            self.add_delivery(&change.after, &signal);
             if let Some(payload) = payload {
                 self.payloads.insert((id, signal.id), payload);
             }
@@ -49,7 +49,7 @@ impl SuspensionRecords {
         }
     }
 
-    /// Forgets what is kept of an execution's waitpoints and signals. What its partition's feed told stays told.
+    /// Forgets an execution's waitpoints and signals. The deliveries in its partition's feed stay.
     pub(super) fn forget(&mut self, execution: &Execution) {
         let id = execution.id;
         self.waitpoints.retain(|(of, _), _| *of != id);
@@ -101,7 +101,7 @@ impl SuspensionRecords {
     }
 
     /// Adds a signal to its partition's feed, which forgets its oldest past a number.
-    fn tell(&mut self, execution: &Execution, signal: &Signal) {
+    fn add_delivery(&mut self, execution: &Execution, signal: &Signal) {
         let feed = self.feeds.entry(execution.id.partition()).or_default();
         let position = Position::after(feed.back().map(|last| last.position), signal.received_at);
         feed.push_back(Delivery::of(execution, signal, position));

@@ -137,8 +137,8 @@ impl View for Model {
 }
 
 impl Model {
-    /// The first of a queue, with what decides between them. Where age counts, those are the oldest of each of its highest
-    /// priorities: within one priority the older goes first whatever a wait weighs.
+    /// The first of a queue, with the scores that order them. Where age counts, those are the oldest of each of its
+    /// highest priorities: within one priority the oldest always goes first.
     fn first_of(&self, query: &EligibleQuery, queue: Index) -> Vec<(Score, ExecutionId)> {
         let queue = self.indexes.get(&(query.partition, queue)).into_iter().flatten();
         let Some(ageing_ms) = query.ageing_ms else { return queue.take(query.limit).copied().collect() };

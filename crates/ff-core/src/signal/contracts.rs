@@ -1,4 +1,4 @@
-//! What callers ask of signals, and what they are told.
+//! Arguments and replies about signals.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub use super::open::WaitpointRef;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceivedSignal {
     pub signal: Signal,
-    /// What it carried; none when it carried nothing, or when it is told without.
+    /// Its payload; none when it has none, or when it was read without.
     pub payload: Option<Payload>,
 }
 

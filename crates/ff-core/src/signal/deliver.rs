@@ -84,11 +84,11 @@ impl Command for DeliverArgs {
         self.execution_id.partition()
     }
 
-    /// Records a signal and counts it where somebody waits for it, or keeps it where somebody is going to.
+    /// Records a signal and counts it for the suspension that waits for it, or buffers it for a pending waitpoint.
     ///
-    /// The token is judged before anything else is looked at: without a valid one, an execution that exists and one
-    /// that does not are answered alike. A signal that arrived before is told the id of the first, whatever became of
-    /// the execution.
+    /// The token is verified before anything else is looked at: without a valid one, an execution that exists and one
+    /// that does not are answered alike. A signal that arrived before is answered with the id of the first, even if the
+    /// execution has ended since.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delivered>, Stop> {
         let now = at.now;
         let (execution, waitpoint) = open(view, &self.execution_id, &self.waitpoint, &self.token, now)?;
@@ -260,7 +260,7 @@ mod tests {
         let by_key = DeliverArgs { waitpoint: WaitpointRef::Key(key("a")), ..once.clone() };
         assert_eq!(fixture.ask(by_key, at(5)), Ok(duplicate));
         fixture.ask(CancelArgs { execution_id: fixture.id, reason: None, requested_by: None }, at(6)).unwrap();
-        assert_eq!(fixture.ask(once.clone(), at(7)), Ok(duplicate), "whatever became of the execution");
+        assert_eq!(fixture.ask(once.clone(), at(7)), Ok(duplicate), "even if the execution has ended");
         assert_eq!(fixture.refused(once, at(1_002)), Code::TargetNotSignalable);
         assert_eq!(fixture.execution().signals_taken, 1);
     }
@@ -310,10 +310,10 @@ mod tests {
         assert_eq!(fixture.deliver(&granted, "other", at(2)).effect, Effect::MatcherFailed);
         assert_eq!(fixture.state(), "suspended");
         fixture.deliver(&granted, "go", at(3));
-        let told: Vec<_> = fixture.model.signals(&fixture.id).iter().map(|signal| signal.effect.as_str()).collect();
-        assert_eq!(told, ["signal_ignored_matcher_failed", "resume_condition_satisfied"]);
+        let effects: Vec<_> = fixture.model.signals(&fixture.id).iter().map(|signal| signal.effect.as_str()).collect();
+        assert_eq!(effects, ["signal_ignored_matcher_failed", "resume_condition_satisfied"]);
         let fed = fixture.model.deliveries(fixture.id.partition(), None, 10).deliveries;
-        assert_eq!(fed.iter().map(|delivery| delivery.effect.as_str()).collect::<Vec<_>>(), told);
+        assert_eq!(fed.iter().map(|delivery| delivery.effect.as_str()).collect::<Vec<_>>(), effects);
     }
 
     #[test]

@@ -119,11 +119,11 @@ pub struct FeedPart {
 }
 
 impl FeedPart {
-    /// What a feed that is kept whole up to its limit has after a place.
+    /// The deliveries of a feed after a place.
     pub fn of<'d>(feed: impl ExactSizeIterator<Item = &'d Delivery>, after: Option<Position>, limit: usize) -> Self {
         let full = feed.len() >= limits::FEED;
         let mut feed = feed.peekable();
-        // A full feed has lost something before its first; only who had read as far as that has missed nothing.
+        // A full feed was trimmed before its first; only a reader that had read as far as that has missed nothing.
         let missed = full && feed.peek().is_some_and(|first| after.is_none_or(|after| after < first.position));
         let unread = feed.skip_while(|delivery| after.is_some_and(|after| delivery.position <= after));
         Self { deliveries: unread.take(limit).cloned().collect(), missed }

@@ -1,4 +1,4 @@
-//! Signals: what outsiders tell a waiting execution, each counted once and only where somebody waits.
+//! Signals: messages from outside to a suspended execution, each counted once and only where a suspension waits for it.
 
 pub mod contracts;
 mod deliver;

@@ -1,4 +1,4 @@
-//! Opening a waitpoint: the token is judged before anything about state is looked at, let alone told.
+//! Opening a waitpoint: the token is verified before any state is read or revealed.
 
 use crate::engine_error::Code;
 use crate::execution::Execution;
@@ -15,7 +15,7 @@ pub enum WaitpointRef {
     Key(WaitpointKey),
 }
 
-/// The execution and the waitpoint, for whoever shows the token that opens it.
+/// The execution and the waitpoint that a token opens.
 pub(super) fn open<'v>(
     view: &'v dyn View,
     execution: &ExecutionId,

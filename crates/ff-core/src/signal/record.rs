@@ -1,4 +1,4 @@
-//! What is known of a signal.
+//! The record of a signal.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ impl RecordedSignal {
     }
 }
 
-/// Who sent a signal: what kind of sender, and which.
+/// The sender of a signal: its kind and its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,7 @@ words! {
         Appended "appended_to_waitpoint",
         /// It counted, and the execution goes on.
         Satisfied "resume_condition_satisfied",
-        /// Nobody waits yet; it is kept until somebody does.
+        /// No suspension waits for it yet; it is kept until one does.
         Buffered "buffered_for_pending_waitpoint",
         /// It is recorded, but its like had counted before.
         Recounted "appended_to_waitpoint_duplicate",

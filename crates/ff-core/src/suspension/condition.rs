@@ -35,14 +35,14 @@ pub enum Condition {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<SignalName>,
     },
-    /// An operator, whatever signals arrive.
+    /// An operator; signals do not count.
     OperatorOnly,
-    /// Its timeout, whatever signals arrive.
+    /// Its timeout; signals do not count.
     TimeoutOnly,
 }
 
 words! {
-    /// What a count tells apart.
+    /// By what a count distinguishes signals.
     Distinct {
         /// Each waitpoint counts once.
         Waitpoints "waitpoints",

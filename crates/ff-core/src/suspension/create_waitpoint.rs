@@ -52,8 +52,8 @@ impl Command for CreateWaitpointArgs {
         self.execution_id.partition()
     }
 
-    /// Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that
-    /// pends, it answers with that one: whatever came to it meanwhile is not lost.
+    /// Creates a waitpoint that pends until a suspension uses it or it expires. Asked again for the key of a pending
+    /// waitpoint, it answers with that one: signals buffered meanwhile are not lost.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedWaitpoint>, Stop> {
         let now = at.now;
         let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;
@@ -132,6 +132,6 @@ mod tests {
             waitpoint_token: token,
         };
         assert!(!format!("{granted:?}").contains("c0c0"));
-        assert!(serde_json::to_string(&granted).unwrap().contains("c0c0"), "its holder is told");
+        assert!(serde_json::to_string(&granted).unwrap().contains("c0c0"), "the holder gets it");
     }
 }

@@ -1,4 +1,4 @@
-//! What happens to a suspension, and to a waitpoint made ahead, when its time has run out.
+//! The timeout of a suspension, and of a waitpoint made ahead.
 
 use super::{CountedSignal, Suspension, SuspensionEnd, TimeoutBehavior};
 use crate::change::Change;

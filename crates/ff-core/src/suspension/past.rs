@@ -1,4 +1,4 @@
-//! What is remembered of the last suspension once it is over.
+//! The record of the last suspension once it is over.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct PastSuspension {
     pub ended: SuspensionEnd,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
-    /// What the worker is handed.
+    /// What the worker gets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<CountedSignal>,
 }

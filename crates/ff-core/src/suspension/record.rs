@@ -1,5 +1,5 @@
-//! What is known of a suspension while it lasts. It lives inside the execution's phase: an execution that is not
-//! suspended has none, so its waitpoints are closed whatever ended it.
+//! The record of a suspension while it lasts. It lives inside the execution's phase: an execution that is not suspended
+//! has none, so every way to end the suspension closes its waitpoints.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! An operator's decision: the suspension ends, whatever its condition, and the worker is told what was decided.
+//! An operator's decision: the suspension ends without its condition being met, and the worker is told what was
+//! decided.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,14 +16,14 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, SignalName, SourceIdentity, SuspensionId};
 use crate::view::{Stop, View};
 
-/// An operator ends a suspension, whatever its condition.
+/// An operator ends a suspension without its condition being met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumeArgs {
     pub execution_id: ExecutionId,
     /// Only this suspension, when given: the execution may have gone on and be suspended again.
     pub suspension_id: Option<SuspensionId>,
     pub decision: OperatorDecision,
-    /// What the worker is told with it.
+    /// What the worker gets with it.
     pub payload: Option<Payload>,
     pub reason: Option<String>,
     pub requested_by: Option<SourceIdentity>,
@@ -132,7 +133,7 @@ fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<Resumed, Ref
     }
 }
 
-/// What the worker hears.
+/// The signal the worker gets.
 fn name(decision: OperatorDecision) -> &'static str {
     match decision {
         OperatorDecision::Resume => Signal::RESUMED,
@@ -169,9 +170,9 @@ mod tests {
         let task = fixture.claim(at(4));
         assert_eq!(task.resumption.as_ref().unwrap().by, ResumedBy::Operator);
         assert_eq!(fixture.handed(&task), ["vote", "approved"]);
-        let told = fixture.model.signals(&fixture.id)[1].clone();
-        assert_eq!(told.source.to_string(), "operator:ada");
-        assert!(fixture.model.signal_payload(&fixture.id, &told.id).is_some());
+        let signal = fixture.model.signals(&fixture.id)[1].clone();
+        assert_eq!(signal.source.to_string(), "operator:ada");
+        assert!(fixture.model.signal_payload(&fixture.id, &signal.id).is_some());
     }
 
     #[test]

@@ -156,8 +156,8 @@ fn answered_before(
     Ok(Some(Suspended { suspension_id, waitpoints, outcome: SuspendOutcome::Suspended }))
 }
 
-/// The first answer, when this very lease was told before that what it asks for is there already. Its waitpoints are used
-/// up, so asking again could not find it out anew.
+/// The first reply, when this lease was told before that its condition is already met. Its waitpoints are used up, so
+/// evaluating again could not find it out.
 fn satisfied_before(
     view: &dyn View,
     execution: &Execution,

@@ -19,7 +19,7 @@ pub struct CountedSignal {
     /// How large it is: what a claim may carry is known without reading it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub payload_bytes: u64,
-    /// What it counted as, where a leaf tells them apart by something else than the signal.
+    /// What it counted as, where a leaf distinguishes signals by something else than their id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
 }

@@ -18,8 +18,8 @@ pub struct Waitpoint {
     pub id: WaitpointId,
     pub execution_id: ExecutionId,
     pub key: WaitpointKey,
-    /// The token its maker was told, kept so that the maker is told the same when it asks again. It opens the waitpoint while its
-    /// secret verifies, and so does every other token that was minted for it.
+    /// The token handed to its maker, kept so that the maker gets the same one when it asks again. It opens the
+    /// waitpoint while its secret verifies, and so does every other token that was minted for it.
     pub token: WaitpointToken,
     pub created_at: TimestampMs,
     /// Until when it may wait for its suspension, when it was made ahead of one.
@@ -28,16 +28,16 @@ pub struct Waitpoint {
     /// The suspension that used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<SuspensionId>,
-    /// Who closed it before any suspension used it, if someone did.
+    /// How it was closed before a suspension used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed: Option<WaitpointClosed>,
-    /// What arrived before anybody waited, in order. Emptied when a suspension weighs it.
+    /// Signals that arrived before a suspension, in order. Emptied when a suspension evaluates them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffered: Vec<BufferedSignal>,
 }
 
 impl Waitpoint {
-    /// A waitpoint nobody waits on yet.
+    /// A waitpoint without a suspension.
     pub(crate) fn fresh(
         id: WaitpointId,
         execution_id: ExecutionId,
@@ -66,7 +66,7 @@ impl Waitpoint {
     }
 }
 
-/// Someone closed a waitpoint nobody had used.
+/// A waitpoint was closed before a suspension used it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitpointClosed {
     pub at: TimestampMs,

@@ -107,7 +107,7 @@ words! {
         Escalate "escalate",
     }
 
-    /// What an operator says to a suspended execution. Each ends the suspension; the worker is told which it was.
+    /// An operator's decision about a suspended execution. Each ends the suspension, and the worker gets it.
     OperatorDecision {
         Resume "resume",
         Approve "approve",

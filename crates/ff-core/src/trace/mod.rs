@@ -18,7 +18,7 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// Reads what somebody says of their trace, or refuses it naming the field.
+    /// Reads a caller's trace context, or refuses it naming the field.
     ///
     /// ```
     /// use ff_core::trace::TraceContext;
@@ -47,7 +47,7 @@ impl TraceContext {
         &self.traceparent
     }
 
-    /// What tracing systems note for themselves, to be handed on beside it.
+    /// Vendor-specific data of tracing systems, passed on unchanged.
     pub fn tracestate(&self) -> Option<&str> {
         self.tracestate.as_deref()
     }
@@ -68,7 +68,7 @@ impl TraceContext {
     }
 }
 
-/// What is kept of a trace, before it is known to be sound.
+/// A stored trace, before it is validated.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawTrace {

@@ -1,4 +1,4 @@
-//! What API keys are called: an id within the key itself, and a name for people.
+//! Names of API keys: an id within the key itself, and a name for people.
 
 use super::checked_text::{BadText, checked_text};
 use crate::limits;
@@ -9,7 +9,7 @@ checked_text! { refused_in_a_key_id:
 }
 
 checked_text! { refused_in_a_key_name:
-    /// What a key is called by those who manage keys.
+    /// The name an administrator gives a key.
     KeyName, at most limits::NAME_BYTES;
 }
 

@@ -1,4 +1,4 @@
-//! Text that is checked once, when it is made: whoever holds a value of such a type need not check it again.
+//! Text that is checked once, when it is made: a value of such a type needs no further check.
 
 /// Why a text cannot be the name, key or value it was meant to be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -20,7 +20,7 @@ pub fn draw_execution_uuid() -> Uuid {
 }
 
 /// Changes the last two bytes so that all uuids of a neighbourhood have the same CRC, and with it the same partition
-/// whatever the number of partitions: a CRC over two more bytes depends only on how they differ from the CRC before them.
+/// for any number of partitions: a CRC over two more bytes depends only on how they differ from the CRC before them.
 /// Neighbourhoods in a row have different CRCs, until there are no more.
 fn beside(uuid: Uuid, neighbourhood: u64) -> Uuid {
     let mut bytes = uuid.into_bytes();

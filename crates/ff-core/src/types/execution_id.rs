@@ -45,7 +45,7 @@ impl ExecutionId {
         Self::on_partition_of(flow, Uuid::now_v7(), config)
     }
 
-    /// Where a member of a flow lives: with its flow, whatever its key.
+    /// The id of a flow's member: on the partition of its flow, with any key.
     pub fn on_partition_of(flow: &FlowId, uuid: Uuid, config: &PartitionConfig) -> Self {
         Self::new(config.flow_index(flow.as_uuid().as_bytes()), uuid)
     }

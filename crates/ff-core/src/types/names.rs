@@ -9,15 +9,15 @@ checked_text! { refused_in_a_name:
     Namespace, at most limits::NAME_BYTES;
     /// A named queue within a namespace.
     LaneId, at most limits::LANE_BYTES;
-    /// What an execution is, by which a worker finds its handler.
+    /// The kind of an execution, by which a worker finds its handler.
     Kind, at most limits::NAME_BYTES;
-    /// What a signal says, in one word: a condition may wait for it by name.
+    /// The name of a signal; a condition may wait for it by name.
     SignalName, at most limits::NAME_BYTES;
-    /// What a member of a flow is called within it.
+    /// The name of a member within its flow.
     NodeName, at most limits::NAME_BYTES;
-    /// What a worker knows the result of an upstream by.
+    /// The name under which a worker finds the result of an upstream.
     InputName, at most limits::NAME_BYTES;
-    /// What the bytes of a frame are.
+    /// The type of a frame's bytes.
     FrameType, at most limits::NAME_BYTES;
     /// One of the outputs of an attempt.
     Channel, at most limits::NAME_BYTES;

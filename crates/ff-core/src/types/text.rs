@@ -10,7 +10,7 @@ checked_text! { refused_in_a_text:
     TagValue, at most limits::TEXT_BYTES;
     /// The name outsiders know a waitpoint by.
     WaitpointKey, at most limits::TEXT_BYTES;
-    /// Who sent a signal, as its sender says.
+    /// The sender of a signal, as it names itself.
     SourceIdentity, at most limits::TEXT_BYTES;
     /// A text of the caller's own where a known word is expected and others are stored.
     FreeText, at most limits::TEXT_BYTES;
@@ -46,7 +46,7 @@ impl ContentType {
         Self("application/octet-stream".into())
     }
 
-    /// Whether bytes of this type are JSON, whatever the type's parameters.
+    /// Whether bytes of this type are JSON. The type's parameters do not matter.
     pub fn is_json(&self) -> bool {
         let essence = self.0.split(';').next().unwrap_or_default().trim();
         essence.eq_ignore_ascii_case("application/json") || essence.ends_with("+json")

@@ -12,8 +12,8 @@ pub(super) fn parse_hyphenated(text: &str) -> Option<Uuid> {
     canonical.then(|| Uuid::try_parse(text).ok()).flatten()
 }
 
-/// Whether a uuid is one that only derivation makes: version 7 with the time 0, which is what follows from an idempotency key.
-/// Everybody can compute it from the key, so nobody may name it as an id of their own choice.
+/// Whether a uuid is derived from an idempotency key: version 7 with the time 0. Every caller can compute it from the
+/// key, so callers may not choose it as an id.
 pub fn is_derived(uuid: &Uuid) -> bool {
     let made_at_ms = uuid.as_u128() >> 80;
     made_at_ms == 0 && uuid.get_version_num() == 7

@@ -1,4 +1,4 @@
-//! What workers say of themselves, what others ask about them, and what they are told.
+//! Arguments and replies about workers.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub use super::sweep::{SweepWorkerArgs, SweptWorker};
 /// Which worker instances to list: those that are there, by their ids, a page at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListWorkersArgs {
-    /// One tenant's; everybody's when not said.
+    /// One tenant's; those of all tenants when absent.
     pub namespace: Option<Namespace>,
     pub after: Option<WorkerInstanceId>,
     pub limit: usize,

@@ -1,4 +1,4 @@
-//! Workers: who is there to do the work.
+//! Workers: the registered instances and their heartbeats.
 
 pub mod contracts;
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! What is known of a worker instance. It is said by the worker itself and binds nobody: what a worker holds is in its
-//! leases.
+//! The record of a worker instance. The worker reports it, and nothing depends on it: leases say what a worker holds.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +29,7 @@ pub struct Worker {
     pub partition: u16,
 }
 
-/// What becomes of what is known of a worker instance.
+/// The change of a worker instance's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerChange {
     Put(Worker),

@@ -58,14 +58,14 @@ impl RegisterWorkerArgs {
         Err(refusal.because(format!("must be from {low} to {high}, got {}", self.ttl_ms)))
     }
 
-    /// Whether a worker takes up room that this one needs: another of its namespace that is there.
+    /// Whether another worker counts against this one's namespace: one of the same namespace that is alive.
     pub fn is_beside(&self, other: &Worker, now: TimestampMs) -> bool {
         other.namespace == self.namespace && other.worker_instance_id != self.worker_instance_id && !other.is_gone(now)
     }
 
-    /// Refuses a worker for which its namespace has no room beside so many others. Stores count them ahead of the step that
-    /// registers, so that a few that come at the same moment may all get in.
-    pub fn check_room(&self, others: usize) -> Result<(), Refusal> {
+    /// Refuses a worker when its namespace has too many others. Stores count them ahead of the step that registers, so
+    /// a few that register at the same moment may exceed the limit.
+    pub fn check_capacity(&self, others: usize) -> Result<(), Refusal> {
         if others < limits::WORKERS {
             return Ok(());
         }
@@ -161,17 +161,20 @@ mod tests {
 
     #[test]
     fn a_namespace_has_room_for_so_many_that_are_there() {
-        assert_eq!(registration().check_room(limits::WORKERS - 1), Ok(()));
-        let refusal = registration().check_room(limits::WORKERS).unwrap_err();
+        assert_eq!(registration().check_capacity(limits::WORKERS - 1), Ok(()));
+        let refusal = registration().check_capacity(limits::WORKERS).unwrap_err();
         assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((10_000, 10_001))));
         let mut workers = WorkerFixture::default();
         workers.ask(registration(), at(0)).unwrap();
         let known = workers.model.workers().next().unwrap();
         let other = RegisterWorkerArgs { worker_instance_id: WorkerInstanceId::parse("b").unwrap(), ..registration() };
-        assert!(other.is_beside(known, at(999)) && !other.is_beside(known, at(1_000)), "who is gone takes up no room");
-        assert!(!registration().is_beside(known, at(0)), "nobody is in its own way");
+        assert!(
+            other.is_beside(known, at(999)) && !other.is_beside(known, at(1_000)),
+            "a worker that is gone does not count"
+        );
+        assert!(!registration().is_beside(known, at(0)), "a worker does not count against itself");
         let theirs = RegisterWorkerArgs { namespace: Namespace::parse("acme").unwrap(), ..other };
-        assert!(!theirs.is_beside(known, at(0)), "each tenant has its own room");
+        assert!(!theirs.is_beside(known, at(0)), "each tenant has its own limit");
     }
 
     #[test]

@@ -259,7 +259,7 @@ impl Notices {
                 self.streams.wake(&execution_id);
             }
             Hint::SignalDelivered { .. } => self.deliveries.wake_all(),
-            Hint::EventTold { .. } => self.events.wake_all(),
+            Hint::EventRecorded { .. } => self.events.wake_all(),
             Hint::FlowMoved { flow_id } => self.flow_events.wake(&flow_id),
             Hint::FlowEnded { flow_id } => self.flow_ends.wake(&flow_id),
             Hint::Missed => {

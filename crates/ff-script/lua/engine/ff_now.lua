@@ -1,4 +1,4 @@
---- What time it is on a partition.
+--- The time on a partition.
 ---
 --- key  clock_key      string
 ---

@@ -1,11 +1,11 @@
---- Fires what is due on a partition, at most one batch of it, pays one step of what is owed within flows, forgets what was
---- kept for long enough, and says when the next thing is due.
+--- Fires what is due on a partition, at most one batch of it, does one step of the pending work of flows, forgets
+--- executions whose retention is over, and says when the next thing is due.
 ---
 --- key  lease_expiry   zset
 --- arg  jitter           int    chance, for jitter
 ---
 --- ok   fired          how many executions and flows something fired for
---- ok   leases         how many leases nobody had renewed
+--- ok   leases         how many leases were not renewed in time
 --- ok   attempts       how many attempts had run for too long
 --- ok   deadlines      how many executions were past their deadline
 --- ok   next_due       ms, in the past when there was more than one batch, empty when nothing is

@@ -1,7 +1,7 @@
---- Looks at a partition without being told: the best of each queue that has something waiting, and when something is due.
+--- Looks at a partition without a hint: the best of each queue that has something waiting, and when something is due.
 ---
---- Queues that have nothing are taken off the list, and what is remembered of the others is dropped, so that whatever it
---- missed is right again.
+--- Empty queues are taken off the list, and the cached state of the others is dropped, so that what it missed is right
+--- again.
 ---
 --- key  lanes          set
 ---

@@ -1,5 +1,5 @@
---- What happened on a partition from a place on. Whoever reads follows: from then on, and for a while after the last time,
---- everything that happens is told.
+--- The events of a partition from a place on. Reading follows the feed: from then on, and for a while after the last read,
+--- every event is recorded.
 ---
 --- key  events    stream
 --- arg  from_at   int?   when absent, nothing is read
@@ -8,7 +8,7 @@
 --- arg  waits     flag   whether a hint is wanted when there is more
 ---
 --- ok   moment    ms
---- ok   since     ms, since when it is told without a gap
+--- ok   since     ms, since when it is recorded without a gap
 --- ok   trimmed   1 when something that was not read is kept no longer
 --- ok   found     of each its place, and its names and values
 --- no   invalid_args

@@ -5,10 +5,10 @@
 --- arg  with_result   flag
 --- arg  with_history  flag    its tries and its leases
 --- arg  await_end     flag    whether a hint is wanted when it ends
---- arg+ staged        flag    also what is staged, and that nobody sees yet
+--- arg+ staged        flag    also a staged one, which is not visible yet
 ---
 --- ok   core          names and values
---- ok   lease         names and values, empty when nobody holds it
+--- ok   lease         names and values, empty when it has none
 --- ok   attempt       names and values of the last try that is written down, empty when it is not needed
 --- ok   tags          keys and values
 --- ok   policy        JSON, null when it is the default one

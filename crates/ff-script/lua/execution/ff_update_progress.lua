@@ -1,4 +1,4 @@
---- Notes how far the holder is. What is not said stays as it was.
+--- Records the holder's progress. Absent fields stay as they were.
 ---
 --- key  core          hash
 --- arg  lease_id      uuid

@@ -37,7 +37,7 @@ flow_record.put(flow, 'cancel_policy', policy_name)
 flow_record.put(flow, 'cancelled_at', moment)
 flow_record.put(flow, 'cancel_reason', reason)
 flow_record.put(flow, 'cancelled_by', requested_by)
-flow_record.tell(flow, 'cancelled', 'policy', policy_name)
+flow_record.add_event(flow, 'cancelled', 'policy', policy_name)
 -- A flow whose members are spared goes on opening what was staged.
 if policy_name ~= 'flow_only' then
   member_sweep.begin(flow, 'cancel')

@@ -1,11 +1,11 @@
---- Settles the edges of an execution that has ended, as far as one step goes: what a step left owed, or what a repair wants
---- looked at. Finds nothing to do when all is well.
+--- Settles the edges of an execution that has ended, as far as one step goes: what a step left pending, or what a repair
+--- wants looked at. Finds nothing to do when all is well.
 ---
 --- key  core               hash
 ---
 --- ok   resolved           edges that were settled
 --- ok   cascaded_children  executions that ended with it
---- ok   more               1 when some of it is still owed
+--- ok   more               1 when some of it is still pending
 --- no   execution_not_found
 --- no   execution_not_terminal
 --- no   invalid_args

@@ -15,6 +15,6 @@ elseif not flow.core.held_open then
   return already(flow_record.state(flow))
 end
 flow_record.put(flow, 'held_open', nil)
-flow_record.tell(flow, 'closed')
+flow_record.add_event(flow, 'closed')
 step.run()
 return ok(flow_record.state(flow))

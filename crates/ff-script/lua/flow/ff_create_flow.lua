@@ -31,7 +31,7 @@ flow.tags = tags
 flow_record.put_if_said(flow, 'traceparent', traceparent)
 flow_record.put_if_said(flow, 'tracestate', tracestate)
 flow_record.put(flow, 'held_open', '1')
-flow_record.tell(flow, 'opened', 'nodes', 0, 'edges', 0)
+flow_record.add_event(flow, 'opened', 'nodes', 0, 'edges', 0)
 step.begin_flow(flow)
 step.run()
 return ok(submitted(flow))

@@ -6,7 +6,7 @@
 --- arg  joins                    list    likewise
 --- arg  edges                    list    likewise
 --- arg  expected_graph_revision  int?    only if the graph has not changed since
---- arg  holder_id                text?   who grows it from within, and its fence
+--- arg  holder_id                text?   the member that grows it, and its fence
 --- arg  lease_id                 uuid?
 --- arg  lease_epoch              int?
 --- arg  attempt_id               uuid?

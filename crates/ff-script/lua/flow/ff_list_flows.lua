@@ -28,7 +28,7 @@ local function wanted(id)
     and (not tag_key or call('HGET', keys.flow(id, 'tags'), tag_key) == tag_value)
 end
 
-local function told(id)
+local function row_of(id)
   return {
     id, call('HGETALL', keys.flow(id, 'core')), call('HGETALL', keys.flow(id, 'summary')),
     call('HGETALL', keys.flow(id, 'tags')),
@@ -51,7 +51,7 @@ repeat
       end
       last_at, last_id, looked = created_at, id, looked + 1
       if wanted(id) then
-        found[#found + 1] = told(id)
+        found[#found + 1] = row_of(id)
       end
     end
   end

@@ -1,7 +1,7 @@
 --- A flow as it is kept, in one consistent look.
 ---
 --- key  core       hash
---- arg  staged     flag   also one that nobody sees yet
+--- arg  staged     flag   also a staged one, which is not visible yet
 --- arg  await_end  flag   whether a hint is wanted when it ends
 ---
 --- ok   core       names and values

@@ -1,7 +1,7 @@
 --- Edges of a flow in the order of their ids, some at a time.
 ---
 --- key  core     hash
---- arg  staged   flag    also of a flow that nobody sees yet
+--- arg  staged   flag    also of a staged flow
 --- arg  after    uuid?
 --- arg  limit    int
 ---

@@ -4,7 +4,7 @@
 --- arg  from        int    number of the first
 --- arg  limit       int
 --- arg  await_more  flag   whether a hint is wanted when there is more
---- arg+ staged      flag   also of a flow that nobody sees yet, or any more
+--- arg+ staged      flag   also of a flow that is staged or being forgotten
 ---
 --- ok   told        how many there have been
 --- ok   ended       1 when the flow has ended

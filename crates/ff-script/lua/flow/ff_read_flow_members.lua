@@ -1,7 +1,7 @@
 --- Members of a flow in the order they were added, some at a time.
 ---
 --- key  core     hash
---- arg  staged   flag   also of a flow that nobody sees yet
+--- arg  staged   flag   also of a staged flow
 --- arg  from     int    position of the first
 --- arg  limit    int
 ---

@@ -1,5 +1,5 @@
---- Named inputs that were passed on to an execution, in the order of their names, some at a time: those a claim has no room
---- for.
+--- Named inputs that were passed on to an execution, in the order of their names, some at a time: those that did not fit
+--- into a claim.
 ---
 --- key  core     hash
 --- arg  after    text?   the place the ones before ended at

@@ -1,4 +1,4 @@
---- Tells one child what became of an upstream: its edge is settled, its join judged, and the child released or skipped. How
+--- Notifies one child of the end of an upstream: its edge is settled, its join judged, and the child released or skipped. How
 --- the upstream ended is the caller's word; an edge that is settled already is left as it is.
 ---
 --- What the record says is not taken from keys: a caller that does not know a lane or an attempt may send the placeholder.

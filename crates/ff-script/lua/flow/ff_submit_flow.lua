@@ -60,7 +60,7 @@ local refusal = graph.add_nodes(flow, new_nodes, graph.entered(new_edges), false
 if refusal then
   return refusal
 elseif not is_last then
-  staging.go_on(flow, moment)
+  staging.await_part(flow, moment)
   return ok('staged', text(part + 1))
 elseif flow.core.nodes == 0 then
   return no.invalid_input('field', 'nodes', 'detail', 'must contain at least one node')

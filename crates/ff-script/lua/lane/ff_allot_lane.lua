@@ -9,7 +9,7 @@
 ---
 --- ok   granted     how many, empty when there is nothing to give
 --- ok   seq         of the grant
---- ok   revision    of the settings, 0 when nobody configured the lane or it has no limit
+--- ok   revision    of the settings, 0 when the lane was never configured or has no limit
 --- ok   uncounted   partition and its last grant, and again
 --- no   invalid_args
 

@@ -1,6 +1,6 @@
---- Says how a lane is to be, at its home. What is not named stays; the same again changes nothing.
+--- Configures a lane, at its home. Settings that are not named stay; the same again changes nothing.
 ---
---- With another limit nothing is known of who holds how many until every partition was counted.
+--- With another limit, the counts of partitions are unknown until every partition was counted.
 ---
 --- key  config         hash
 --- arg  lane           text    as indexes name it
@@ -45,10 +45,10 @@ if not same then
   settings.write(lane, after)
   settings.announce(lane, known, after)
 end
-local function told(number)
+local function optional(number)
   return number and text(number) or ''
 end
 return ok(
-  after.state, told(after.concurrency), told(after.ageing_ms), told(after.retention_ms), text(after.revision),
+  after.state, optional(after.concurrency), optional(after.ageing_ms), optional(after.retention_ms), text(after.revision),
   text(after.changed_at)
 )

@@ -30,8 +30,8 @@ local function keys_of(from, to)
   return names
 end
 
---- Tells of one of a lane's standings, and says whether there is anything in it.
-local function tell(nth, place, zset)
+--- Adds the count of one of a lane's standings, and says whether there is anything in it.
+local function add_count(nth, place, zset)
   local count, first = standing.depth(standing.all[place], zset, moment)
   if count > 0 then
     local at = #found
@@ -51,12 +51,12 @@ for from = 1, #wanted, ASKED_AT_ONCE do
     local before = (nth - from) * places
     local own = call('EXISTS', unpack(names, before + 1, before + places))
     left = left - own
-    -- What has finished comes first: often there is nothing else.
+    -- Finished executions come first: often there is nothing else.
     for place = places, 1, -1 do
       if own == 0 then
         break
       end
-      own = own - (tell(nth, place, names[before + place]) and 1 or 0)
+      own = own - (add_count(nth, place, names[before + place]) and 1 or 0)
     end
   end
 end

@@ -12,11 +12,11 @@ local moment = clock()
 
 local found = {}
 for nth, lane in ipairs(wanted) do
-  local told = { call('HGETALL', keys.lane(lane, 'config')) }
+  local fields = { call('HGETALL', keys.lane(lane, 'config')) }
   for _, name in ipairs(standing.all) do
     local count, first = standing.depth(name, keys.lane(lane, name), moment)
-    told[#told + 1], told[#told + 2] = text(count), first
+    fields[#fields + 1], fields[#fields + 2] = text(count), first
   end
-  found[nth] = told
+  found[nth] = fields
 end
 return ok(found)

@@ -7,7 +7,7 @@
 ---
 --- ok   held     how many
 --- ok   counted  the last grant that counts no more
---- ok   known    the revision that is known here, 0 when nobody configured the lane
+--- ok   known    the revision that is known here, 0 when the lane was never configured
 --- no   invalid_args
 
 now()

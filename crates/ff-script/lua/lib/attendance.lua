@@ -1,8 +1,8 @@
---- Worker instances: who is there.
+--- Worker instances: registration and heartbeats.
 
 local attendance = {}
 
---- What is known of a worker instance, if it is: whose it is, when it came, and when it counts as gone.
+--- The record of a worker instance, if there is one: its namespace, when it came, and when it counts as gone.
 function attendance.read(key)
   local fields = call('HMGET', key, 'worker_id', 'namespace', 'registered_at', 'seen_at', 'ttl_ms')
   if not fields[1] then

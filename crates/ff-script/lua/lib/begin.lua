@@ -1,4 +1,4 @@
---- Begins a call about the partition of a key. What a call that broke off left behind is forgotten.
+--- Begins a call about the partition of a key. The leftovers of a call that broke off are dropped.
 
 return function(key)
   call = call or redis.call

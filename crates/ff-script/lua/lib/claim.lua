@@ -1,4 +1,4 @@
---- Taking waiting executions: which come first, what becomes of them, and what the worker is told.
+--- Taking waiting executions: which come first, how they change, and what the worker gets.
 
 local claim = {}
 
@@ -205,14 +205,14 @@ local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms
   return n
 end
 
---- Hands one waiting execution to a worker, and says what the worker is told: id, epoch, index of the attempt, kind,
---- creation and payload, and then in pairs what else there is. Nothing, when there is no such execution. Besides, how
---- many bytes of signals, inputs and steps come with it; with nothing before it, how many it would be, when they do not go into the
---- room; and whether it ended instead, because its flow is cancelled.
+--- Hands one waiting execution to a worker, and returns its task: id, epoch, index of the attempt, kind, creation and
+--- payload, and then in pairs what else there is. Nothing, when there is no such execution. Besides, how many bytes of
+--- signals, inputs and steps come with it; with nothing before it, how many it would be, when they do not fit into `bytes_left`; and
+--- whether it ended instead, because its flow is cancelled.
 ---
 --- Its score has its priority and its creation. It is added to `taken`, which has ids by kind, for its indexes to be written with
 --- those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
-function claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, taken, room, moment)
+function claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
   local kind, flow_id, last_attempt, next_attempt, has_tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
     traceparent, counted = unpack(call(
@@ -237,7 +237,7 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
   local resumption, inputs, bytes = nil, 0, 0
   if flow or before.has_waited or counted then
     resumption, inputs, bytes = beside(id, flow, before.has_waited, counted)
-    if room and bytes > room then
+    if bytes_left and bytes > bytes_left then
       return nil, bytes
     end
   end
@@ -288,26 +288,26 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
     call('HSET', keys.flow(flow.id, 'member:' .. id), 'state', 'active')
   end
 
-  local told = { id, epoch, attempt_index, kind, created_at, payload }
-  append(told, 'priority', behind < limits.priority_max and limits.priority_max - behind)
-  append(told, 'content_type', content_type)
-  append(told, 'policy', policy_json)
-  append(told, 'tags', has_tags and call('HGETALL', keys.of(id, 'tags')))
-  append(told, 'deadline_at', deadline_at)
-  append(told, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
+  local task = { id, epoch, attempt_index, kind, created_at, payload }
+  append(task, 'priority', behind < limits.priority_max and limits.priority_max - behind)
+  append(task, 'content_type', content_type)
+  append(task, 'policy', policy_json)
+  append(task, 'tags', has_tags and call('HGETALL', keys.of(id, 'tags')))
+  append(task, 'deadline_at', deadline_at)
+  append(task, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
   if attempt ~= NOTHING then
-    append(told, 'resumed', resumed and attempt.id)
-    append(told, 'type', attempt.type)
-    append(told, 'reason', attempt.reason)
-    append(told, 'requested_by', attempt.requested_by)
+    append(task, 'resumed', resumed and attempt.id)
+    append(task, 'type', attempt.type)
+    append(task, 'reason', attempt.reason)
+    append(task, 'requested_by', attempt.requested_by)
   end
-  append(told, 'resumption', resumption and suspension.told(resumption))
-  append(told, 'flow', flow and { flow.id, node, inputs })
+  append(task, 'resumption', resumption and suspension.fields(resumption))
+  append(task, 'flow', flow and { flow.id, node, inputs })
   if counted then
-    append(told, 'steps', steps.page(id, steps.counter(counted), nil, limits.page, limits.claim_step_bytes))
+    append(task, 'steps', steps.page(id, steps.counter(counted), nil, limits.page, limits.claim_step_bytes))
   end
-  append(told, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
-  return told, bytes
+  append(task, 'inputs', inputs > 0 and { meta.inputs(id, nil, limits.input_bytes) })
+  return task, bytes
 end
 
 --- Writes the indexes of those that were taken.

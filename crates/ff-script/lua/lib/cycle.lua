@@ -2,7 +2,7 @@
 
 local cycle = {}
 
---- Edges looked at in one call, whatever it adds.
+--- Edges looked at in one call, however many it adds.
 local MOST = 3 * limits.cycle_search
 
 local function search_from(from, target, side, other)
@@ -67,7 +67,7 @@ function cycle.refusal(flow, new, field, cache)
   local up = search_from(new.upstream, new.downstream, 'downstream', 'upstream')
   while true do
     if is_spent(down) and is_spent(up) or cache.looked > MOST then
-      local detail = 'cannot be told from a cycle within ' .. text(limits.cycle_search) .. ' edges'
+      local detail = 'cannot be distinguished from a cycle within ' .. text(limits.cycle_search) .. ' edges'
       return no.cycle_detected('field', field, 'detail', detail)
     end
     local upwards = not is_spent(up) and (is_spent(down) or up.looked < down.looked)

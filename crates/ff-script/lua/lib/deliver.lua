@@ -1,5 +1,5 @@
---- Delivers a signal by the authority of a token. The token is judged before anything about state is looked at, let alone
---- told; a signal that arrived before is told the id of the first, whatever became of the execution.
+--- Delivers a signal by the authority of a token. The token is verified before any state is read or revealed; a signal that
+--- arrived before is answered with the id of the first, even if the execution has ended since.
 
 --- How the waitpoint stands when it takes signals; otherwise nothing, and the refusal.
 local function receptive(e, waitpoint, moment)

@@ -3,15 +3,15 @@
 
 local dependents = {}
 
---- Only success satisfies; whatever else an upstream comes to makes its edges impossible.
+--- Only success satisfies; every other end of an upstream makes its edges impossible.
 local SETTLED = { success = 'satisfied', failed = 'failed', cancelled = 'failed', expired = 'failed', skipped = 'skipped' }
 
 function dependents.state_after(outcome)
   return SETTLED[outcome]
 end
 
---- Goes on telling the dependents of a member what became of it, where it was left.
-function dependents.tell(id)
+--- Continues to notify the dependents of a member, where it was left.
+function dependents.notify(id)
   local e = record.find(id)
   local propagation = e and e.pending_propagation
   if not propagation then
@@ -19,9 +19,9 @@ function dependents.tell(id)
   end
   local budget = step.budget()
   local page = edge.leaving(e.core.flow_id, id, propagation.after, budget + 1)
-  local told = math.min(#page, budget)
-  step.spend(told)
-  for nth = 1, told do
+  local notified = math.min(#page, budget)
+  step.spend(notified)
+  for nth = 1, notified do
     local one = step.edge(page[nth])
     if propagation.what ~= 'end' then
       reopen.unsettle(one, propagation.what == 'reopen')
@@ -30,8 +30,8 @@ function dependents.tell(id)
     end
   end
   step.touch(e)
-  if told < #page then
-    e.pending_propagation = { what = propagation.what, since = propagation.since, after = page[told].id }
+  if notified < #page then
+    e.pending_propagation = { what = propagation.what, since = propagation.since, after = page[notified].id }
     return
   end
   e.pending_propagation = nil
@@ -75,7 +75,7 @@ end
 
 local SKIPPED = { outcome = 'skipped', state = 'skipped', by = 'dependencies', attempt = 'cancelled' }
 
---- What a blocked execution does once nothing but its join keeps it.
+--- The next phase of a blocked execution that waits for nothing but its join.
 function dependents.admit(e)
   local on, moment = e.core.blocked_on, here.memory.moment
   if e.core.public_state ~= 'waiting_children' or on == 'staging' or on == 'reopening' and e.pending_propagation then

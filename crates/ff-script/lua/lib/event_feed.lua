@@ -1,17 +1,17 @@
---- The feed of what happens on a partition: told while somebody follows, bounded, and read with a cursor.
+--- The feed of events of a partition: recorded while it is followed, bounded, and read with a cursor.
 ---
---- What happens to an execution is told together, where the first of it happened.
+--- The events of an execution are recorded together, at the place of the first.
 
 local event_feed = {}
 
---- What this call tells, in order: executions that have `events`, and what else there is, as the entries of the feed.
+--- The new entries of this call, in order: executions that have `events`, and other entries of the feed.
 local pending
 
 function event_feed.begin()
   pending = nil
 end
 
---- Whether what happens now is told. Until when that goes on is remembered, so that a feed nobody follows costs nothing.
+--- Whether events are recorded now. Until when is cached, so that a feed without a follower costs nothing.
 function event_feed.is_followed()
   local memory = here.memory
   if not memory.followed then
@@ -84,8 +84,8 @@ function event_feed.write()
   end
 end
 
---- Keeps the feed going for whoever reads it, at most one write an hour, and says since when it tells. One that had lapsed
---- begins anew, without what it told before.
+--- Extends the feed for a reader, at most one write an hour, and returns since when it records. A feed that had lapsed
+--- begins anew, without its old entries.
 function event_feed.follow(moment)
   local key = keys.followed()
   local since, until_ms = unpack(call('HMGET', key, 'since', 'until'))

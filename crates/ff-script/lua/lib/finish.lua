@@ -1,7 +1,7 @@
---- Ends an execution, and with it whatever attempt, suspension and waitpoints are open.
+--- Ends an execution, and with it an open attempt, suspension and waitpoints.
 ---
---- `ending` says the `outcome` and the `state` it is told in, who ended it (`by`, its holder when absent), what became of
---- the `lease` and of the `attempt` if there are any, and the `failure` if there was one.
+--- `ending` says the `outcome` and the public `state`, what ended it (`by`, its holder when absent), the ending of the
+--- `lease` and of the `attempt` if there are any, and the `failure` if there was one.
 
 local GONE = {
   'blocked_on', 'blocked_until', 'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason',

@@ -1,7 +1,7 @@
 --- The flow: a graph of executions that ends with its last member. It is read once, changed in memory, and written once.
 ---
---- `core` is its hash, numbers as numbers, `counts` has how many members are in which state, and `told` what happened, to be
---- added to its events.
+--- `core` is its hash, numbers as numbers, `counts` has how many members are in which state, and `new_events` the events to
+--- be added.
 
 local flow_record = {}
 
@@ -41,12 +41,12 @@ function flow_record.read(id)
   for at = 1, #flat, 2 do
     counts[flat[at]] = tonumber(flat[at + 1])
   end
-  local flow = { id = id, core = core, counts = counts, told = {}, changed = {}, was_open = not core.staging_parts }
+  local flow = { id = id, core = core, counts = counts, new_events = {}, changed = {}, was_open = not core.staging_parts }
   flow.was = entries(flow)
   return flow
 end
 
---- A flow that is there for whoever asks; otherwise nothing, and the refusal.
+--- A visible flow; otherwise nothing, and the refusal.
 function flow_record.found(id)
   local flow = step.flow(id)
   if not flow or flow.core.staging_parts or flow.core.sweep_action == 'forget' then
@@ -57,7 +57,7 @@ end
 
 --- A flow that is not there yet.
 function flow_record.new(id, namespace, kind, moment)
-  local flow = { id = id, core = {}, counts = {}, told = {}, changed = {}, was = {}, was_open = false }
+  local flow = { id = id, core = {}, counts = {}, new_events = {}, changed = {}, was = {}, was_open = false }
   local put = flow_record.put
   put(flow, 'namespace', namespace)
   put(flow, 'kind', kind)
@@ -68,14 +68,13 @@ function flow_record.new(id, namespace, kind, moment)
   return flow
 end
 
---- Whether nobody sees a flow yet.
+--- Whether a flow is staged.
 function flow_record.is_staged(id)
   local state = call('HGET', keys.flow(id, 'core'), 'state')
   return not state or state == 'staging'
 end
 
---- Whether a flow is there for whoever asks: neither still being handed in nor being forgotten. `all` says that it need only
---- be kept.
+--- Whether a flow is visible: neither staged nor being forgotten. `all` says that it need only exist.
 function flow_record.is_there(core, all)
   local state, action = unpack(call('HMGET', core, 'state', 'sweep_action'))
   return state and (all or state ~= 'staging' and action ~= 'forget')
@@ -111,7 +110,7 @@ function flow_record.ended_refusal(flow)
   return no.flow_already_terminal('detail', 'the flow is ' .. flow_record.state(flow))
 end
 
---- Whether a member may go on. `held` is whether somebody has it.
+--- Whether a member may go on. `held` is whether it has a lease.
 function flow_record.spares(flow, core, held)
   local policy = flow.core.cancel_policy
   if policy == 'cancel_all' then
@@ -124,9 +123,9 @@ function flow_record.spares(flow, core, held)
   return true
 end
 
---- Notes that something happened, with what there is to say of it as names and values.
-function flow_record.tell(flow, event, ...)
-  flow.told[#flow.told + 1] = { 'at', here.memory.moment, 'event', event, ... }
+--- Adds an event, with further names and values.
+function flow_record.add_event(flow, event, ...)
+  flow.new_events[#flow.new_events + 1] = { 'at', here.memory.moment, 'event', event, ... }
 end
 
 --- Counts a member that came from one state, if from any, to another.
@@ -134,7 +133,7 @@ function flow_record.moved(flow, id, node, from, to)
   local counts = flow.counts
   if from then
     counts[from] = counts[from] - 1
-    flow_record.tell(flow, 'moved', 'node', node, 'execution_id', id, 'from', from, 'to', to)
+    flow_record.add_event(flow, 'moved', 'node', node, 'execution_id', id, 'from', from, 'to', to)
   end
   counts[to] = (counts[to] or 0) + 1
   flow.recounted = true
@@ -167,21 +166,21 @@ local function end_or_reopen(flow)
   local over = is_over(flow)
   if over and not flow.core.ended_at then
     flow_record.put(flow, 'ended_at', here.memory.moment)
-    flow_record.tell(flow, 'ended', 'state', flow_record.state(flow))
+    flow_record.add_event(flow, 'ended', 'state', flow_record.state(flow))
     hint.flow_ended(flow.id)
   elseif not over and flow.core.ended_at then
     flow_record.put(flow, 'ended_at', nil)
-    flow_record.tell(flow, 'reopened')
+    flow_record.add_event(flow, 'reopened')
   end
 end
 
 local function write_events(flow)
   local key, next = keys.flow(flow.id, 'events'), flow.core.events
-  for nth, event in ipairs(flow.told) do
+  for nth, event in ipairs(flow.new_events) do
     call('XADD', key, 'MAXLEN', limits.flow_events, text(next + nth - 1) .. '-1', unpack(event))
   end
-  if flow.told[1] then
-    flow_record.put(flow, 'events', next + #flow.told)
+  if flow.new_events[1] then
+    flow_record.put(flow, 'events', next + #flow.new_events)
     hint.flow_moved(flow.id)
   end
 end

@@ -84,7 +84,7 @@ local function enter(flow, one, upstream, held)
   if one.passes == 'payload' and joined.passes_payload then
     return no.invalid_input('field', field, 'detail', SECOND_PAYLOAD)
   end
-  -- What has not started is not decided for good while more edges come.
+  -- A join that has not started is not decided while more edges come.
   joined.group_state, joined.satisfied_at = 'pending', nil
   group.enter(joined, one)
   flow_record.put(flow, 'edges', flow.core.edges + 1)

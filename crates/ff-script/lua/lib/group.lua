@@ -71,7 +71,7 @@ function group.empty(one, round)
   one.group_state, one.satisfied_at, one.round, one.passes_payload = 'pending', nil, round, nil
 end
 
---- A new round joins by all of its edges, unless it is told otherwise.
+--- A new round joins by all of its edges, unless the caller says otherwise.
 function group.begin_round(one)
   group.join(one, { variant = 'all_of' })
   group.empty(one, one.round + 1)

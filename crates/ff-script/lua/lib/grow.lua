@@ -47,7 +47,7 @@ local function remember_answer(id, key, revision, members, edges, moment)
   end
 end
 
---- Why the one who grows a flow from within may not.
+--- Why a member may not grow its flow.
 local function holder_refusal(flow, holder, moment)
   local e, refusal = graph.member(flow, holder.id, 'holder')
   if not e then
@@ -101,7 +101,7 @@ return function(id, growth, moment)
   end
   local revision, members, edges = flow.core.graph_revision + 1, {}, {}
   flow_record.put(flow, 'graph_revision', revision)
-  flow_record.tell(flow, 'grown', 'nodes', #growth.nodes, 'edges', #growth.edges, 'graph_revision', revision)
+  flow_record.add_event(flow, 'grown', 'nodes', #growth.nodes, 'edges', #growth.edges, 'graph_revision', revision)
   for nth, node in ipairs(growth.nodes) do
     members[nth] = node.id
   end

@@ -1,6 +1,6 @@
---- Hands out the first of what waits in a lane, and no more than go at once. Stops before payloads and signals together pass
---- what one reply may carry, but always takes one when there is one. Says what the worker is told of each, and of the best
---- that still waits how far behind the highest priority it is and when it was created.
+--- Hands out the first waiting executions of a lane, up to the limit of one call. Stops before payloads and signals
+--- together pass what one reply may carry, but always takes one when there is one. Returns the task of each, and of the
+--- best that still waits how far behind the highest priority it is and when it was created.
 ---
 --- `holder` names the worker; the ids its leases and attempts get count on from its first ones.
 
@@ -25,9 +25,9 @@ return function(lane_eligible, lane, kinds, max, holder, moment)
     end
     local digits = claim.digits(taken)
     local lease_id, attempt_id = holder.lease_ids .. digits, holder.attempt_ids .. digits
-    local room = taken > 0 and limits.claim_bytes - bytes
+    local bytes_left = taken > 0 and limits.claim_bytes - bytes
     local task, more, ended =
-      claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, held, room, moment)
+      claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment)
     if ended then
       bytes, passed_over = bytes - #payload, tonumber(score)
     elseif task then

@@ -37,8 +37,8 @@ function hint.lost(id, held, ending)
   say('lost ' .. id .. ' ' .. held.lease_id .. ' ' .. held.attempt .. ' ' .. ending .. ' ' .. lease.instance(held.holder))
 end
 
---- Somebody waits for an execution or a flow to end, or for more of a flow's events. Whoever waits asks again now and then,
---- so that what is forgotten here delays it and no more.
+--- A caller waits for an execution or a flow to end, or for more of a flow's events. It asks again now and then, so that an
+--- entry lost from this table only delays it.
 function hint.await(id)
   local memory = here.memory
   if memory.awaited[id] then
@@ -53,13 +53,13 @@ local function of_flow(id)
   return 'events of ' .. id
 end
 
---- Somebody has read the events of a flow, and may be waiting for more.
+--- A reader has read the events of a flow, and may be waiting for more.
 function hint.await_events(flow_id)
   hint.await(of_flow(flow_id))
 end
 
---- Tells whoever waits for something, and remembers them no longer.
-local function tell(awaited, word, id)
+--- Sends a hint if a caller waits for it, and removes the entry.
+local function notify(awaited, word, id)
   local memory = here.memory
   if memory.awaited[awaited] then
     memory.awaited[awaited], memory.awaiting = nil, memory.awaiting - 1
@@ -67,9 +67,9 @@ local function tell(awaited, word, id)
   end
 end
 
---- An execution ended, which is worth a message if somebody waits for it.
+--- An execution ended: a hint, if a caller waits for it.
 function hint.ended(id)
-  tell(id, 'ended', id)
+  notify(id, 'ended', id)
 end
 
 --- There is more of an execution's output, or an attempt of it began or ended.
@@ -77,22 +77,22 @@ function hint.streamed(id)
   say('stream ' .. id)
 end
 
---- A flow ended, which is worth a message if somebody waits for it.
+--- A flow ended: a hint, if a caller waits for it.
 function hint.flow_ended(flow_id)
-  tell(flow_id, 'flow_ended', flow_id)
+  notify(flow_id, 'flow_ended', flow_id)
 end
 
---- Something happened in a flow, which is worth a message to whoever read its events since the last one.
+--- Something happened in a flow: a hint, if its events were read since the last one.
 function hint.flow_moved(flow_id)
-  tell(of_flow(flow_id), 'moved', flow_id)
+  notify(of_flow(flow_id), 'moved', flow_id)
 end
 
---- Somebody has read the feed of delivered signals, and may be waiting for more.
+--- A reader has read the feed of delivered signals, and may be waiting for more.
 function hint.await_deliveries()
   here.memory.feed_read = true
 end
 
---- The feed has grown, which is worth a message to whoever read it since the last one.
+--- The feed has grown: a hint, if it was read since the last one.
 function hint.delivered()
   if here.memory.feed_read then
     here.memory.feed_read = false
@@ -100,12 +100,12 @@ function hint.delivered()
   end
 end
 
---- Somebody has read what happens, and may be waiting for more.
+--- A reader has read the events of this partition, and may be waiting for more.
 function hint.await_events_here()
   here.memory.events_read = true
 end
 
---- Something was told, which is worth a message to whoever read what happens since the last one.
+--- An event was recorded: a hint, if the feed was read since the last one.
 function hint.event_written()
   if here.memory.events_read then
     here.memory.events_read = false

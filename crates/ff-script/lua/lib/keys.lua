@@ -73,7 +73,7 @@ function keys.deliveries()
   return 'ff:part:' .. here.tag .. ':signal_delivery'
 end
 
---- The feed of what happens, and since when and until when it is told.
+--- The feed of events, and since when and until when events are recorded.
 function keys.events()
   return 'ff:part:' .. here.tag .. ':events'
 end
@@ -147,7 +147,7 @@ function keys.lane(lane, what)
   return names[what] or remember(names, what, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':' .. what)
 end
 
---- What the names of a lane's keys begin with. What is made with it is not remembered, for who looks at many lanes once.
+--- The prefix of a lane's keys. Keys made with it are not cached, for callers that look at many lanes once.
 function keys.lane_prefix(lane)
   return 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':'
 end

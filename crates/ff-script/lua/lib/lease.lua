@@ -1,4 +1,4 @@
---- Leases: who holds an execution, and how that ends.
+--- Leases: which worker holds an execution, and how that ends.
 ---
 --- A fence is kept as two texts: the lease's id, and its epoch and attempt id with a space between. A longer text would make
 --- a hash that has it several times as large.
@@ -33,7 +33,7 @@ function lease.instance(holder)
   return last_instance
 end
 
---- The refusal of an execution nobody holds.
+--- The refusal of an execution without a lease.
 function lease.not_active(e)
   return no.execution_not_active('state', e.core.public_state)
 end
@@ -43,7 +43,7 @@ function lease.ended(core)
   return core.last_lease_ended or 'completed'
 end
 
---- What a fence that does not hold an execution is told: the refusal; and, when it was this fence that gave the lease up,
+--- The reply to a fence that does not hold an execution: the refusal; and, when it was this fence that gave the lease up,
 --- how, and the execution.
 function lease.refusal(id, lease_id, attempt)
   local e = record.load(id)

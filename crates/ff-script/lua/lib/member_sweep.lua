@@ -1,9 +1,9 @@
---- What is done to every member of a flow, one after the other in bounded steps: opening what was staged, cancelling what a
+--- The sweep over every member of a flow, in bounded steps: opening what was staged, cancelling what a
 --- cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
 
 local member_sweep = {}
 
---- Has a tour begin with the next step. One under way is given up for it.
+--- Has a sweep begin with the next step. It replaces one under way.
 function member_sweep.announce(flow, action)
   flow_record.put(flow, 'sweep_action', action)
   flow_record.put(flow, 'sweep_since', here.memory.moment)
@@ -11,14 +11,14 @@ function member_sweep.announce(flow, action)
   flow_record.put(flow, 'sweep_seen', nil)
 end
 
---- Begins a tour.
+--- Begins a sweep.
 function member_sweep.begin(flow, action)
   member_sweep.announce(flow, action)
   step.later('member_sweep', flow.id)
 end
 
---- Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up, or when what
---- has ended was kept for long enough.
+--- Does what is due of a flow: its member sweep, which begins when a staged submission is given up, or when the retention
+--- of an ended flow is over.
 function member_sweep.due(id, moment)
   local flow = step.flow(id)
   if not flow then
@@ -56,7 +56,7 @@ end
 --- Members that one command names.
 local NAMED_AT_ONCE = 1000
 
---- While a cancellation takes more than one step, the members it has not come to are named, from its first step on.
+--- While a cancellation takes more than one step, the members it has not reached are listed, from its first step on.
 local function name_pending(flow, page, visited, more)
   local key = keys.flow(flow.id, 'pending_cancels')
   if more and flow.core.sweep_after then
@@ -77,7 +77,7 @@ local function name_pending(flow, page, visited, more)
   until not last
 end
 
---- Visits members, and says how many it came to. What is forgotten goes with its edges, of which there may be many.
+--- Visits members, and says how many it came to. A forgotten member goes with its edges, of which there may be many.
 local function visit(flow, page)
   local action = flow.core.sweep_action
   if action == 'discard' then
@@ -94,8 +94,8 @@ local function visit(flow, page)
   return #page
 end
 
---- Goes on with a tour, where it was left.
-function member_sweep.go_on(id)
+--- Continues a sweep where it was left.
+function member_sweep.resume(id)
   local flow = step.flow(id)
   local action = flow and flow.core.sweep_action
   if not action then

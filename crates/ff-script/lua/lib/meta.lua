@@ -97,8 +97,8 @@ local function write_inputs(id, known)
 end
 
 --- Inputs that were passed on to a member, in the order of their names, after a place among them: of each its name, its
---- upstream, its type when it is not JSON, and its bytes, unless there is no room left for them or its upstream runs again.
---- Besides, the place of the last one when there may be more, and the room that is left.
+--- upstream, its type when it is not JSON, and its bytes, unless they do not fit any more or its upstream runs again.
+--- Besides, the place of the last one when there may be more, and how many bytes are left.
 function meta.inputs(id, after, left)
   local most, from = limits.inputs_at_once, after and '(' .. after or '-'
   local kept = call('ZRANGE', keys.of(id, 'deps:inputs'), from, '+', 'BYLEX', 'LIMIT', 0, most)
@@ -117,7 +117,7 @@ function meta.inputs(id, after, left)
   return inputs, #kept == most and kept[most] or '', text(left)
 end
 
---- Notes that siblings are to be looked at, or have been. What is staged is not due, whatever it owes.
+--- Records that siblings are to be looked at, or have been. A staged member is never due.
 local function write_owed(id, since, before)
   local e = record.find(id)
   if since and not before then

@@ -20,16 +20,16 @@ local function note(moment)
 end
 
 return function()
-  local told = clock()
-  local moment = math.max(told, here.memory.moment)
+  local time = clock()
+  local moment = math.max(time, here.memory.moment)
   local noted_at = here.memory.noted_at
-  if not noted_at or told < noted_at or told - noted_at >= NOTED_EVERY_MS then
+  if not noted_at or time < noted_at or time - noted_at >= NOTED_EVERY_MS then
     local latest = note(moment)
     if latest > moment then
       moment = latest
       note(moment)
     end
-    here.memory.noted_at = told
+    here.memory.noted_at = time
   end
   here.memory.moment = moment
   return moment

@@ -5,7 +5,7 @@
 --- have to be moved. What changes is collected in `set` and `gone`, and beside them in `attempt` and `event`, as the
 --- arguments of the commands that write it.
 ---
---- One that is in a flow is written at the end of the call, with whatever follows from its change within the flow.
+--- A member of a flow is written at the end of the call, with everything that follows from its change within the flow.
 
 local record = {}
 
@@ -47,12 +47,12 @@ function record.lane(namespace, lane_id)
   return lane_id
 end
 
---- What is staged is in no index, whatever its state.
+--- A staged execution is in no index.
 local function place(core)
   return core.blocked_on == 'staging' and 'staged' or core.public_state
 end
 
---- The execution of an id, if there is one for whoever asks: what is staged is not, until its flow is.
+--- The visible execution of an id. A staged one is not, until its flow is opened.
 function record.load(id)
   local e = record.find(id)
   if e and e.place == 'staged' and flow_record.is_staged(e.core.flow_id) then
@@ -179,7 +179,7 @@ function ENTER.waiting_children(e)
   index.block(e.lane, e.core.created_at, e.id)
 end
 
---- Nobody has seen it before.
+--- It was not visible before.
 local function appear(e)
   index.create(e.core.namespace, e.core.created_at, e.id)
   label.add_all(e)

@@ -28,7 +28,7 @@ function reopen.afresh(e, moment, kept_steps)
   suspension.forget(e)
 end
 
---- What runs again is blocked until its dependents know, and then by its join.
+--- A replayed member is blocked until its dependents are notified, and then by its join.
 function reopen.owe_the_replay(e, too, moment)
   phase.blocked(e, 'reopening', nil, moment)
   e.result_bytes = nil

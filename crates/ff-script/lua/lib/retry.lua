@@ -31,8 +31,8 @@ local function wait(backoff, retries, jitter)
   return delay
 end
 
---- `cause` says what the attempt's `outcome` is called, how its `lease` ended, who ended the execution if it ends (`by`),
---- and whether the holder is told when the next try is (`tells`).
+--- `cause` says what the attempt's `outcome` is called, how its `lease` ended, what ended the execution if it ends (`by`),
+--- and whether the holder gets the time of the next try (`reports_retry`).
 local function retry_or_finish(e, failure, cause, jitter, moment)
   local rules, retries = policy.of(e).retry_policy, e.core.retries or 0
   if not may_retry(rules, e.core, failure) then
@@ -43,7 +43,7 @@ local function retry_or_finish(e, failure, cause, jitter, moment)
   end
   local retry_at = moment + wait(rules.backoff, retries, jitter)
   event_feed.to(e, 'retry_scheduled', 'at', text(retry_at))
-  lease.finish(e, cause.lease, cause.tells and retry_at, cause.outcome, failure, moment)
+  lease.finish(e, cause.lease, cause.reports_retry and retry_at, cause.outcome, failure, moment)
   phase.delayed(e, retry_at, 'backoff', moment)
   record.put(e, 'next_attempt', 'retry')
   record.put(e, 'retries', retries + 1)
@@ -51,7 +51,7 @@ end
 
 --- The holder said that it failed.
 function retry.failed(e, failure, jitter, moment)
-  local cause = { outcome = 'failure', lease = 'failed', tells = true }
+  local cause = { outcome = 'failure', lease = 'failed', reports_retry = true }
   retry_or_finish(e, failure, cause, jitter, moment)
 end
 

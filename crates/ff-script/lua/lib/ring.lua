@@ -24,7 +24,7 @@ function ring.parts(token)
   end
 end
 
---- Stands for the secret of a kid where it has to be told from another one under the same kid.
+--- Identifies the secret of a kid, so that another one under the same kid can be distinguished.
 function ring.mark(kid)
   local secret = call('HGET', keys.secrets(), 'secret:' .. kid)
   return secret and redis.sha1hex(secret):sub(1, 16)
@@ -57,8 +57,9 @@ end
 --- Stands for the MAC of a waitpoint that is not there, so that one is compared all the same.
 local NO_MAC = ('-'):rep(64)
 
---- The refusal of a token shown for a waitpoint, unless its secret still verifies and the token is genuine: it is the one its maker
---- was told, or the caller verified its MAC under the secret of this mark. Only the genuine token is told that its secret was retired.
+--- The refusal of a token shown for a waitpoint, unless its secret still verifies and the token is genuine: it is the one
+--- handed to its maker, or the caller verified its MAC under the secret of this mark. Only the genuine token learns that
+--- its secret was retired.
 function ring.judge(waitpoint, kid, mac, mark, moment)
   local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
   local same = ring.equal(waitpoint and waitpoint.mac or NO_MAC, mac) and waitpoint.kid == kid

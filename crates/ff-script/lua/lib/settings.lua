@@ -16,7 +16,7 @@ local function read(lane)
   return known
 end
 
---- The settings of a lane, if somebody configured it.
+--- The settings of a lane; nothing when it was never configured.
 function settings.of(lane)
   local memory = here.memory
   local known = memory.settings[lane]

@@ -1,4 +1,5 @@
---- The other upstreams of a join that fired: those nobody else still needs are cancelled, in any number, across crashes.
+--- The other upstreams of a join that fired: those that no other dependent needs are cancelled, in any number, across
+--- crashes.
 
 local siblings = {}
 

@@ -1,4 +1,4 @@
---- Signals: what outsiders told an execution, each as it was received.
+--- Signals: messages from outside to an execution, each as it was received.
 
 local signal = {}
 
@@ -12,13 +12,13 @@ local function note(id, signal_id, moment)
   call('ZADD', all, last and math.max(moment, last + WITHIN_A_MOMENT) or moment, signal_id)
 end
 
---- Records a signal of an execution, its bytes, and where it came to; and tells whoever reads the feed.
+--- Records a signal of an execution, its bytes, and its waitpoint; and adds it to the feed.
 function signal.record(e, sent, moment)
   local fields = { 'execution_id', e.id, 'name', sent.name, 'source_type', sent.source_type }
   append(fields, 'source_identity', sent.source_identity)
   append(fields, 'waitpoint_id', sent.waitpoint_id)
   append(fields, 'effect', sent.effect)
-  local told = { 'namespace', e.core.namespace or 'default', 'signal_id', sent.id, unpack(fields) }
+  local entry = { 'namespace', e.core.namespace or 'default', 'signal_id', sent.id, unpack(fields) }
   append(fields, 'received_at', moment)
   append(fields, 'idempotency_key', sent.idempotency_key)
   append(fields, 'dedup_until', sent.idempotency_key and moment + sent.dedup_ttl_ms)
@@ -33,7 +33,7 @@ function signal.record(e, sent, moment)
   if sent.idempotency_key then
     remember(keys.signal_dedup(sent.waitpoint_id, sent.idempotency_key), sent.id, sent.dedup_ttl_ms)
   end
-  feed.add(told, moment)
+  feed.add(entry, moment)
 end
 
 --- The first signal a waitpoint took under an idempotency key, while the key is remembered.

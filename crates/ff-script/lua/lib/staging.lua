@@ -1,4 +1,4 @@
---- A flow that is handed in part by part, and that nobody sees until the last part has come.
+--- A flow that is submitted part by part, and that stays invisible until the last part has come.
 
 local staging = {}
 
@@ -48,7 +48,7 @@ function staging.short_refusal(flow, is_last)
 end
 
 --- Waits for the next part, for a while.
-function staging.go_on(flow, moment)
+function staging.await_part(flow, moment)
   flow_record.put(flow, 'staging_parts', flow.core.staging_parts + 1)
   flow_record.put(flow, 'staging_until', moment + limits.staging_ms)
 end
@@ -60,7 +60,7 @@ function staging.open(flow)
     flow_record.put(flow, name, nil)
   end
   flow_record.put(flow, 'graph_revision', 1)
-  flow_record.tell(flow, 'opened', 'nodes', core.nodes, 'edges', core.edges)
+  flow_record.add_event(flow, 'opened', 'nodes', core.nodes, 'edges', core.edges)
   if was_staged then
     member_sweep.announce(flow, 'open')
   end

@@ -2,7 +2,7 @@
 
 local standing = {}
 
---- Names by which a lane's standings are found, in the order they are told in. What has finished comes last.
+--- Names by which a lane's standings are found, in the order of a reply. Finished executions come last.
 standing.all = { 'eligible', 'delayed', 'active', 'suspended', 'blocked:dependencies', 'terminal' }
 
 --- The oldest of what waits: the first at each of the highest priorities is looked at.
@@ -23,7 +23,7 @@ end
 --- How many there are in one of them, and the first of them, empty where there is none.
 function standing.depth(name, zset, moment)
   local count, first = call('ZCARD', zset), nil
-  -- What has finished has no age.
+  -- Finished executions have no age.
   if count > 0 and name == 'eligible' then
     first = oldest(zset, moment)
   elseif count > 0 and name ~= 'terminal' then

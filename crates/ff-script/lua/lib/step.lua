@@ -1,8 +1,8 @@
---- One step of a flow: what a call changed, and whatever follows from it within its flow.
+--- One step of a flow: the changes of a call, and everything that follows from them within its flow.
 ---
 --- Every change of an execution that is in a flow goes through here, so no way to end one can forget its dependents. A step
---- looks at a bounded number of edges and members, without recursion, and every hop down takes one of them; what is left is
---- owed by the records it is left on, and further steps pay it. Everything is changed in memory and written at the end.
+--- looks at a bounded number of edges and members, without recursion, and every hop down takes one of them; the rest is
+--- left pending in its records, for further steps. Everything is changed in memory and written at the end.
 
 local step = {}
 
@@ -53,7 +53,7 @@ end
 function step.keep(e)
   local core = e.core
   under_way().executions[e.id] = e
-  e.told, e.shown, e.finished = core.public_state, core.public_state, core.terminal_outcome ~= nil
+  e.counted_state, e.shown, e.finished = core.public_state, core.public_state, core.terminal_outcome ~= nil
   e.shown_outcome = core.terminal_outcome
   if core.pending_propagation then
     e.pending_propagation = { what = core.pending_propagation, since = core.propagation_since, after = core.propagation_after }
@@ -68,7 +68,7 @@ function step.dependents(e)
   return e.dependents
 end
 
---- What a member knows of its dependencies.
+--- The dependencies of a member.
 function step.meta(id)
   local metas = under_way().metas
   if not metas[id] then
@@ -151,7 +151,7 @@ function step.spend(count)
   current.budget = current.budget - count
 end
 
---- What several asked for together is one step: each leaves the others less of it, and still has one edge.
+--- Several requests together are one step: they share its budget, and each has at least one edge.
 function step.shared_by(count)
   if current then
     current.budget = math.max(current.budget - count + 1, count)
@@ -172,7 +172,7 @@ function step.later(what, id)
   work[#work + 1] = { what = what, id = id }
 end
 
---- Takes up what an execution owes, and says whether it owes something.
+--- Schedules the pending work of an execution, and says whether there is any.
 function step.owed_by(e)
   local owes_siblings = e.core.flow_id and step.meta(e.id).siblings_since
   if e.pending_propagation then
@@ -197,9 +197,9 @@ local function is_lost(e)
   return outcome ~= nil and outcome ~= 'success' and step.dependents(e) == 0
 end
 
---- Keeps the numbers of a flow, and tells of a member that came to another state.
+--- Keeps the counts of a flow, and adds an event for a member whose state changed.
 function step.account(e)
-  local flow, from, to = step.flow(e.core.flow_id), e.told, e.core.public_state
+  local flow, from, to = step.flow(e.core.flow_id), e.counted_state, e.core.public_state
   local lost = is_lost(e)
   if lost ~= (e.lost or false) then
     flow_record.put(flow, 'lost', (flow.core.lost or 0) + (lost and 1 or -1))
@@ -207,11 +207,11 @@ function step.account(e)
   end
   if from ~= to then
     flow_record.moved(flow, e.id, e.core.node, from, to)
-    e.told = to
+    e.counted_state = to
   end
 end
 
---- What ended owes its dependents to know.
+--- Dependents must still be notified of this end.
 local function owe_the_end(e)
   record.drop(e, 'result_bytes')
   record.put_if_said(e, 'result_bytes', e.result_bytes)
@@ -231,8 +231,8 @@ function step.cancel(e, by)
   )
 end
 
---- Takes over a change, and whatever its flow makes of it: counts and events, the end of what a cancelled flow does not
---- spare, and what is owed to dependents of something that ended.
+--- Adds a change and its consequences in the flow: counts and events, the end of a member that a cancelled flow does not
+--- spare, and the pending notification of the dependents of a member that ended.
 function step.write(e)
   local flow = step.flow(e.core.flow_id)
   under_way().executions[e.id] = e
@@ -248,16 +248,16 @@ function step.write(e)
   step.touch(e)
 end
 
---- What a step may have to do.
-local ERRANDS = {
+--- The kinds of work of a step.
+local ACTIONS = {
   dependents = function(id)
-    dependents.tell(id)
+    dependents.notify(id)
   end,
   siblings = function(id)
     siblings.look_after(id)
   end,
   member_sweep = function(id)
-    member_sweep.go_on(id)
+    member_sweep.resume(id)
   end,
 }
 
@@ -280,7 +280,7 @@ local function write_owed(e)
   end
 end
 
---- What its join owed while it was staged is due from now on.
+--- The pending work of its join while it was staged is due from now on.
 local function owe_siblings_from_now_on(e)
   local joined = step.group(e.core.flow_id, e.id)
   if joined and joined.cancel_siblings_pending then
@@ -331,7 +331,7 @@ function step.run()
   while current.budget > 0 and current.done < #current.work do
     current.done = current.done + 1
     local next = current.work[current.done]
-    ERRANDS[next.what](next.id)
+    ACTIONS[next.what](next.id)
   end
   local resolved, cascaded = current.resolved, current.cascaded
   flush()

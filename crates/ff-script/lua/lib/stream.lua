@@ -177,8 +177,8 @@ local function outcome_of(attempt)
   return ended_at, outcome
 end
 
---- An execution with output is written that may have come to another state: its stream closes with its attempt, and readers
---- are told.
+--- An execution with output is written whose state may have changed: its stream closes with its attempt, and readers get a
+--- hint.
 function stream.moved(e, is_elsewhere)
   local ended_at, outcome = outcome_of(e.attempt)
   local meta = outcome and keys.stream_meta(e.id, e.core.current_attempt_index)

@@ -1,4 +1,4 @@
---- Work that is handed in again.
+--- A repeated submission.
 
 local submission = {}
 
@@ -18,7 +18,7 @@ end
 --- The answer when the same key or id was used before: the same work is a duplicate, other work a conflict.
 function submission.again(e, namespace, kind, digest, idempotency_key)
   local before = e.core
-  -- An id answered under a key nobody remembers would let the next submission of that key be another execution.
+  -- An id answered under a key that is not stored would let the next submission of that key be another execution.
   if before.idempotency_key ~= idempotency_key then
     return conflict('uuid', 'under another idempotency key')
   end

@@ -1,4 +1,4 @@
---- A flow as whoever submits it is told of it: its state, how many members and edges it has, and its revision.
+--- The reply to the submitter of a flow: its state, how many members and edges it has, and its revision.
 
 return function(flow)
   local core = flow.core

@@ -16,7 +16,7 @@ local function is_policy(json)
   return true
 end
 
---- What is wrong with a suspension, whatever the execution.
+--- What is wrong with a suspension, for any execution.
 function suspend.refusal(reason_code, requested_by, timeout_behavior, condition_json, policy_json)
   if not printable(reason_code) then
     return no.invalid_input('field', 'reason_code')
@@ -34,17 +34,17 @@ end
 --- The answer: the suspension, and of each waitpoint its id, key and token. With `signals` it never began, and these are
 --- what satisfied it.
 local function answer(suspension_id, granted, signals)
-  local told = { 1, signals and 'ALREADY_SATISFIED' or 'OK', suspension_id }
+  local reply = { 1, signals and 'ALREADY_SATISFIED' or 'OK', suspension_id }
   for nth, one in ipairs(granted) do
     for _, word in ipairs(one) do
-      told[#told + 1] = word
+      reply[#reply + 1] = word
     end
     if nth == 1 then
-      told[#told + 1] = text(#granted - 1)
+      reply[#reply + 1] = text(#granted - 1)
     end
   end
-  told[#told + 1] = signals or nil
-  return told
+  reply[#reply + 1] = signals or nil
+  return reply
 end
 
 --- The first answer, from what is kept of the waitpoints.
@@ -91,8 +91,8 @@ function suspend.again(e)
   return answer_again(e.id, kept.suspension_id, ids_of(suspension.bound(kept)))
 end
 
---- The first answer, when this very lease was told before that what it asks for is there already. Its waitpoints are used
---- up, so asking again could not find it out anew.
+--- The first reply, when this lease was told before that its condition is already met. Its waitpoints are used up, so
+--- evaluating again could not find it out.
 function suspend.satisfied_before(e, bindings)
   local last = suspension.last(e)
   local epoch = lease.attempt_parts(e.lease.attempt)

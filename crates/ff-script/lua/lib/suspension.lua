@@ -74,7 +74,8 @@ function suspension.past(e, kept, ended, handed, moment)
   e.suspension, e.last = nil, nil
 end
 
---- What would be handed on, were the suspension over now. `counted` has what was counted and is not written yet.
+--- The signals that would be handed on if the suspension ended now. `counted` has those that were counted and are not
+--- written yet.
 function suspension.handed(e, counted)
   local all = record.hash(keys.of(e.id, 'suspension:tally')) or {}
   for name, value in pairs(counted or {}) do
@@ -154,7 +155,7 @@ function suspension.handed_ids(last)
   return ids
 end
 
---- What a worker is told of the last suspension of an execution, and how many bytes of signals come with it.
+--- The resumption a worker gets of the last suspension of an execution, and how many bytes of signals come with it.
 function suspension.resumption(id)
   local last = record.hash(keys.of(id, 'suspension:last'))
   local by = last and RESUMED_BY[last.how]
@@ -170,19 +171,19 @@ function suspension.resumption(id)
     end
     ids[#ids + 1] = signal_id
   end
-  local told = { last.suspension_id, by, text(last.ended_at), last.continuation or false, text(with_payload) }
-  return { told = told, ids = ids, with_payload = with_payload }, total
+  local fields = { last.suspension_id, by, text(last.ended_at), last.continuation or false, text(with_payload) }
+  return { fields = fields, ids = ids, with_payload = with_payload }, total
 end
 
 --- The whole of it, with the signals.
-function suspension.told(resumption)
+function suspension.fields(resumption)
   local signals = {}
   for nth, id in ipairs(resumption.ids) do
     signals[nth] = signal.read(id, nth <= resumption.with_payload)
   end
-  local told = resumption.told
-  told[#told + 1] = signals
-  return told
+  local fields = resumption.fields
+  fields[#fields + 1] = signals
+  return fields
 end
 
 return suspension

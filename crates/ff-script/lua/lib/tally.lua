@@ -13,7 +13,7 @@ local EFFECTS = {
   'appended_to_waitpoint',
 }
 
---- What a leaf tells a signal from others by.
+--- By what a leaf distinguishes a signal from others.
 local function counts_as(leaf, signal)
   if leaf.of == 'waitpoints' then
     return signal.waitpoint_key

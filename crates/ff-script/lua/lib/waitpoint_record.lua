@@ -64,7 +64,7 @@ function waitpoint_record.create(e, id, key, token, more, moment)
   record.put_if_said(e, 'has_waited', not e.core.has_waited and '1')
 end
 
---- A waitpoint as its maker is told of it: id, key and token.
+--- A waitpoint as its maker gets it: id, key and token.
 function waitpoint_record.granted(waitpoint)
   return waitpoint.id, waitpoint.key, waitpoint.kid .. ':' .. waitpoint.mac
 end

@@ -1,4 +1,4 @@
---- Cancels one member of a cancelled flow, unless the flow spares it, ahead of the steps that come to all of them.
+--- Cancels one member of a cancelled flow, unless the flow spares it, ahead of the sweep over all of them.
 ---
 --- key  core          hash
 --- arg  execution_id  text

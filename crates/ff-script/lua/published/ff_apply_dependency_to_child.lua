@@ -1,4 +1,4 @@
---- Has a child see how an edge into it stands, and settles the edge if its upstream has ended and nobody told.
+--- Has a child see how an edge into it stands, and settles the edge if its upstream has ended without a notification.
 ---
 --- key  core                   hash
 --- arg  edge_id                uuid

@@ -1,5 +1,4 @@
---- Keeps a signal for a suspension that has not begun, and for nothing else: `ff_deliver_signal` where somebody waits
---- already.
+--- Buffers a signal for a suspension that has not begun, and for nothing else: `ff_deliver_signal` is for one that has.
 ---
 --- key  core             hash
 --- arg  waitpoint_id     uuid
@@ -13,7 +12,7 @@
 --- arg  content_type     text?   absent when it is JSON
 --- arg  idempotency_key  text?
 --- arg  dedup_ttl_ms     int     how long the key is remembered
---- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token its maker was told
+--- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token handed to its maker
 ---
 --- ok   signal_id        of a duplicate, the id of the first
 --- ok   effect

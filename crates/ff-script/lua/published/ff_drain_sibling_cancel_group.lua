@@ -1,4 +1,5 @@
---- Goes on cancelling the other upstreams of a join that fired, those nobody else still needs, as far as one step goes.
+--- Continues to cancel the other upstreams of a join that fired, those that no other dependent needs, as far as one step
+--- goes.
 ---
 --- key  core       hash
 ---

@@ -1,6 +1,6 @@
---- Delivers a signal by the authority of a token: counts it where somebody waits for it, or keeps it where somebody is going
---- to. The caller verifies the token's MAC and says by its mark under which secret; here that secret must still be there and
---- verify.
+--- Delivers a signal by the authority of a token: counts it for the suspension that waits for it, or buffers it for a
+--- pending waitpoint. The caller verifies the token's MAC and says by its mark under which secret; here that secret must
+--- still be there and verify.
 ---
 --- key  core             hash
 --- arg  waitpoint_id     uuid
@@ -14,7 +14,7 @@
 --- arg  content_type     text?   absent when it is JSON
 --- arg  idempotency_key  text?
 --- arg  dedup_ttl_ms     int     how long the key is remembered
---- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token its maker was told
+--- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token handed to its maker
 ---
 --- ok   signal_id        of a duplicate, the id of the first
 --- ok   effect

@@ -1,5 +1,5 @@
---- What it takes to judge a token that somebody shows for a waitpoint: which waitpoint is meant, and the secret of the
---- token's kid. Nothing about state is told, and whatever is not there is answered alike.
+--- What it takes to verify a token presented for a waitpoint: which waitpoint is meant, and the secret of the token's kid.
+--- No state is revealed, and every missing record is answered in the same way.
 ---
 --- key  core           hash
 --- arg  waitpoint_id   uuid?   by its id, or

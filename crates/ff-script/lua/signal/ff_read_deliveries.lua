@@ -1,5 +1,5 @@
---- What was delivered on a partition after a place in its feed, or only where the feed ends. Whoever reads is told by a hint
---- when there is more.
+--- The deliveries of a partition after a place in its feed, or only where the feed ends. The reader gets a hint when there
+--- is more.
 ---
 --- key  partition_signal_delivery  stream
 --- arg  from_now                   flag    only where the feed ends

@@ -55,7 +55,7 @@ elseif found.mode == 'summary' and version ~= found.frame_count then
   return no.invalid_offset('field', 'version')
 end
 if not streamed then
-  -- The end of the lease closes the stream, and is told to readers.
+  -- The end of the lease closes the stream, and readers see it.
   call('HSET', core, 'streamed', '1')
   call('HSET', held_key, 'ending', (held[4] or '') .. ' linked')
 end

@@ -1,5 +1,5 @@
---- Makes a waitpoint that pends until a suspension uses it or its time runs out. Asked again for the key of one that pends,
---- it answers with that one: whatever came to it meanwhile is not lost.
+--- Creates a waitpoint that pends until a suspension uses it or it expires. Asked again for the key of a pending waitpoint,
+--- it answers with that one: signals buffered meanwhile are not lost.
 ---
 --- key  exec_core                 hash
 --- key  waitpoint                 hash

@@ -16,8 +16,8 @@ for name, at in pairs(kept) do
   end
 end
 table.sort(kids)
-local told = {}
+local listed = {}
 for nth, kid in ipairs(kids) do
-  told[2 * nth - 1], told[2 * nth] = kid, kept['expires_at:' .. kid]
+  listed[2 * nth - 1], listed[2 * nth] = kid, kept['expires_at:' .. kid]
 end
-return ok(kept.current_kid or '', text(#kids), unpack(told))
+return ok(kept.current_kid or '', text(#kids), unpack(listed))

@@ -1,4 +1,4 @@
---- The secrets of a partition, for whoever signs tokens.
+--- The secrets of a partition, for signing tokens.
 ---
 --- key  waitpoint_hmac_secrets  hash
 ---

@@ -1,5 +1,5 @@
---- An operator ends a suspension, whatever its condition. The decision is recorded as a signal, after what had counted so
---- far. Asked again for a suspension the same decision ended, it changes nothing.
+--- An operator ends a suspension without its condition being met. The decision is recorded as a signal, after what had
+--- counted so far. Asked again for a suspension the same decision ended, it changes nothing.
 ---
 --- key  exec_core           hash
 --- key  suspension_current  hash

@@ -1,4 +1,4 @@
---- Notes that a worker instance is there. One that counts as gone is told so, and registers again.
+--- Records that a worker instance is alive. An instance that counts as gone is told so and registers again.
 ---
 --- key  worker      hash
 --- arg  moment      int

@@ -1,4 +1,4 @@
---- Takes out a worker instance. What it holds is its own to finish or to lose.
+--- Removes a worker instance. It keeps its leases, until it finishes them or they expire.
 ---
 --- key  worker     hash
 --- arg  namespace  text

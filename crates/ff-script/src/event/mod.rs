@@ -12,7 +12,7 @@ use crate::server::ask_fields;
 use crate::signature::{ReadEvents, ReadFeed};
 use crate::{Fields, ScriptError, Server};
 
-/// What a partition tells whoever follows it.
+/// A page of a partition's feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedEntries {
     /// When it was asked.
@@ -20,8 +20,8 @@ pub struct FeedEntries {
     pub part: EventsPart,
 }
 
-/// What happened on a partition from a place on; nothing is read without one. Whoever reads follows. `waits` says that a hint is
-/// wanted when there is more.
+/// The events of a partition from a place on; nothing is read without one. Reading follows the feed. `waits` says that
+/// a hint is wanted when there is more.
 pub async fn ff_read_events(
     server: &dyn Server,
     partition: u16,
@@ -42,7 +42,7 @@ pub async fn ff_read_events(
     Ok(FeedEntries { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
 }
 
-/// The feed of a partition as it is kept: since when and until when it tells, and what it told after a place.
+/// The feed of a partition as it is kept: since when and until when it records, and its events after a place.
 pub async fn ff_read_feed(
     server: &dyn Server,
     partition: u16,

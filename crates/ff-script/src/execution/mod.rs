@@ -25,7 +25,7 @@ pub fn core_key(id: &ExecutionId) -> String {
     ExecKeyContext::new(&Partition::of(id), id).core()
 }
 
-/// The last moment a score holds exactly, some hundred thousand years from now. What is to start later starts then.
+/// The last moment a score holds exactly, some hundred thousand years from now. A later start becomes that moment.
 const LATEST_MS: i64 = 1 << 53;
 
 /// A moment as the functions take it: none is before the first, and none after the last.

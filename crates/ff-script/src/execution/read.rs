@@ -15,7 +15,7 @@ pub struct ExtraReads {
     pub history: bool,
     /// Nothing more to read, but a hint when it ends.
     pub end: bool,
-    /// Also what is staged, and that nobody sees yet.
+    /// Also a staged one, which is not visible yet.
     pub staged: bool,
 }
 

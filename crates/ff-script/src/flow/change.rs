@@ -46,7 +46,7 @@ impl FromFcallResult for TaggedFlow {
     }
 }
 
-/// Stops a flow: whatever the policy does not spare starts no more.
+/// Stops a flow: members that the policy does not spare start no more.
 pub async fn ff_cancel_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,

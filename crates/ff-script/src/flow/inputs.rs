@@ -18,16 +18,16 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    pub(crate) fn read(mut told: Fields) -> Result<Self, ScriptError> {
+    pub(crate) fn read(mut fields: Fields) -> Result<Self, ScriptError> {
         let mut inputs = Vec::new();
-        for value in told.list()? {
-            let mut one = told.part(value)?;
+        for value in fields.list()? {
+            let mut one = fields.part(value)?;
             let (name, from) = (one.read()?, one.read()?);
             let content_type = one.maybe_read()?.unwrap_or_else(ContentType::json);
             let payload = one.maybe_bytes()?.map(|bytes| Payload::new(content_type, bytes));
             inputs.push(Input { name, from, payload });
         }
-        let (last, left) = (told.maybe_text()?, told.read()?);
+        let (last, left) = (fields.maybe_text()?, fields.read()?);
         Ok(Self { inputs, next: last.map(|last| (last, left)) })
     }
 

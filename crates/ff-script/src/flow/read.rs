@@ -15,7 +15,7 @@ use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
 /// How a flow is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowQuery {
-    /// Also one that nobody sees yet, or any more.
+    /// Also one that is staged or being forgotten.
     pub staged: bool,
     /// A hint is wanted when it ends, or when more has happened in it.
     pub awaited: bool,
@@ -82,9 +82,9 @@ pub async fn ff_read_flow_members(
 ) -> Result<Vec<MemberFields>, ScriptError> {
     let core = flow_core_key(id, partitions);
     let read = ReadFlowMembers { core, staged, from: from.into(), limit: limit as u64 };
-    each(fields(server, read.call()).await?, |told| {
-        let execution_id = told.read()?;
-        Ok(MemberFields { execution_id, core: Hash::parse(told.list()?)?, group: Hash::parse(told.list()?)? })
+    each(fields(server, read.call()).await?, |row| {
+        let execution_id = row.read()?;
+        Ok(MemberFields { execution_id, core: Hash::parse(row.list()?)?, group: Hash::parse(row.list()?)? })
     })
 }
 
@@ -99,12 +99,12 @@ pub async fn ff_read_flow_edges(
 ) -> Result<Vec<EdgeFields>, ScriptError> {
     let (core, after) = (flow_core_key(id, partitions), after.map(|edge| edge.to_string()));
     let read = ReadFlowEdges { core, staged, after, limit: limit as u64 };
-    each(fields(server, read.call()).await?, |told| {
-        Ok(EdgeFields { id: told.read()?, edge: Hash::parse(told.list()?)?, dep: Hash::parse(told.list()?)? })
+    each(fields(server, read.call()).await?, |row| {
+        Ok(EdgeFields { id: row.read()?, edge: Hash::parse(row.list()?)?, dep: Hash::parse(row.list()?)? })
     })
 }
 
-/// What happened in a flow from a number on.
+/// The events of a flow from a number on.
 pub async fn ff_read_flow_events(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -120,7 +120,7 @@ pub async fn ff_read_flow_events(
         core_events: fields.read()?,
         ended: fields.maybe_text()?.is_some(),
         first: fields.maybe_read()?,
-        events: each(fields, |told| Ok((told.read()?, Hash::parse(told.list()?)?)))?,
+        events: each(fields, |row| Ok((row.read()?, Hash::parse(row.list()?)?)))?,
     })
 }
 
@@ -131,7 +131,7 @@ pub async fn ff_read_flow_keys(
     id: &FlowId,
 ) -> Result<Vec<FlowKeyEntry>, ScriptError> {
     let read = ReadFlowKeys { core: flow_core_key(id, partitions) };
-    each(fields(server, read.call()).await?, |told| flow_key(told.read()?, &Hash::parse(told.list()?)?))
+    each(fields(server, read.call()).await?, |row| flow_key(row.read()?, &Hash::parse(row.list()?)?))
 }
 
 /// Flows of a partition after a place, newest first: those of a namespace, and of a kind, in a state and with a label where
@@ -158,7 +158,7 @@ pub async fn ff_list_flows(
     let more = fields.maybe_text()?.is_some();
     let last = fields.maybe_read()?.map(TimestampMs).zip(fields.maybe_read()?);
     let last = last.map(|(created_at, flow_id)| FlowCursor { created_at, flow_id });
-    let flows = each(fields, |told| Ok((told.read()?, FlowFields::read(told)?)))?;
+    let flows = each(fields, |row| Ok((row.read()?, FlowFields::read(row)?)))?;
     Ok(FlowListPage { flows, more: last.filter(|_| more) })
 }
 
@@ -178,5 +178,5 @@ fn each<T>(
     mut fields: Fields,
     mut read: impl FnMut(&mut Fields) -> Result<T, ScriptError>,
 ) -> Result<Vec<T>, ScriptError> {
-    fields.list()?.into_iter().map(|told| read(&mut fields.part(told)?)).collect()
+    fields.list()?.into_iter().map(|value| read(&mut fields.part(value)?)).collect()
 }

@@ -1,4 +1,4 @@
-//! Telling one child what became of an upstream.
+//! Notifying one child of the end of an upstream.
 
 use bytes::Bytes;
 use ff_core::execution::Outcome;
@@ -22,7 +22,7 @@ pub struct ResolveDependencyArgs {
     pub downstream_execution_id: ExecutionId,
 }
 
-/// What became of the edge, and how the join it counts in stands.
+/// The state of the edge, and of the join it counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolveDependencyResult {
     /// It was settled before.

@@ -1,4 +1,4 @@
-//! What becomes of members when others end: what a step left owed, and what a repair wants looked at.
+//! Steps of members whose upstreams ended: what a step left pending, and repairs.
 
 use ff_core::contracts::Cascaded;
 use ff_core::state::PublicState;

@@ -68,7 +68,7 @@ pub async fn ff_create_flow(
     submitted(header.flow_id, &mut fields, duplicate)
 }
 
-/// What is told of a flow that is there now.
+/// The reply about a flow that is there now.
 pub(super) fn submitted(flow_id: FlowId, fields: &mut Fields, duplicate: bool) -> Result<SubmittedFlow, ScriptError> {
     Ok(SubmittedFlow {
         flow_id,

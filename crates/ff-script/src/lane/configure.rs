@@ -65,7 +65,7 @@ pub async fn ff_copy_lane(server: &dyn Server, args: &CopyLaneArgs) -> Result<La
     count(server, copy.call(), *partition).await
 }
 
-/// What becomes of a setting, as the function takes it.
+/// The change of a setting, as the function takes it.
 fn said<T: ToString>(setting: Setting<T>) -> Option<String> {
     match setting {
         Setting::Keep => None,
@@ -97,10 +97,10 @@ impl FromFcallResult for Allotted {
         let (n, seq) = (fields.maybe_read()?, fields.maybe_read()?);
         let revision = fields.read()?;
         let grant = n.zip(seq).map(|(n, seq)| Grant { n, seq, revision });
-        let mut told = fields.nested()?;
+        let mut row = fields.nested()?;
         let mut uncounted = Vec::new();
-        while !told.is_empty() {
-            uncounted.push((told.read()?, told.read()?));
+        while !row.is_empty() {
+            uncounted.push((row.read()?, row.read()?));
         }
         Ok(Self { grant, revision, uncounted })
     }

@@ -41,8 +41,8 @@ pub async fn ff_read_lanes(
         wanted: wanted.iter().map(|lane| lane.to_string().into()).collect(),
     };
     let (mut fields, _) = ask_fields(server, read.call()).await?;
-    let found = fields.list()?.into_iter().map(|told| fields.part(told)).collect::<Result<Vec<_>, _>>()?;
-    wanted.iter().zip(found).map(|(name, told)| LaneFields::read(name, told)).collect()
+    let found = fields.list()?.into_iter().map(|value| fields.part(value)).collect::<Result<Vec<_>, _>>()?;
+    wanted.iter().zip(found).map(|(name, row)| LaneFields::read(name, row)).collect()
 }
 
 /// What a partition says of lanes.
@@ -55,7 +55,7 @@ pub struct CountedLanes {
 }
 
 /// How much a partition has of each of these lanes, named as indexes name them, and how those are configured whose home it
-/// is. What has finished is counted only when it is asked for.
+/// is. Finished executions are counted only on request.
 pub async fn ff_count_lanes(
     server: &dyn Server,
     partition: u16,
@@ -72,11 +72,11 @@ pub async fn ff_count_lanes(
     for name in homed {
         configured.extend(lane(name, &Hash::parse(settings.list()?)?)?);
     }
-    let mut told = fields.nested()?;
+    let mut row = fields.nested()?;
     let mut depths = vec![Depths::new(); wanted.len()];
-    while !told.is_empty() {
-        let (place, standing): (usize, usize) = (told.read()?, told.read()?);
-        let depth = Depth { count: told.read()?, first_at: told.maybe_read()?.map(TimestampMs) };
+    while !row.is_empty() {
+        let (place, standing): (usize, usize) = (row.read()?, row.read()?);
+        let depth = Depth { count: row.read()?, first_at: row.maybe_read()?.map(TimestampMs) };
         let of = place.checked_sub(1).and_then(|nth| depths.get_mut(nth));
         let standing = standing.checked_sub(1).and_then(|nth| STANDINGS.get(nth));
         let (Some(of), Some(standing)) = (of, standing) else {
@@ -88,12 +88,12 @@ pub async fn ff_count_lanes(
 }
 
 impl LaneFields {
-    fn read(name: &LaneId, mut told: Fields) -> Result<Self, ScriptError> {
-        let lane = lane(name, &Hash::parse(told.list()?)?)?;
+    fn read(name: &LaneId, mut row: Fields) -> Result<Self, ScriptError> {
+        let lane = lane(name, &Hash::parse(row.list()?)?)?;
         let mut depths = Depths::new();
         for standing in STANDINGS {
-            let (count, first_at) = (told.read()?, told.maybe_read()?.map(TimestampMs));
-            // What has finished has no age.
+            let (count, first_at) = (row.read()?, row.maybe_read()?.map(TimestampMs));
+            // Finished executions have no age.
             let first_at = first_at.filter(|_| standing != LaneStanding::Finished);
             if count > 0 {
                 depths.insert(standing, Depth { count, first_at });

@@ -13,7 +13,7 @@ use ff_core::policy::Policy;
 use ff_core::types::{AttemptIndex, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
 use crate::flow::Inputs;
-use crate::record::{Hash, origin, read_policy, resumption, trace_told};
+use crate::record::{Hash, origin, read_policy, read_trace, resumption};
 use crate::server::ask_fields;
 use crate::signature::{ClaimExecution, ClaimGranted};
 use crate::{Fields, ScriptError, Server};
@@ -113,18 +113,18 @@ impl ClaimTerms {
     pub(crate) async fn claimed(
         &self,
         nth: usize,
-        mut told: Fields,
+        mut fields: Fields,
         server: &dyn Server,
     ) -> Result<Claimed, ScriptError> {
-        let execution_id = told.read()?;
+        let execution_id = fields.read()?;
         let (lease_id, attempt_id) = self.nonce.lease(nth);
-        let fence = Fence { lease_id, lease_epoch: LeaseEpoch(told.read()?), attempt_id };
-        let attempt_index = AttemptIndex(told.read()?);
+        let fence = Fence { lease_id, lease_epoch: LeaseEpoch(fields.read()?), attempt_id };
+        let attempt_index = AttemptIndex(fields.read()?);
         let mut task = Task {
             execution_id,
             namespace: self.namespace.clone(),
             lane_id: self.lane.clone(),
-            kind: told.read()?,
+            kind: fields.read()?,
             priority: Priority::default(),
             tags: Tags::new(),
             policy: Policy::default(),
@@ -135,40 +135,40 @@ impl ClaimTerms {
             resumption: None,
             lease_ttl_ms: self.lease_ttl_ms,
             lease_expires_at: self.lease_expires_at,
-            created_at: TimestampMs(told.read()?),
+            created_at: TimestampMs(fields.read()?),
             deadline_at: None,
             flow: None,
             trace: None,
         };
-        let (mut payload, mut signals, mut inputs) = (Payload::json(told.bytes()?), Vec::new(), Inputs::default());
+        let (mut payload, mut signals, mut inputs) = (Payload::json(fields.bytes()?), Vec::new(), Inputs::default());
         let mut steps = StepsPage::default();
         let (mut kind, mut reason, mut requested_by) = ("initial".to_owned(), None, None);
-        while !told.is_empty() {
-            match told.text()?.as_str() {
-                "resumed" => (task.fence.attempt_id, task.resumed) = (told.read()?, true),
-                "type" => kind = told.text()?,
-                "reason" => reason = Some(told.text()?),
-                "requested_by" => requested_by = Some(told.text()?),
-                "priority" => task.priority = priority(told.read()?)?,
-                "deadline_at" => task.deadline_at = Some(TimestampMs(told.read()?)),
-                "content_type" => payload.content_type = told.read()?,
-                "policy" => task.policy = read_policy(Some(&told.bytes()?))?,
-                "tags" => task.tags = Hash::parse(told.list()?)?.all()?.into_iter().collect(),
+        while !fields.is_empty() {
+            match fields.text()?.as_str() {
+                "resumed" => (task.fence.attempt_id, task.resumed) = (fields.read()?, true),
+                "type" => kind = fields.text()?,
+                "reason" => reason = Some(fields.text()?),
+                "requested_by" => requested_by = Some(fields.text()?),
+                "priority" => task.priority = priority(fields.read()?)?,
+                "deadline_at" => task.deadline_at = Some(TimestampMs(fields.read()?)),
+                "content_type" => payload.content_type = fields.read()?,
+                "policy" => task.policy = read_policy(Some(&fields.bytes()?))?,
+                "tags" => task.tags = Hash::parse(fields.list()?)?.all()?.into_iter().collect(),
                 "resumption" => {
-                    let mut told = told.nested()?;
-                    let resumption = resumption(&mut told)?;
-                    signals = crate::signal::signals(execution_id, &mut told)?;
+                    let mut fields = fields.nested()?;
+                    let resumption = resumption(&mut fields)?;
+                    signals = crate::signal::signals(execution_id, &mut fields)?;
                     let ids = signals.iter().map(|received| received.signal.id).collect();
                     task.resumption = Some(Resumption { signals: ids, ..resumption });
                 }
                 "flow" => {
-                    let mut told = told.nested()?;
-                    let (flow_id, node) = (told.read()?, told.read()?);
-                    task.flow = Some(TaskFlow { flow_id, node, inputs: told.read()? });
+                    let mut fields = fields.nested()?;
+                    let (flow_id, node) = (fields.read()?, fields.read()?);
+                    task.flow = Some(TaskFlow { flow_id, node, inputs: fields.read()? });
                 }
-                "trace" => task.trace = Some(trace_told(told.nested()?)?),
-                "steps" => steps = crate::step::page(told.nested()?)?,
-                "inputs" => inputs = Inputs::read(told.nested()?)?,
+                "trace" => task.trace = Some(read_trace(fields.nested()?)?),
+                "steps" => steps = crate::step::page(fields.nested()?)?,
+                "inputs" => inputs = Inputs::read(fields.nested()?)?,
                 other => return Err(ScriptError::parse(format!("a task has no {other}"))),
             }
         }

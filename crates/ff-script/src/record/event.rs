@@ -1,4 +1,4 @@
-//! What happened in a flow, and the changes of its graph that are remembered.
+//! Events of a flow, and the changes of its graph that are remembered.
 
 use ff_core::contracts::{FlowEventsPage, Grown};
 use ff_core::event::{EventKind, EventRecord};

@@ -41,15 +41,15 @@ struct SuspensionFields {
 }
 
 impl SuspensionFields {
-    /// Reads what is told of them; nothing is, when there never was a waitpoint.
+    /// Reads them; none when there never was a waitpoint.
     fn read(fields: &mut Fields) -> Result<Option<Self>, ScriptError> {
-        let told = match fields.value()? {
+        let value = match fields.value()? {
             Value::Nil => return Ok(None),
-            told => told,
+            value => value,
         };
-        let mut told = fields.part(told)?;
-        let mut hash = || Hash::parse(told.list()?);
-        Ok(Some(Self { current: hash()?, tally: hash()?, last: hash()?, signals: told.read()? }))
+        let mut part = fields.part(value)?;
+        let mut hash = || Hash::parse(part.list()?);
+        Ok(Some(Self { current: hash()?, tally: hash()?, last: hash()?, signals: part.read()? }))
     }
 }
 
@@ -249,7 +249,7 @@ fn body(core: &Hash, field: &str, bytes: Bytes) -> Result<Payload, ScriptError> 
     Ok(Payload::new(core.maybe(field)?.unwrap_or_else(ContentType::json), bytes))
 }
 
-/// What is kept twice must be the same, and what belongs to a phase must be gone with it.
+/// Values that are kept twice must be the same, and values that belong to a phase must be gone with it.
 fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Vec<String> {
     let mut strays = lease_strays(execution, lease);
     let shown = match &execution.phase {
@@ -266,12 +266,13 @@ fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &SuspensionFi
     strays
 }
 
-/// What a lease repeats of its execution, so that its holder's calls need not read it, must be what the execution says.
+/// The values that a lease repeats of its execution, so that its holder's calls need not read it, must agree with the
+/// execution.
 fn lease_strays(execution: &Execution, lease: &Hash) -> Vec<String> {
     let mut strays = Vec::new();
     if !matches!(execution.phase, Phase::Running { .. }) {
         if !lease.is_empty() {
-            strays.push("nobody holds it, yet it has a lease".into());
+            strays.push("it is not running, yet it has a lease".into());
         }
         return strays;
     }

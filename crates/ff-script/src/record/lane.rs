@@ -12,7 +12,7 @@ use crate::ScriptError;
 
 const SHARE: &str = "share:";
 
-/// The lane of a name as indexes have it, if somebody configured it.
+/// The lane of a name as indexes have it; none when it was never configured.
 pub(crate) fn lane(name: &LaneId, fields: &Hash) -> Result<Option<Lane>, ScriptError> {
     let Some(revision) = fields.maybe("revision")? else { return Ok(None) };
     let (namespace, lane) = name.apart();

@@ -8,7 +8,7 @@ use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
 use super::Hash;
 use crate::ScriptError;
 
-/// The lease somebody holds.
+/// The current lease.
 pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
     Ok(Lease {
         fence: fence(fields.read("lease_id")?, &fields.read::<String>("attempt")?)?,
@@ -139,7 +139,7 @@ pub(crate) fn origin(
     }
 }
 
-/// Who holds or held something: the worker and its instance, with a space between.
+/// The holder of a lease: the worker and its instance, with a space between.
 pub(super) fn holder(fields: &Hash) -> Result<Holder, ScriptError> {
     let read = |text: &str| {
         let (worker_id, instance) = text.split_once(' ')?;

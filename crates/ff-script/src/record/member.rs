@@ -70,7 +70,7 @@ fn join(group: &Hash) -> Result<Join, ScriptError> {
     }
 }
 
-/// What is kept of a member beside its record. An execution in no flow has nothing of it.
+/// What is kept of a member beside its record; empty for an execution in no flow.
 #[derive(Default)]
 pub(super) struct MembershipFields {
     deps: Hash,
@@ -78,14 +78,14 @@ pub(super) struct MembershipFields {
 }
 
 impl MembershipFields {
-    /// Reads what is told of it; nothing is, when the execution is in no flow.
+    /// Reads it; empty when the execution is in no flow.
     pub(super) fn read(fields: &mut Fields) -> Result<Self, ScriptError> {
-        let told = match fields.value()? {
+        let value = match fields.value()? {
             Value::Nil => return Ok(Self::default()),
-            told => told,
+            value => value,
         };
-        let mut told = fields.part(told)?;
-        Ok(Self { deps: Hash::parse(told.list()?)?, dependents: told.read()? })
+        let mut part = fields.part(value)?;
+        Ok(Self { deps: Hash::parse(part.list()?)?, dependents: part.read()? })
     }
 
     /// What the record and this say together.
@@ -123,7 +123,7 @@ fn propagation(core: &Hash) -> Result<Option<PendingPropagation>, ScriptError> {
         Some("end") => Propagation::End,
         Some("replay") => Propagation::Replay { reopen: false },
         Some("reopen") => Propagation::Replay { reopen: true },
-        Some(other) => return Err(ScriptError::parse(format!("nobody owes {other}"))),
+        Some(other) => return Err(ScriptError::parse(format!("unknown propagation {other}"))),
     };
     Ok(Some(PendingPropagation {
         since: TimestampMs(core.read("propagation_since")?),

@@ -21,4 +21,4 @@ pub(crate) use lease::{attempt_outcome, ending, origin};
 pub(crate) use ring::{ring, ring_fields};
 pub(crate) use signal::{delivery, received};
 pub(crate) use suspension::{resumption, waitpoint};
-pub(crate) use trace::{trace_fields, trace_of, trace_told};
+pub(crate) use trace::{read_trace, trace_fields, trace_of};

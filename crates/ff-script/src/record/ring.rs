@@ -10,7 +10,7 @@ use crate::ScriptError;
 const SECRET: &str = "secret:";
 const EXPIRES_AT: &str = "expires_at:";
 
-/// Reads a ring. What goes wrong is told without what was read.
+/// Reads a ring. Errors do not quote what was read.
 pub(crate) fn ring(fields: &Hash) -> Result<KeyRing, ScriptError> {
     let mut ring = KeyRing { current: fields.maybe("current_kid")?, ..KeyRing::default() };
     for (name, value) in fields.all::<String, String>()? {

@@ -10,10 +10,10 @@ use super::Hash;
 use crate::ScriptError;
 use crate::reply::Fields;
 
-/// A signal as functions tell it: its id, its names and values, and its bytes or nothing.
-pub(crate) fn received(execution_id: ExecutionId, mut told: Fields) -> Result<ReceivedSignal, ScriptError> {
-    let id = told.read()?;
-    let fields = Hash::parse(told.list()?)?;
+/// A signal as functions return it: its id, its names and values, and its bytes or nothing.
+pub(crate) fn received(execution_id: ExecutionId, mut row: Fields) -> Result<ReceivedSignal, ScriptError> {
+    let id = row.read()?;
+    let fields = Hash::parse(row.list()?)?;
     let signal = Signal {
         id,
         execution_id,
@@ -25,7 +25,7 @@ pub(crate) fn received(execution_id: ExecutionId, mut told: Fields) -> Result<Re
         effect: fields.read("effect")?,
         payload_bytes: fields.count("payload_bytes")?,
     };
-    let payload = told.maybe_bytes()?.map(|bytes| payload(&fields, bytes)).transpose()?;
+    let payload = row.maybe_bytes()?.map(|bytes| payload(&fields, bytes)).transpose()?;
     Ok(ReceivedSignal { signal, payload })
 }
 

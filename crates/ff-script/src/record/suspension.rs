@@ -72,13 +72,13 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
 }
 
 /// How the last suspension ended, as a claim tells it; the signals come after it.
-pub(crate) fn resumption(told: &mut Fields) -> Result<Resumption, ScriptError> {
+pub(crate) fn resumption(fields: &mut Fields) -> Result<Resumption, ScriptError> {
     Ok(Resumption {
-        suspension_id: told.read()?,
-        by: told.read()?,
-        at: TimestampMs(told.read()?),
-        continuation: told.maybe_free()?,
-        with_payload: told.read()?,
+        suspension_id: fields.read()?,
+        by: fields.read()?,
+        at: TimestampMs(fields.read()?),
+        continuation: fields.maybe_free()?,
+        with_payload: fields.read()?,
         signals: vec![],
     })
 }
@@ -100,7 +100,7 @@ fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<CountedSignal>>, ScriptEr
     Ok(lists.into_iter().map(|(leaf, list)| (leaf, list.into_values().collect())).collect())
 }
 
-/// What one leaf has counted. What a signal counted as is said only where it is not the signal itself.
+/// What one leaf has counted. `as` is given only where it is not the signal itself.
 fn of_leaf(leaf: &Condition, counted: Option<Vec<CountedSignal>>) -> Vec<CountedSignal> {
     let tells_apart = matches!(leaf, Condition::Count { of: Distinct::Waitpoints | Distinct::Sources, .. });
     let counted = counted.unwrap_or_default().into_iter();

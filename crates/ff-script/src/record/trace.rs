@@ -17,10 +17,10 @@ pub(crate) fn trace_of(core: &Hash) -> Result<Option<Box<TraceContext>>, ScriptE
     read(traceparent, core.text("tracestate")?).map(Some)
 }
 
-/// The trace a function tells of.
-pub(crate) fn trace_told(mut told: Fields) -> Result<Box<TraceContext>, ScriptError> {
-    let traceparent = told.text()?;
-    let tracestate = if told.is_empty() { None } else { Some(told.text()?) };
+/// The trace in a reply.
+pub(crate) fn read_trace(mut fields: Fields) -> Result<Box<TraceContext>, ScriptError> {
+    let traceparent = fields.text()?;
+    let tracestate = if fields.is_empty() { None } else { Some(fields.text()?) };
     read(&traceparent, tracestate.as_deref())
 }
 

@@ -69,7 +69,7 @@ pub struct WaitpointLookup {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedToken {
     pub token: WaitpointToken,
-    /// Stands for the secret it was verified under. The token that the maker of a waitpoint was told needs none.
+    /// Identifies the secret it was verified under. The token handed to the maker of a waitpoint needs none.
     pub secret_mark: Option<String>,
 }
 
@@ -83,7 +83,8 @@ impl WaitpointLookup {
     }
 }
 
-/// Which waitpoint of an execution is meant, and the secret of a token's kid. Refused alike, whatever is not there.
+/// Which waitpoint of an execution is meant, and the secret of a token's kid. Refused in the same way, no matter what
+/// is missing.
 pub async fn ff_open_waitpoint(
     server: &dyn Server,
     execution: &ExecutionId,

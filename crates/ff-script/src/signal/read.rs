@@ -61,11 +61,11 @@ async fn read(server: &dyn Server, id: &ExecutionId, read: ReadSignals) -> Resul
 
 /// A list of signals, as functions tell them.
 pub(crate) fn signals(id: ExecutionId, fields: &mut Fields) -> Result<Vec<ReceivedSignal>, ScriptError> {
-    let told = fields.list()?;
-    told.into_iter().map(|one| received(id, fields.part(one)?)).collect()
+    let signals = fields.list()?;
+    signals.into_iter().map(|one| received(id, fields.part(one)?)).collect()
 }
 
-/// What was delivered on a partition after a place. A hint tells when there is more.
+/// The deliveries of a partition after a place. A hint says when there is more.
 pub async fn ff_read_deliveries(
     server: &dyn Server,
     partition: u16,

@@ -38,7 +38,7 @@ async fn merge_and_append(server: &dyn Server, args: &AppendFramesArgs) -> Resul
     let summary = ff_read_summary(server, &args.execution_id, None).await?;
     let first = args.from.unwrap_or(summary.version);
     let known = usize::try_from(summary.version.saturating_sub(first)).unwrap_or(usize::MAX);
-    // What is wrong with the rest of the call is refused by the function, with nothing written.
+    // The function refuses other errors of the call, with nothing written.
     let new = args.frames.get(known..).unwrap_or_default();
     let is_one = |mode: &Option<StreamMode>| mode.or(args.mode) == Some(StreamMode::Summary);
     if new.is_empty() || !is_one(&summary.mode) {
@@ -46,7 +46,7 @@ async fn merge_and_append(server: &dyn Server, args: &AppendFramesArgs) -> Resul
     }
     match summarise(summary.document.as_deref(), new) {
         Ok(document) => append(server, args, Some((summary.version, document.into()))).await,
-        // Whatever else is wrong with the call is said first; without a version the function writes nothing.
+        // Other errors of the call come first; without a version the function writes nothing.
         Err(refusal) => match append(server, args, None).await {
             Err(ScriptError::InvalidOffset(other)) if other.field.as_deref() == Some("version") => Err(refusal.into()),
             done => done,
@@ -123,23 +123,23 @@ pub async fn ff_read_attempt_stream(server: &dyn Server, args: &ReadStreamArgs) 
     let attempts_made = fields.read()?;
     let outcome = fields.maybe_text()?.map(|word| outcome(&word)).transpose()?;
     let mut parts = StreamParts { attempts_made, outcome, ..StreamParts::default() };
-    for told in fields.list()? {
-        add_attempt(&mut parts, fields.part(told)?)?;
+    for value in fields.list()? {
+        add_attempt(&mut parts, fields.part(value)?)?;
     }
     Ok(parts)
 }
 
-fn add_attempt(parts: &mut StreamParts, mut told: Fields) -> Result<(), ScriptError> {
-    let attempt = AttemptIndex(told.read()?);
-    let end: (Option<i64>, Option<String>) = (told.maybe_read()?, told.maybe_text()?);
+fn add_attempt(parts: &mut StreamParts, mut fields: Fields) -> Result<(), ScriptError> {
+    let attempt = AttemptIndex(fields.read()?);
+    let end: (Option<i64>, Option<String>) = (fields.maybe_read()?, fields.maybe_text()?);
     if let (Some(at), Some(word)) = end {
         let outcome: AttemptOutcome = attempt_outcome(&word)?;
         parts.ends.insert(attempt, (TimestampMs(at), outcome));
     }
-    let (meta, summary) = (Hash::parse(told.list()?)?, told.maybe_free()?);
+    let (meta, summary) = (Hash::parse(fields.list()?)?, fields.maybe_free()?);
     if !meta.is_empty() {
         parts.streams.insert(attempt, stream(&meta, summary)?);
-        let frames = told.list()?.into_iter().map(|entry| frame(told.part(entry)?));
+        let frames = fields.list()?.into_iter().map(|entry| frame(fields.part(entry)?));
         parts.frames.insert(attempt, frames.collect::<Result<_, _>>()?);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The secrets tokens are signed under: rotated, named, read by whoever signs, and given to partitions that have none.
+//! The secrets tokens are signed under: rotated, named, read for signing, and given to partitions that have none.
 
 use ff_core::contracts::{
     ListWaitpointHmacKidsArgs, RotateWaitpointHmacSecretArgs, RotateWaitpointHmacSecretOutcome, VerifyingKid,

@@ -43,7 +43,7 @@ pub struct NamedWaitpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewToken {
     Signed(WaitpointToken),
-    /// The caller knows of no secret; the function refuses it, after whatever else there is to refuse.
+    /// The caller knows of no secret; the function refuses it, after all other refusals.
     Unsigned,
 }
 
@@ -249,7 +249,7 @@ pub(super) fn token(text: &str) -> Result<WaitpointToken, ScriptError> {
     WaitpointToken::parse(text).map_err(|error| ScriptError::parse(error.to_string()))
 }
 
-/// Ends a suspension, whatever its condition.
+/// Ends a suspension without its condition being met.
 pub async fn ff_resume_execution(
     server: &dyn Server,
     keys: &ResumeOpKeys<'_>,

@@ -150,10 +150,10 @@ pub async fn ff_read_waitpoints(
     let (mut fields, _) = ask_fields(server, read.call()).await?;
     let mut kept = Vec::new();
     for value in fields.list()? {
-        let mut told = fields.part(value)?;
-        let (waitpoint_id, state) = (told.read()?, told.read()?);
-        let hash = Hash::parse(told.list()?)?;
-        let (mut ids, mut buffered) = (told.nested()?, Vec::new());
+        let mut row = fields.part(value)?;
+        let (waitpoint_id, state) = (row.read()?, row.read()?);
+        let hash = Hash::parse(row.list()?)?;
+        let (mut ids, mut buffered) = (row.nested()?, Vec::new());
         while !ids.is_empty() {
             buffered.push(ids.read()?);
         }

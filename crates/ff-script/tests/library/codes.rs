@@ -19,8 +19,8 @@ fn every_code_is_read_from_a_reply_with_what_it_says() {
         let read = refusal(signature, &[code.as_str(), "field", "replays", "limit", "3", "sent", "4"]);
         assert_eq!(read.refusal(), Some(&Refusal::over_limit(*code, "replays", 3, 4)));
         let read = refusal(signature, &[code.as_str(), "state", "delayed"]);
-        let told = Refusal::new(*code).in_state(PublicState::Delayed).because("the execution is delayed");
-        assert_eq!(read.refusal(), Some(&told));
+        let expected = Refusal::new(*code).in_state(PublicState::Delayed).because("the execution is delayed");
+        assert_eq!(read.refusal(), Some(&expected));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a full server, and one that may not be written to, still does.
+//! Which functions run on a full server, and on one that may not be written to.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ const READING: &[&str] = &[
     "ff_version",
 ];
 
-/// Every other function brings something new, which a full server has no room for.
+/// Every other function adds data, which a full server refuses.
 #[test]
 fn every_function_has_the_flags_of_what_it_does() {
     let flagged = |flags: &[&str]| -> BTreeSet<_> {

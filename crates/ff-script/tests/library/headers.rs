@@ -50,7 +50,7 @@ fn every_shared_piece_is_used() {
         let own: Vec<_> = piece.code().collect();
         let (called, asked) = (format!("{}(", piece.name), format!("{}.", piece.name));
         let mut others = text.lines().filter(|line| !own.contains(line));
-        assert!(others.any(|line| line.contains(&called) || line.contains(&asked)), "nobody uses {}", piece.name);
+        assert!(others.any(|line| line.contains(&called) || line.contains(&asked)), "{} is not called", piece.name);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Arguments no wrapper sends: whatever calls a function, it validates before it writes.
+//! Arguments no wrapper sends: a function validates before it writes, for every caller.
 
 use bytes::Bytes;
 use ff_core::engine_error::Code;

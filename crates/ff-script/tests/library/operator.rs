@@ -1,4 +1,4 @@
-//! What operators and worker instances are refused: it is said, and nothing is written.
+//! Refusals of operators and worker instances: the code is right, and nothing is written.
 
 use ff_core::contracts::{ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs};
 use ff_core::engine_error::Code;

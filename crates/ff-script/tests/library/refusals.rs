@@ -119,8 +119,8 @@ async fn a_refusal_is_given_and_writes_nothing() {
         let Err(error) = call.ask(&wire, &subject).await else {
             panic!("{call:?} was not refused when the execution was {situation:?}")
         };
-        let told = error.refusal().map(|refusal| refusal.code);
-        assert_eq!(told, Some(*code), "{call:?} when {situation:?}: {error}");
+        let refused = error.refusal().map(|refusal| refusal.code);
+        assert_eq!(refused, Some(*code), "{call:?} when {situation:?}: {error}");
         assert_eq!(wire.contents().await, before, "{call:?} when {situation:?} wrote something");
     }
 }

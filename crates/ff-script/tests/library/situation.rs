@@ -1,4 +1,4 @@
-//! How an execution can stand when somebody asks something of it.
+//! States of an execution before a call.
 
 use ff_core::contracts::{ClaimArgs, CompleteArgs, RevokeArgs, SubmitArgs, Task};
 use ff_core::entropy::{Entropy, SystemEntropy};
@@ -24,18 +24,18 @@ pub(crate) enum Situation {
     /// It waits and was never held.
     Waiting,
     Held,
-    /// It was taken from the one who asks, and somebody else has it now.
+    /// It was taken from the caller, and another worker holds it now.
     HeldByAnother,
-    /// The lease of the one who asks has run out, and nobody has looked yet.
+    /// The caller's lease has run out, and no pump has run yet.
     RanOut,
-    /// It was taken from the one who asks, and waits.
+    /// It was taken from the caller, and waits.
     Revoked,
     Completed,
     /// It has ended, and its policy does not let it run again.
     CompletedForGood,
 }
 
-/// An execution, and the fence of the one who asks.
+/// An execution, and the caller's fence.
 pub(crate) struct Subject {
     pub(crate) submitted: SubmitArgs,
     pub(crate) id: ExecutionId,
@@ -100,7 +100,7 @@ pub(crate) async fn claim(wire: &Wire) -> Task {
     claims.claimed.remove(0).task
 }
 
-/// A fence nobody was given.
+/// A fence that was never given out.
 fn made_up() -> Fence {
     let (lease_id, attempt_id) = SystemEntropy.nonce().lease(0);
     Fence { lease_id, lease_epoch: LeaseEpoch(1), attempt_id }

@@ -1,4 +1,4 @@
-//! What a holder is refused that puts out frames, and a reader: it is said, and nothing is written.
+//! Refusals of holders that append frames, and of readers: the code is right, and nothing is written.
 
 use ff_core::contracts::{AppendFramesArgs, ReadStreamArgs};
 use ff_core::engine_error::Code;

@@ -1,4 +1,4 @@
-//! Telling dependents edge by edge, over what is published of a flow: whatever cannot be read is left alone.
+//! Notifying dependents edge by edge, over the published keys of a flow: a key that cannot be read is left alone.
 
 use ff_backend_valkey::cascade::run_cascade;
 use ff_core::contracts::Cascaded;
@@ -15,7 +15,7 @@ use super::*;
 use crate::support::{Flavour, Process};
 use crate::{claim_on, connect};
 
-/// A flow whose first node has ended, and nobody was told.
+/// A flow whose first node has ended without a notification of its dependents.
 struct UnnotifiedFlow {
     server: Process,
     store: ValkeyBackend,
@@ -61,7 +61,7 @@ impl UnnotifiedFlow {
     }
 }
 
-fn told(resolved: u32, cascaded_children: u32) -> Cascaded {
+fn notified(resolved: u32, cascaded_children: u32) -> Cascaded {
     Cascaded { resolved, cascaded_children, more: false }
 }
 
@@ -75,16 +75,16 @@ fn before(nodes: &[&str]) -> SubmitFlowArgs {
 #[tokio::test]
 async fn dependents_that_were_forgotten_are_told_once() {
     let forgotten = UnnotifiedFlow::of(before(&["b", "c"]), "success").await;
-    assert_eq!(forgotten.cascade().await, told(2, 0));
+    assert_eq!(forgotten.cascade().await, notified(2, 0));
     assert_eq!([forgotten.state("b").await, forgotten.state("c").await], [PublicState::Waiting; 2]);
-    assert_eq!(forgotten.cascade().await, told(0, 0));
+    assert_eq!(forgotten.cascade().await, notified(0, 0));
 }
 
 #[tokio::test]
 async fn only_success_satisfies() {
     for outcome in ["failed", "cancelled", "expired", "skipped"] {
         let forgotten = UnnotifiedFlow::of(before(&["b"]), outcome).await;
-        assert_eq!(forgotten.cascade().await, told(1, 1), "{outcome}");
+        assert_eq!(forgotten.cascade().await, notified(1, 1), "{outcome}");
         assert_eq!(forgotten.state("b").await, PublicState::Skipped, "{outcome}");
     }
 }
@@ -94,7 +94,7 @@ async fn an_edge_id_that_cannot_be_read_is_left_alone() {
     let forgotten = UnnotifiedFlow::of(before(&["b"]), "success").await;
     let out = forgotten.flow_keys().outgoing(&member(&forgotten.store, &forgotten.id, "a"));
     forgotten.server.ask(&["SADD", &out, "not an edge"]);
-    assert_eq!(forgotten.cascade().await, told(1, 0));
+    assert_eq!(forgotten.cascade().await, notified(1, 0));
     assert_eq!(forgotten.state("b").await, PublicState::Waiting);
 }
 
@@ -106,17 +106,17 @@ async fn an_edge_that_cannot_be_read_waits_until_it_can() {
     forgotten.server.ask(&["RENAME", &lost, kept]);
     let downstream = member(&forgotten.store, &forgotten.id, "c").to_string();
     forgotten.server.ask(&["HSET", &broken, "downstream_execution_id", "elsewhere"]);
-    assert_eq!(forgotten.cascade().await, told(1, 0), "only what can be read");
+    assert_eq!(forgotten.cascade().await, notified(1, 0), "only what can be read");
     assert_eq!([forgotten.state("b").await, forgotten.state("c").await], [PublicState::WaitingChildren; 2]);
 
     forgotten.server.ask(&["SET", &lost, "not a hash"]);
-    assert_eq!(forgotten.cascade().await, told(0, 0), "a read that fails is no reason to guess");
+    assert_eq!(forgotten.cascade().await, notified(0, 0), "a read that fails is no reason to guess");
     assert_eq!(forgotten.state("b").await, PublicState::WaitingChildren);
 
     forgotten.server.ask(&["DEL", &lost]);
     forgotten.server.ask(&["RENAME", kept, &lost]);
     forgotten.server.ask(&["HSET", &broken, "downstream_execution_id", &downstream]);
-    assert_eq!(forgotten.cascade().await, told(2, 0));
+    assert_eq!(forgotten.cascade().await, notified(2, 0));
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn what_is_absent_is_not_failed() {
     args.nodes[1].lane = LaneId::parse("mail").unwrap();
     let forgotten = UnnotifiedFlow::of(args, "success").await;
     forgotten.server.ask(&["HDEL", &forgotten.keys("b").core(), "lane_id", "current_attempt_index"]);
-    assert_eq!(forgotten.cascade().await, told(1, 0));
+    assert_eq!(forgotten.cascade().await, notified(1, 0));
     let partition = partition_of(&forgotten.store, &forgotten.id);
     let claimed = forgotten.store.claim(claim_on(partition, 10)).await.unwrap().claimed;
     let b = member(&forgotten.store, &forgotten.id, "b");
@@ -139,11 +139,11 @@ async fn a_skip_is_passed_on_and_a_live_execution_tells_nobody() {
     let forgotten = UnnotifiedFlow::of(args, "failed").await;
     let live = run_cascade(&forgotten.store, &member(&forgotten.store, &forgotten.id, "c")).await.unwrap_err();
     assert_eq!(live.code(), Code::ExecutionNotTerminal);
-    assert_eq!(forgotten.cascade().await, told(3, 3));
+    assert_eq!(forgotten.cascade().await, notified(3, 3));
     assert_eq!(forgotten.state("d").await, PublicState::Skipped);
 }
 
-/// One line for a completion that is dispatched, and a line for each edge only for those who look closer.
+/// One line for a completion that is dispatched, and a line for each edge only at debug level.
 #[tokio::test]
 async fn a_dispatch_is_logged_once_with_its_counts_and_its_edges_for_debugging() {
     use tracing::Level;
@@ -161,9 +161,9 @@ async fn a_dispatch_is_logged_once_with_its_counts_and_its_edges_for_debugging()
     assert_eq!(at(Level::DEBUG).collect::<Vec<_>>(), ["an edge was dispatched result=\"impossible\""; 2]);
     let downstream = member(&forgotten.store, &forgotten.id, "d").to_string();
     forgotten.server.ask(&["HSET", &forgotten.edge_key("d"), "downstream_execution_id", &downstream]);
-    assert_eq!(forgotten.cascade().await, told(1, 1));
+    assert_eq!(forgotten.cascade().await, notified(1, 1));
     lines.take();
-    assert_eq!(forgotten.cascade().await, told(0, 0));
+    assert_eq!(forgotten.cascade().await, notified(0, 0));
     let again = lines.take();
-    assert!(again.iter().all(|line| line.0 == Level::DEBUG), "all had been told before: {again:?}");
+    assert!(again.iter().all(|line| line.0 == Level::DEBUG), "all had been notified before: {again:?}");
 }

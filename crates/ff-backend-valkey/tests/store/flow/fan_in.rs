@@ -1,4 +1,4 @@
-//! What a completion costs must not depend on how many others its join waits for.
+//! The cost of a completion must not depend on how many others its join waits for.
 
 use ff_engine::Orchestration;
 

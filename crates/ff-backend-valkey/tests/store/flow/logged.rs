@@ -1,4 +1,4 @@
-//! What a program logs of a dispatch.
+//! The log lines of a dispatch.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Flows on real servers: how they are told on, what they cost, and what becomes of them when something is missing.
+//! Flows on real servers: notifications, cost, and behaviour when keys are missing.
 
 mod cascade;
 mod fan_in;
@@ -57,7 +57,7 @@ fn member(store: &ValkeyBackend, flow: &FlowId, node: &str) -> ExecutionId {
     member_id(flow, &name(node), &store.partitions())
 }
 
-/// Pays whatever is owed on a partition.
+/// Pumps a partition until nothing is pending.
 async fn settle(store: &ValkeyBackend, partition: u16) {
     while let Some(next) = store.pump(partition).await.unwrap().next_due {
         if next > store.now().await.unwrap() {
@@ -84,7 +84,7 @@ async fn complete(store: &ValkeyBackend, claimed: &Claimed, result: Option<Paylo
     store.complete(CompleteArgs { execution_id, fence, result }).await.unwrap();
 }
 
-/// Completes all of them at once, so that they go in company.
+/// Completes all of them at once, so that they share calls.
 async fn complete_together(store: &ValkeyBackend, claimed: &[Claimed]) {
     join_all(claimed.iter().map(|one| complete(store, one, None))).await;
 }

@@ -1,4 +1,4 @@
-//! Who waits for a flow is told of it, and who runs it is handed what was passed on, on a server and on a cluster.
+//! Waiting for a flow and passing results on to members, on a server and on a cluster.
 
 use ff_core::contracts::FlowEventsArgs;
 use ff_core::flow::FlowState;

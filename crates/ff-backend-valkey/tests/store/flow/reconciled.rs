@@ -25,7 +25,7 @@ async fn a_member_that_waits_in_vain_is_found() {
     let [a, b] = ["a", "b"].map(|node| member(&store, &id, node));
     assert_eq!(store.describe(&b).await.unwrap().public_state, PublicState::Waiting);
 
-    // As if what ended had never been told: an edge, the join and its member as they were before.
+    // As if the end had never been propagated: an edge, the join and its member as they were before.
     let edge = edge_id(&id, &a, &b);
     let of = ExecKeyContext::new(&Partition::of(&b), &b);
     let flow = FlowKeyContext::new(&Partition::of(&b), &id);

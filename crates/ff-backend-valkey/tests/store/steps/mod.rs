@@ -1,4 +1,4 @@
-//! What calls cost a server: none keeps it from others for long, and a listing costs what it tells.
+//! What calls cost a server: none blocks it for long, and a listing costs in proportion to its rows.
 
 /// Too long for every change.
 mod full {
@@ -42,7 +42,7 @@ async fn listing_lanes_asks_little_where_there_is_nothing() {
     }
 }
 
-/// Whoever asks while somebody else does is told the same.
+/// Requests of the same moment share one count.
 #[tokio::test]
 async fn several_who_list_lanes_at_once_cost_little_more_than_one() {
     let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);

@@ -1,5 +1,5 @@
-//! Doing something to every execution somebody means: a page per call, driven by whoever asks, so that it can be watched,
-//! stopped and gone on with.
+//! Bulk actions on every execution that matches a filter: a page per call, driven by the caller, which can watch, stop
+//! and resume it.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,19 +27,19 @@ pub struct BulkArgs {
 /// What is done to each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BulkAction {
-    /// What lives is cancelled.
+    /// Live executions are cancelled.
     Cancel { reason: Option<String>, requested_by: Option<String> },
-    /// What has finished is run again.
+    /// Finished executions are replayed.
     Replay { reason: Option<String>, requested_by: Option<String>, reopen_downstream: bool },
 }
 
-/// What became of one page.
+/// The result of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkPage {
-    /// What it was done to, or in a dry run would be.
+    /// Executions it was done to, or in a dry run would be.
     pub executions: Vec<ExecutionId>,
-    /// What refused it.
+    /// Executions that refused it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<BulkRefusal>,
     /// What the next page is to be as of.
@@ -86,8 +86,8 @@ impl BulkPage {
         Self { executions: Vec::new(), refused: Vec::new(), as_of, next }
     }
 
-    /// Enters what became of one execution. One that refused is told of and passed over; a store that did not answer is an
-    /// error, and the page is asked for again.
+    /// Enters the result of one execution. A refusal is counted and passed over; a store that did not answer is an
+    /// error, and the caller asks for the page again.
     pub fn enter(&mut self, execution_id: ExecutionId, done: Result<(), EngineError>) -> Result<(), EngineError> {
         match done {
             Ok(()) => self.executions.push(execution_id),

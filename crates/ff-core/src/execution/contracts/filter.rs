@@ -1,4 +1,4 @@
-//! Which executions somebody means: what a search lists and what is done to many at once.
+//! Filters on executions, for searches and bulk actions.
 
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Execution, Tags};
@@ -48,7 +48,7 @@ impl Filter {
         }
     }
 
-    /// Whether an execution is meant. What is staged is not there yet.
+    /// Whether an execution matches. A staged one does not.
     pub fn wants(&self, execution: &Execution) -> bool {
         !execution.is_staged()
             && execution.namespace == self.namespace

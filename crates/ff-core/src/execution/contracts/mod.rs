@@ -1,4 +1,4 @@
-//! What callers ask of an execution, and what they are told.
+//! Arguments and replies about executions.
 
 mod bulk;
 mod filter;

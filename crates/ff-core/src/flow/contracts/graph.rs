@@ -1,4 +1,4 @@
-//! A graph as it is handed in: whole, or what is to be added to one.
+//! A graph as it is submitted, whole or as an addition.
 
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Tags;
@@ -15,12 +15,12 @@ use crate::types::{ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace,
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowHeader {
     pub flow_id: FlowId,
-    /// What the id follows from, together with the namespace; none when it was drawn.
+    /// The key from which the id is derived, together with the namespace; none when the id is random.
     pub idempotency_key: Option<IdempotencyKey>,
     pub namespace: Namespace,
     pub kind: Kind,
     pub tags: Tags,
-    /// The submitter's trace, which the handlers of all members are told of. Not part of what makes two submissions the
+    /// The submitter's trace, passed on to the handlers of all members. Not part of what makes two submissions the
     /// same.
     pub trace: Option<Box<TraceContext>>,
 }
@@ -52,8 +52,8 @@ impl FlowHeader {
         }
     }
 
-    /// The id that a key leads to is for its own namespace: anybody can compute it, and whoever could name it would
-    /// take the flow away from its owner, or learn whether it exists.
+    /// The id derived from a key is reserved for the key's namespace: every caller can compute it, and naming it would
+    /// take the flow away from its owner, or reveal whether it exists.
     pub fn check(&self) -> Result<(), Refusal> {
         match &self.idempotency_key {
             Some(key) if self.flow_id != FlowId::for_key(&self.namespace, key) => {

@@ -1,4 +1,4 @@
-//! What a worker is told of the flow its work is in, and what upstreams passed on to it.
+//! What a worker gets of the flow its work is in, and the inputs that upstreams passed on to it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What callers ask of a flow, and what they are told.
+//! Arguments and replies about flows.
 
 mod graph;
 mod inputs;

@@ -23,12 +23,12 @@ pub(in crate::flow) struct NewEdge {
     pub(in crate::flow) name: String,
 }
 
-/// What else must hold of an edge beside what always must.
+/// What must hold of an edge, depending on how it is added.
 #[derive(Clone, Copy)]
 pub(in crate::flow) enum Accepts {
     /// It goes from an earlier member to a later one, so that there cannot be a cycle. Nothing runs yet.
     Ordered,
-    /// It closes no cycle, and its downstream has not started, unless it is held by whoever asks.
+    /// It closes no cycle, and its downstream has not started, unless the caller holds the downstream.
     Live { holder: Option<ExecutionId> },
 }
 
@@ -173,7 +173,7 @@ impl Step<'_> {
         if new.passes == Some(PassMode::Payload) && std::mem::replace(&mut group.passes_payload, true) {
             return Err(second_payload(&field).into());
         }
-        // What has not started is not decided for good while more edges come.
+        // A join that has not started is not decided while more edges come.
         group.state = GroupState::Pending;
         group.fired_at = None;
         group.n += 1;
@@ -221,7 +221,7 @@ impl Step<'_> {
 }
 
 impl Flow {
-    /// Refuses to change a flow that nobody sees, or that takes no more changes.
+    /// Refuses to change a flow that is staged, or that takes no more changes.
     pub(in crate::flow) fn check_live(&self) -> Result<(), Refusal> {
         if self.staging.is_some() {
             return Err(Code::FlowNotFound.refusal());

@@ -24,7 +24,7 @@ impl Step<'_> {
         let mut up = Search::new(new.upstream, new.downstream, Side::Incoming);
         loop {
             if down.is_spent() && up.is_spent() {
-                return refused(format!("cannot be told from a cycle within {} edges", limits::CYCLE_SEARCH));
+                return refused(format!("cannot be distinguished from a cycle within {} edges", limits::CYCLE_SEARCH));
             }
             let upwards = !up.is_spent() && (down.is_spent() || up.looked < down.looked);
             let search = if upwards { &mut up } else { &mut down };

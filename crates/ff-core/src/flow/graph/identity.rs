@@ -1,4 +1,4 @@
-//! The ids of members and edges follow from their flow and their names: who submits a flow twice names the same
+//! The ids of members and edges follow from their flow and their names: a flow that is submitted twice names the same
 //! executions, and one pair of members has one edge.
 
 use sha2::{Digest, Sha256};
@@ -80,7 +80,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(|name| member_id(&flow, &node(name), &PartitionConfig::default()));
         assert_eq!(a.to_string(), "{fp:218}:00000000-0000-7bb7-ac1c-f4dcdfd3d813");
         assert_eq!(edge_id(&flow, &a, &b).to_string(), "00000000-0000-79a7-8f70-b91c31d97a31");
-        assert!([*flow.as_uuid(), a.uuid()].iter().all(is_derived), "nobody may name them");
+        assert!([*flow.as_uuid(), a.uuid()].iter().all(is_derived), "callers may not name them");
         let drawn = FlowId::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001));
         assert_eq!(
             member_id(&drawn, &node("a"), &PartitionConfig::default()).to_string(),

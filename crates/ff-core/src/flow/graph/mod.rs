@@ -1,4 +1,4 @@
-//! The graph of a flow: what its members and edges are called, how it is handed in, and what may be added to it.
+//! The graph of a flow: the ids of its members and edges, how it is submitted, and what may be added to it.
 
 mod build;
 mod cycle;

@@ -113,7 +113,7 @@ impl SubmitFlowArgs {
         if order.len() == self.nodes.len() { Ok(order) } else { Err(self.cycle(ends, &order)) }
     }
 
-    /// Names an edge of a cycle: among what no order comes to, going up from anywhere leads into one.
+    /// Names an edge of a cycle: walking up from any node that has no topological order leads into one.
     fn cycle(&self, ends: &[(usize, usize)], ordered: &[usize]) -> Refusal {
         let ordered: HashSet<_> = ordered.iter().copied().collect();
         let above: HashMap<_, _> = ends
@@ -137,8 +137,9 @@ impl SubmitFlowArgs {
     fn fingerprint(&self) -> Fingerprint {
         let node = |node: &NodeSpec| {
             let bytes = node.payload.fingerprint();
-            let told = (&node.name, &node.lane, &node.kind, node.join, node.priority, &node.tags, &node.policy, bytes);
-            format!("{} {:?}", serde_json::to_string(&told).unwrap_or_default(), node.start)
+            let identity =
+                (&node.name, &node.lane, &node.kind, node.join, node.priority, &node.tags, &node.policy, bytes);
+            format!("{} {:?}", serde_json::to_string(&identity).unwrap_or_default(), node.start)
         };
         let mut lines: Vec<_> = self.nodes.iter().map(node).collect();
         lines.extend(self.edges.iter().map(|edge| format!("{edge:?}")));

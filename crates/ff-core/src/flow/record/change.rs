@@ -1,4 +1,4 @@
-//! What a rule decided about a flow, beside what it decided about executions.
+//! The change of a flow that a rule decided, beside those of executions.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::PublicState;
 
-/// Members by state. A state nobody is in is not named.
+/// Members by state. A state without members is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -28,7 +28,7 @@ impl Counts {
         self.0.values().sum()
     }
 
-    /// Each state somebody is in, and how many are.
+    /// Each state that has members, and how many.
     pub fn iter(&self) -> impl Iterator<Item = (PublicState, u32)> {
         self.0.iter().map(|(state, count)| (*state, *count))
     }

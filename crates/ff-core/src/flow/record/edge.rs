@@ -42,7 +42,7 @@ pub enum PassMode {
 }
 
 words! {
-    /// How an edge stands. Only success satisfies; whatever else its upstream comes to makes it impossible.
+    /// The state of an edge. Only the success of its upstream satisfies it; every other end makes it impossible.
     EdgeState {
         Pending "pending",
         Satisfied "satisfied",

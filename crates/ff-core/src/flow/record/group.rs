@@ -24,7 +24,7 @@ pub enum Join {
 words! {
     /// What becomes of the other upstreams when a join has fired.
     OnSatisfied {
-        /// Those nobody else still needs are cancelled.
+        /// Those that no other dependent needs are cancelled.
         CancelRemaining "cancel_remaining",
         /// They run on.
         LetRun "let_run",
@@ -60,7 +60,7 @@ pub struct Group {
 }
 
 impl Join {
-    /// Refuses a quorum of nobody.
+    /// Refuses a quorum of zero.
     pub(crate) fn check(self, field: &str) -> Result<(), Refusal> {
         match self {
             Self::Quorum { k: 0, .. } => Err(Refusal::invalid(field, "must be a quorum of at least 1")),
@@ -120,7 +120,7 @@ impl Group {
         }
     }
 
-    /// What the numbers say: impossible as soon as those left could not make it any more.
+    /// The state that follows from the counts: impossible as soon as the remaining edges cannot satisfy the join.
     pub fn verdict(&self) -> GroupState {
         let needs = self.join.needs(self.n);
         if self.succeeded >= needs {

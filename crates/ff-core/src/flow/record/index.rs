@@ -9,7 +9,7 @@ use crate::types::TimestampMs;
 /// One index of the flows of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FlowIndex {
-    /// Every flow somebody can see, by creation.
+    /// Every visible flow, by creation.
     Flows,
     /// Submissions whose last part has not come, by when they are given up.
     Staging,
@@ -50,7 +50,7 @@ pub fn entries(flow: &Flow) -> Vec<(FlowIndex, Score)> {
         Some((SweepAction::Open, since)) => entries.push((FlowIndex::Opening, since)),
         Some((SweepAction::Cancel, since)) => entries.push((FlowIndex::CancelBacklog, grace_ends(TimestampMs(since)))),
         Some((SweepAction::Forget, since)) => entries.push((FlowIndex::Retention, since)),
-        // What is being forgotten is found where it was staged.
+        // A flow that is being forgotten is in the index of staged flows.
         Some((SweepAction::Discard, _)) => {}
         None => entries.extend(flow.forget_at().map(|at| (FlowIndex::Retention, at.0))),
     }

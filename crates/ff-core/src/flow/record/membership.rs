@@ -1,4 +1,4 @@
-//! What an execution knows of the flow it is in. One that is in none has nothing of this.
+//! The membership of an execution in a flow; absent for an execution in none.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct Membership {
     /// The bytes of the upstream's result that took the place of its payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected_bytes: Option<u64>,
-    /// What its dependents have not all been told yet.
+    /// The end or replay that its dependents have not all been notified of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_propagation: Option<PendingPropagation>,
     /// Its join fired, and not all other upstreams were looked at yet.
@@ -33,18 +33,18 @@ pub struct Membership {
     pub siblings: Option<Siblings>,
 }
 
-/// What is still to be told down a member's edges.
+/// A propagation that has not reached all of a member's edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingPropagation {
     pub since: TimestampMs,
     #[serde(flatten)]
     pub what: Propagation,
-    /// The last edge that was told.
+    /// The last edge that was notified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<EdgeId>,
 }
 
-/// What a member's dependents are to learn.
+/// What a member's dependents are notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "owed", rename_all = "snake_case")]
 pub enum Propagation {

@@ -45,13 +45,13 @@ pub struct Flow {
     pub payload_bytes: u64,
     /// How many members are in which state.
     pub counts: Counts,
-    /// Members nobody depends on that ended without success: with one of them the flow has failed.
+    /// Members without dependents that ended without success: with one of them the flow has failed.
     #[serde(default)]
     pub lost: u32,
     /// Stands for the graph it was submitted with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
-    /// While it is handed in part by part, and nobody sees it.
+    /// While it is submitted part by part, and invisible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
     /// It does not end with its last member, because more are to come.
@@ -62,12 +62,12 @@ pub struct Flow {
     pub started_at: Option<TimestampMs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<FlowCancel>,
-    /// What is being done to its members, one after the other.
+    /// The sweep over its members that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member_sweep: Option<MemberSweep>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<TimestampMs>,
-    /// Events told so far; the number of the next.
+    /// Events recorded so far; the number of the next.
     #[serde(default)]
     pub events: u64,
     /// How long it is kept after its end: as long as the member that asks for longest.
@@ -116,28 +116,28 @@ pub struct MemberSweep {
 }
 
 words! {
-    /// What is done to every member.
+    /// What a sweep does to every member.
     SweepAction {
-        /// What was staged begins to wait for its upstreams or a worker.
+        /// Staged members begin to wait for their upstreams or a worker.
         Open "open",
-        /// What the policy does not spare is cancelled.
+        /// Members that the policy does not spare are cancelled.
         Cancel "cancel",
-        /// What was staged and given up is forgotten.
+        /// Members of an abandoned staging are forgotten.
         Discard "discard",
-        /// What was kept for long enough is forgotten.
+        /// Members whose retention is over are forgotten.
         Forget "forget",
     }
 
     /// How a flow stands, in one word.
     FlowState {
-        /// Handed in in part; nobody sees it.
+        /// Submitted in part; invisible.
         Staging "staging",
         /// No member has started.
         Open "open",
         Running "running",
-        /// Every member nobody depends on has succeeded.
+        /// Every member without dependents has succeeded.
         Completed "completed",
-        /// Every member has ended, and one that nobody depends on without success.
+        /// Every member has ended, and one without dependents ended without success.
         Failed "failed",
         Cancelled "cancelled",
     }
@@ -201,7 +201,7 @@ impl Flow {
         self.staging.is_none() && (left_alone || empty)
     }
 
-    /// Whether it is there for whoever asks: neither still being handed in nor being forgotten.
+    /// Whether it is visible: neither staged nor being forgotten.
     pub fn is_visible(&self) -> bool {
         self.staging.is_none() && !self.is_going()
     }
@@ -218,8 +218,8 @@ impl Flow {
         Some(ended_at + self.kept_ms.unwrap_or(limits::RETENTION_MS))
     }
 
-    /// When something of the flow itself is due: a tour of its members goes on, a submission is given up, or it was kept
-    /// for long enough.
+    /// When something of the flow itself is due: its member sweep goes on, a staged submission is given up, or its
+    /// retention is over.
     pub fn next_due(&self) -> Option<TimestampMs> {
         let member_sweep = self.member_sweep.map(|member_sweep| member_sweep.since);
         member_sweep.or(self.staging.map(|staging| staging.until)).or(self.forget_at())

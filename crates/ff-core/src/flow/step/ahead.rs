@@ -18,19 +18,20 @@ impl Step<'_> {
         Ok(require_all(flows.chain(edges))?)
     }
 
-    /// A miss, together with what the rest of the work is going to miss: whatever those look at who have dependents to tell.
-    pub(super) fn with_what_comes_after(&self, stop: Stop) -> Stop {
+    /// A miss, together with what the rest of the step is going to miss: the records that pending notifications of
+    /// dependents read.
+    pub(super) fn with_later_misses(&self, stop: Stop) -> Stop {
         let Stop::Miss(miss) = stop else { return stop };
-        let telling = self.work.iter().filter_map(|work| match work {
+        let notifying = self.work.iter().filter_map(|work| match work {
             Work::Dependents(id) => Some(id),
-            Work::Siblings(_) | Work::Tour(_) => None,
+            Work::Siblings(_) | Work::Sweep(_) => None,
         });
-        let missing = telling.take(self.budget).flat_map(|id| self.missing_to_tell(id));
+        let missing = notifying.take(self.budget).flat_map(|id| self.missing_to_notify(id));
         Stop::Miss(Miss::All(std::iter::once(miss).chain(missing).collect()))
     }
 
-    /// What is missing of the edges a member has to tell, or of what is at their other ends.
-    fn missing_to_tell(&self, id: &ExecutionId) -> Vec<Miss> {
+    /// The misses of notifying a member's dependents: its edges, and the records at their other ends.
+    fn missing_to_notify(&self, id: &ExecutionId) -> Vec<Miss> {
         let membership = self.execution(id).ok().flatten().and_then(|member| member.membership.as_ref());
         let Some((membership, propagation)) = membership.and_then(|m| Some((m, m.pending_propagation?))) else {
             return Vec::new();
@@ -51,8 +52,8 @@ impl Step<'_> {
     }
 }
 
-/// The edges a member still has to tell once it told those up to one, which is one more than a step may. However much of
-/// the step is left, they are the same.
+/// The edges of a member that come after `after` and are still to be notified: one more than a step may take, however
+/// much of the step is left.
 pub fn edges_to_notify(flow: FlowId, member: ExecutionId, after: Option<EdgeId>) -> EdgesOf {
     EdgesOf { flow, member, side: Side::Outgoing, after, limit: limits::FLOW_STEP + 1 }
 }

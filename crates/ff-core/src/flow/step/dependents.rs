@@ -14,14 +14,14 @@ use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 use crate::view::{Stop, require_all};
 
 impl Step<'_> {
-    /// Goes on telling the dependents of a member what became of it, where it was left.
-    pub(in crate::flow) fn tell_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
+    /// Continues to notify the dependents of a member, where it was left.
+    pub(in crate::flow) fn notify_dependents(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let Some((member, membership, propagation)) = self.pending(id)? else { return Ok(()) };
         let (flow, after) = (membership.flow_id, propagation.after);
         let page = self.edges_of(&edges_to_notify(membership.flow_id, *id, propagation.after))?;
-        let told = &page[..page.len().min(self.budget)];
-        let edges = self.look_ahead(&flow, told)?;
-        self.budget -= told.len();
+        let notified = &page[..page.len().min(self.budget)];
+        let edges = self.look_ahead(&flow, notified)?;
+        self.budget -= notified.len();
         for edge in edges {
             match (propagation.what, &member.phase) {
                 (Propagation::End, Phase::Finished { outcome, .. }) => {
@@ -31,8 +31,8 @@ impl Step<'_> {
                 (Propagation::Replay { reopen }, _) => self.unsettle(edge, reopen)?,
             }
         }
-        if told.len() < page.len() {
-            let after = told.last().copied().or(after);
+        if notified.len() < page.len() {
+            let after = notified.last().copied().or(after);
             return self.amend(id, |membership| {
                 membership.pending_propagation = Some(PendingPropagation { after, ..propagation })
             });
@@ -77,7 +77,7 @@ impl Step<'_> {
         self.put_edge(edge)
     }
 
-    /// What a blocked execution does once nothing but its join keeps it.
+    /// The next phase of a blocked execution that waits for nothing but its join.
     pub(in crate::flow) fn admit(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         let group = self.group(id)?;
         let Some(execution) = self.execution(id)?.cloned() else { return Ok(()) };
@@ -139,7 +139,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A member with what it owes its dependents.
+    /// A member with its pending propagation.
     fn pending(&self, id: &ExecutionId) -> Result<Option<(Execution, Membership, PendingPropagation)>, Stop> {
         let Some(member) = self.execution(id)?.cloned() else { return Ok(None) };
         let Some(membership) = member.membership.as_deref().cloned() else { return Ok(None) };

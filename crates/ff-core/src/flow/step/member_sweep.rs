@@ -1,4 +1,4 @@
-//! What is done to every member of a flow, one after the other in bounded steps: opening what was staged, cancelling what
+//! The sweep over every member of a flow, in bounded steps: opening what was staged, cancelling what
 //! a cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
 
 use crate::execution::{Blocker, FinishedBy, Phase};
@@ -9,7 +9,7 @@ use crate::types::{ExecutionId, FlowId};
 use crate::view::{MembersOf, Stop, require_all};
 
 impl Step<'_> {
-    /// Takes up what is due of a flow: the tour of its members, which begins when a staged submission is given up.
+    /// Does what is due of a flow: its member sweep, which begins when a staged submission is given up.
     pub(crate) fn member_sweep(&mut self, id: &FlowId) -> Result<(), Stop> {
         let flow = self.flow(id)?;
         let given_up = flow.staging.is_some_and(|staging| staging.until <= self.now) && flow.member_sweep.is_none();
@@ -19,27 +19,27 @@ impl Step<'_> {
         } else if kept_for_long_enough {
             self.begin_sweep(id, SweepAction::Forget)
         } else {
-            self.later(Work::Tour(*id));
+            self.later(Work::Sweep(*id));
             Ok(())
         }
     }
 
-    /// Begins a tour. One under way is given up for it.
+    /// Begins a sweep. It replaces one under way.
     pub(in crate::flow) fn begin_sweep(&mut self, id: &FlowId, action: SweepAction) -> Result<(), Stop> {
         self.announce_sweep(id, action)?;
-        self.later(Work::Tour(*id));
+        self.later(Work::Sweep(*id));
         Ok(())
     }
 
-    /// Has a tour begin with the next step: this one has added members that a tour would not come to.
+    /// Has a sweep begin with the next step: this step has added members that a sweep would not reach.
     pub(in crate::flow) fn announce_sweep(&mut self, id: &FlowId, action: SweepAction) -> Result<(), Stop> {
         let since = self.now;
         self.flow_change(id)?.after.member_sweep = Some(MemberSweep { action, since, after: None, seen: 0 });
         Ok(())
     }
 
-    /// Goes on with a tour, where it was left.
-    pub(in crate::flow) fn go_on_tour(&mut self, id: &FlowId) -> Result<(), Stop> {
+    /// Continues a sweep where it was left.
+    pub(in crate::flow) fn continue_sweep(&mut self, id: &FlowId) -> Result<(), Stop> {
         let Some(member_sweep) = self.flow(id)?.member_sweep else { return Ok(()) };
         let query = MembersOf { flow: *id, after: member_sweep.after, limit: self.budget + 1 };
         let page = self.view.members(&query)?;

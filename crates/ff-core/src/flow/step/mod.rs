@@ -1,4 +1,4 @@
-//! One step of a flow: what an operation changed, and whatever follows from it within its flow.
+//! One step of a flow: the changes of an operation, and everything that follows from them within the flow.
 //!
 //! Every change of an execution goes through here, so no way to end one can forget its dependents. A step looks at a
 //! bounded number of edges and members, without recursion, and every hop down takes one of them; what is left is owed by
@@ -34,7 +34,7 @@ pub(crate) struct Step<'v> {
     changes: Vec<Change>,
     places: HashMap<ExecutionId, usize>,
     /// The executions that something happened to, in the order of the first of it.
-    told: Vec<ExecutionId>,
+    event_order: Vec<ExecutionId>,
     pub(in crate::flow) flows: BTreeMap<FlowId, FlowChange>,
     edges: BTreeMap<(FlowId, EdgeId), Edge>,
     /// Edges that were not there before, by their ends.
@@ -50,15 +50,15 @@ pub(crate) struct Step<'v> {
 /// Something a step still has to do.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::flow) enum Work {
-    /// Tell the dependents of a member what became of it.
+    /// Notify the dependents of a member of its end or replay.
     Dependents(ExecutionId),
     /// Look after the other upstreams of a join that fired.
     Siblings(ExecutionId),
-    /// Go on with what is done to every member.
-    Tour(FlowId),
+    /// Continue the member sweep.
+    Sweep(FlowId),
 }
 
-/// What a step came to.
+/// The changes of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepOutcome {
     pub changes: Vec<Change>,
@@ -69,7 +69,7 @@ pub struct StepOutcome {
     pub(crate) cascaded: u32,
 }
 
-/// What follows from the changes of an operation within the flows of the executions it changed.
+/// Runs the step that follows from an operation's changes within the flows of the changed executions.
 pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) -> Result<StepOutcome, Stop> {
     if changes.iter().all(|change| change.after.membership.is_none()) {
         return Ok(StepOutcome { changes, ..StepOutcome::default() });
@@ -112,7 +112,7 @@ impl<'v> Step<'v> {
             budget: limits::FLOW_STEP,
             changes: Vec::new(),
             places: HashMap::new(),
-            told: Vec::new(),
+            event_order: Vec::new(),
             flows: BTreeMap::new(),
             edges: BTreeMap::new(),
             added: BTreeSet::new(),
@@ -123,8 +123,8 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Takes over a change, and whatever its flow makes of it: counts and events, the end of what a cancelled flow does
-    /// not spare, and what is owed to dependents of something that ended.
+    /// Adds a change and its consequences in the flow: counts and events, the end of a member that a cancelled flow
+    /// does not spare, and the pending notification of the dependents of a member that ended.
     pub(crate) fn write(&mut self, mut change: Change) -> Result<(), Stop> {
         let id = change.after.id;
         let Some(flow_id) = change.after.membership.as_ref().map(|membership| membership.flow_id) else {
@@ -152,17 +152,17 @@ impl<'v> Step<'v> {
             && let Some(work) = self.work.pop_front()
         {
             let done = match work {
-                Work::Dependents(id) => self.tell_dependents(&id),
+                Work::Dependents(id) => self.notify_dependents(&id),
                 Work::Siblings(id) => self.look_after_siblings(&id),
-                Work::Tour(id) => self.go_on_tour(&id),
+                Work::Sweep(id) => self.continue_sweep(&id),
             };
-            done.map_err(|stop| self.with_what_comes_after(stop))?;
+            done.map_err(|stop| self.with_later_misses(stop))?;
         }
         Ok(self.settled())
     }
 
-    /// Takes up what an execution owes.
-    pub(crate) fn owed_by(&mut self, execution: &Execution) {
+    /// Schedules the pending work of an execution.
+    pub(crate) fn schedule_pending(&mut self, execution: &Execution) {
         let Some(membership) = &execution.membership else { return };
         if membership.pending_propagation.is_some() {
             self.later(Work::Dependents(execution.id));
@@ -172,10 +172,10 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Takes up what is owed to the dependents of an execution.
-    pub(in crate::flow) fn owe(&mut self, id: &ExecutionId) -> Result<(), Stop> {
+    /// Schedules the pending propagation of an execution.
+    pub(in crate::flow) fn schedule_pending_of(&mut self, id: &ExecutionId) -> Result<(), Stop> {
         if let Some(execution) = self.execution(id)?.cloned() {
-            self.owed_by(&execution);
+            self.schedule_pending(&execution);
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl<'v> Step<'v> {
         self.flows.insert(flow.id, FlowChange::of(flow));
     }
 
-    pub(in crate::flow) fn tell(&mut self, flow: &FlowId, what: FlowEventKind) -> Result<(), Stop> {
+    pub(in crate::flow) fn record_event(&mut self, flow: &FlowId, what: FlowEventKind) -> Result<(), Stop> {
         let at = self.now;
         let change = self.flow_change(flow)?;
         change.events.push(FlowEvent { seq: change.after.events, at, what });
@@ -299,8 +299,8 @@ impl<'v> Step<'v> {
 
     fn push(&mut self, change: Change) {
         let id = change.after.id;
-        if !change.events.is_empty() && !self.told.contains(&id) {
-            self.told.push(id);
+        if !change.events.is_empty() && !self.event_order.contains(&id) {
+            self.event_order.push(id);
         }
         match self.places.get(&id) {
             Some(place) => {
@@ -315,7 +315,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// What ended owes its dependents to know.
+    /// Dependents must still be notified of this end.
     fn owe_the_end(&mut self, change: &mut Change) {
         let result_bytes = match &change.result {
             Write::Put(result) => Some(result.bytes.len() as u64),
@@ -352,7 +352,7 @@ impl<'v> Step<'v> {
         match from {
             Some(from) => {
                 let (node, execution_id) = (membership.node.clone(), after.id);
-                self.tell(&membership.flow_id, FlowEventKind::Moved { node, execution_id, from, to })
+                self.record_event(&membership.flow_id, FlowEventKind::Moved { node, execution_id, from, to })
             }
             None => Ok(()),
         }
@@ -383,15 +383,16 @@ impl<'v> Step<'v> {
         for group in self.groups.into_values() {
             self.flows.entry(group.flow_id).and_modify(|change| change.groups.push(group));
         }
-        let told = &self.told;
-        self.changes.sort_by_key(|change| told.iter().position(|id| *id == change.after.id).unwrap_or(usize::MAX));
+        let event_order = &self.event_order;
+        self.changes
+            .sort_by_key(|change| event_order.iter().position(|id| *id == change.after.id).unwrap_or(usize::MAX));
         let flows = self.flows.into_values().collect();
         let (resolved, cascaded) = (self.resolved, self.cascaded);
         StepOutcome { changes: self.changes, flows, forgotten: Vec::new(), resolved, cascaded }
     }
 }
 
-/// Whether a member that nobody depends on ended without success.
+/// Whether a member without dependents ended without success.
 fn lost(member: &Execution) -> bool {
     let unsuccessful = matches!(member.phase, Phase::Finished { outcome, .. } if outcome != Outcome::Success);
     unsuccessful && member.membership.as_ref().is_some_and(|membership| membership.dependents == 0)

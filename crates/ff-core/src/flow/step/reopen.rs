@@ -44,7 +44,7 @@ impl Step<'_> {
         self.admit(&child.id)
     }
 
-    /// What runs again is blocked until its dependents know, and then by its join.
+    /// A replayed member is blocked until its dependents are notified, and then by its join.
     pub(in crate::flow) fn owe_the_replay(&mut self, change: &mut Change, reopen: bool) {
         let (id, since) = (change.after.id, self.now);
         change.after.phase = Phase::Blocked { on: Blocker::Reopening, until: None };

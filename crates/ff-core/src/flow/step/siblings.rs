@@ -1,4 +1,5 @@
-//! The other upstreams of a join that fired: those nobody else still needs are cancelled, in any number, across crashes.
+//! The other upstreams of a join that fired: those that no other dependent needs are cancelled, in any number, across
+//! crashes.
 
 use crate::execution::{Execution, FinishedBy};
 use crate::flow::step::Step;
@@ -6,11 +7,11 @@ use crate::flow::{GroupState, Siblings};
 use crate::types::{EdgeId, ExecutionId, FlowId};
 use crate::view::{EdgesOf, Side, Stop, require_all};
 
-/// Whether somebody else still needs an upstream.
+/// Whether another dependent still needs an upstream.
 enum Need {
     Needed,
     Unneeded,
-    /// Nobody up to this edge; there was no time to look further.
+    /// No dependent up to this edge needs it; the step's budget ended here.
     Unknown {
         within: Option<EdgeId>,
     },
@@ -112,7 +113,7 @@ mod tests {
         flow.complete("a");
         assert_eq!(flow.states("b c d e"), ["active", "active", "waiting", "waiting_children"]);
         flow.complete("c");
-        assert_eq!(flow.states("b e"), ["cancelled", "waiting"], "now nobody needs it");
+        assert_eq!(flow.states("b e"), ["cancelled", "waiting"], "no dependent needs it any more");
     }
 
     #[test]

@@ -17,13 +17,13 @@ use crate::types::{LaneId, Namespace, TimestampMs};
 /// none, and says where to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListLanesArgs {
-    /// One tenant's; everybody's when not said.
+    /// One tenant's; those of all tenants when absent.
     pub namespace: Option<Namespace>,
     /// The key of the last lane of the page before.
     pub after: Option<LaneId>,
     pub limit: usize,
-    /// Whether to count what has finished, which takes a while where much has. Without it, a lane nobody configured that has
-    /// nothing else is left out.
+    /// Whether to count finished executions, which takes a while where there are many. Without it, a lane that was
+    /// never configured and has nothing else is left out.
     pub finished: bool,
 }
 
@@ -62,7 +62,7 @@ impl ListLanesArgs {
 /// Comes after every character of a name.
 const LAST: char = '~';
 
-/// What a listing does with a key it comes to.
+/// What a listing does with the next key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListingStep {
     /// It is one of those asked for.
@@ -101,11 +101,11 @@ impl LanesFill {
     }
 
     /// How many keys may be looked at before it is full, at most.
-    pub fn room(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         (self.limit - self.page.lanes.len() + 1).min(self.looks)
     }
 
-    /// Looks at a lane. One that nobody configured and that has nothing is left out.
+    /// Looks at a lane. One that was never configured and is empty is left out.
     pub fn look(&mut self, mut info: LaneInfo, is_configured: bool) {
         if self.is_full() {
             return;
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(of(Some("acme")), (vec!["acme/a", "acme/z"], 3));
         assert_eq!(of(Some("acme-2")).0, ["acme-2/a"]);
         assert_eq!(of(Some("default")), (vec!["a", "z"], 6), "a tenant is left behind in one step");
-        assert_eq!(of(Some("nobody")), (vec![], 1));
+        assert_eq!(of(Some("other")), (vec![], 1));
         assert_eq!(of(None).0.len(), all.len());
         assert_eq!(args(Some("acme"), Some("acme/a"), 10).begin(), "acme/a");
         assert_eq!(args(Some("acme"), Some("a"), 10).begin(), "acme/");

@@ -1,4 +1,4 @@
-//! What callers ask of a lane, what its partitions ask of each other, and what they are told.
+//! Arguments and replies about lanes, from callers and between partitions.
 
 mod listing;
 

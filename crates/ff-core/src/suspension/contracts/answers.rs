@@ -1,16 +1,16 @@
-//! What a holder is told of what it waits on. It is remembered under an idempotency key, so it is a record as well.
+//! The reply to a suspension. It is stored under an idempotency key, so it is a record as well.
 
 use serde::{Deserialize, Serialize};
 
 use crate::token::WaitpointToken;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
-/// What became of the wish to wait.
+/// The result of a request to suspend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspended {
     pub suspension_id: SuspensionId,
-    /// In the order they were asked for, each with its token. Nobody is told the tokens again but an operator.
+    /// In the order of the request, each with its token. Afterwards only an operator can read the tokens.
     pub waitpoints: Vec<GrantedWaitpoint>,
     #[serde(flatten)]
     pub outcome: SuspendOutcome,
@@ -23,7 +23,7 @@ pub struct Suspended {
 pub enum SuspendOutcome {
     /// The lease is given up, and the execution waits.
     Suspended,
-    /// What was to be waited for had arrived before. The lease is kept, and these are the signals.
+    /// The condition was already met. The lease is kept, and these are the signals.
     AlreadySatisfied { signals: Vec<SignalId> },
 }
 

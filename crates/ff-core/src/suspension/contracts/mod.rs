@@ -1,4 +1,4 @@
-//! What callers ask of suspensions and waitpoints, and what they are told.
+//! Arguments and replies about suspensions and waitpoints.
 
 pub(super) mod answers;
 mod published;

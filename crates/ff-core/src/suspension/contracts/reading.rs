@@ -60,7 +60,7 @@ pub struct WaitpointInfo {
     pub expires_at: Option<TimestampMs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<SuspensionId>,
-    /// Signals that wait for somebody to wait for them.
+    /// Signals buffered until a suspension waits for them.
     pub buffered: usize,
     pub token_kid: Kid,
     /// Stands for the token where people compare tokens without seeing them.
@@ -99,7 +99,7 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// What a worker is told of a suspension that is over, and how many bytes of signals come with it.
+    /// The resumption a worker gets of a suspension that is over, and how many bytes of signals come with it.
     pub(crate) fn of(past: &PastSuspension) -> Option<(Self, u64)> {
         let by = past.resumed_by()?;
         let mut bytes = 0;

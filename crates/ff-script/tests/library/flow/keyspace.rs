@@ -113,7 +113,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
     assert!(!now.contains(&(child.deps_unresolved(), "set")), "nothing is unresolved any more");
 }
 
-/// What a step leaves undone is found in the indexes of what is owed.
+/// The work a step leaves is found in the indexes of pending work.
 #[tokio::test]
 async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
     let wire = Wire::start(LibraryClock::Test).await;

@@ -1,4 +1,4 @@
-//! How a flow can stand when somebody asks something of it.
+//! States of a flow before a call.
 
 use bytes::Bytes;
 use ff_core::contracts::{
@@ -33,11 +33,11 @@ pub(crate) enum Stand {
     Open,
     /// The same, and its record says that it has as much of something as it may.
     OpenWith(&'static str, u64),
-    /// Somebody holds `a` and `x`.
+    /// `a` and `x` are leased.
     Held,
     /// The same, and `a` was taken away.
     Revoked,
-    /// The same, and somebody else has it now.
+    /// The same, and another worker has it now.
     HeldByAnother,
     /// The same, and the lease has run out.
     RanOut,
@@ -48,7 +48,7 @@ pub(crate) enum Stand {
     Cancelled,
 }
 
-/// A flow, a member of another one, an execution of none, and the fence of whoever asks about `a`.
+/// A flow, a member of another one, an execution of none, and the fence of the caller on `a`.
 pub(crate) struct Scene<'w> {
     pub(crate) wire: &'w Wire,
     pub(crate) flow_id: FlowId,

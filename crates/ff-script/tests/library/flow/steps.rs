@@ -76,7 +76,7 @@ async fn a_chain_of_skips_goes_no_deeper_than_one_step() {
     assert_eq!(counts(&wire, &flow_id).await["skipped"], names.len() - 1);
 }
 
-/// Ends nobody asked about are not told, and those somebody asked about are told once.
+/// Ends without a waiting caller have no hint; those with one have one hint.
 #[tokio::test]
 async fn the_end_of_a_flow_is_told_to_whoever_waits_for_it() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -88,10 +88,10 @@ async fn the_end_of_a_flow_is_told_to_whoever_waits_for_it() {
         let task = claim(&wire, 1).await.remove(0);
         complete(&wire, &task).await;
         wire.ask::<usize>(cmd("PUBLISH").arg("ff:hints").arg("enough")).await;
-        let (mut told, mut messages) = (Vec::new(), listening.on_message());
+        let (mut sent, mut messages) = (Vec::new(), listening.on_message());
         while let Some(message) = messages.next().await.filter(|message| message.get_payload_bytes() != b"enough") {
-            told.extend(hints(message.get_payload_bytes()));
+            sent.extend(hints(message.get_payload_bytes()));
         }
-        assert_eq!(told.contains(&Hint::FlowEnded { flow_id }), awaited, "{told:?}");
+        assert_eq!(sent.contains(&Hint::FlowEnded { flow_id }), awaited, "{sent:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Calls as nobody would refuse them, spelled out field by field so that each field can be spoiled.
+//! Valid calls, spelled out field by field so that each field can be spoiled.
 
 use bytes::Bytes;
 use ff_core::entropy::{Entropy, SystemEntropy};

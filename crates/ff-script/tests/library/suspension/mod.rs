@@ -1,4 +1,4 @@
-//! What waits: every refusal of its functions, the keys it is kept under, calls as they were published, and what goes on.
+//! Suspensions: every refusal of their functions, their keys, calls as they were published, and resuming.
 
 mod calls;
 mod keyspace;

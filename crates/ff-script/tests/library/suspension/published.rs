@@ -55,11 +55,11 @@ async fn a_suspension_without_a_token_gets_the_one_that_is_signed_here() {
             ff_seed_waitpoint_hmac_secrets(&wire, 0, &scene.ring).await.unwrap();
             let call = published(under(text, scene.suspend_call()).call());
             assert_eq!((call.keys.len(), call.args.len()), (17, 17));
-            let told = answer(&scene, call).await;
-            let token = scene.token(&told[3].parse().unwrap(), text);
-            assert_eq!(told[..2], ["1", "OK"]);
-            assert_eq!(told[4..6], [text, &token]);
-            scene.granted = Some(granted(&told[3..6]));
+            let reply = answer(&scene, call).await;
+            let token = scene.token(&reply[3].parse().unwrap(), text);
+            assert_eq!(reply[..2], ["1", "OK"]);
+            assert_eq!(reply[4..6], [text, &token]);
+            scene.granted = Some(granted(&reply[3..6]));
             scene.deliver().await;
         }
     }
@@ -70,9 +70,9 @@ fn under(text: &str, call: SuspendExecution) -> SuspendExecution {
     SuspendExecution { waitpoint_key: text.to_owned().into(), resume_condition_json, ..call }
 }
 
-pub(super) fn granted(told: &[String]) -> GrantedWaitpoint {
-    let (waitpoint_id, waitpoint_key) = (told[0].parse().unwrap(), told[1].parse().unwrap());
-    GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token: WaitpointToken::parse(&told[2]).unwrap() }
+pub(super) fn granted(reply: &[String]) -> GrantedWaitpoint {
+    let (waitpoint_id, waitpoint_key) = (reply[0].parse().unwrap(), reply[1].parse().unwrap());
+    GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token: WaitpointToken::parse(&reply[2]).unwrap() }
 }
 
 #[tokio::test]
@@ -83,11 +83,11 @@ async fn a_waitpoint_is_made_ahead_by_the_index_of_the_attempt() {
     call.expires_at = Some(wire.now() + 1_000);
     let call = published(call.call());
     assert_eq!((call.keys.len(), call.args.len()), (3, 5));
-    let told = answer(&scene, call.clone()).await;
-    let token = scene.token(&told[2].parse().unwrap(), "b");
-    assert_eq!([&told[..2], &told[3..]].concat(), ["1", "OK", "b", &token]);
-    assert_eq!(answer(&scene, call).await, told, "asked again it is the same one");
-    scene.granted = Some(granted(&told[2..]));
+    let reply = answer(&scene, call.clone()).await;
+    let token = scene.token(&reply[2].parse().unwrap(), "b");
+    assert_eq!([&reply[..2], &reply[3..]].concat(), ["1", "OK", "b", &token]);
+    assert_eq!(answer(&scene, call).await, reply, "asked again it is the same one");
+    scene.granted = Some(granted(&reply[2..]));
     scene.deliver().await;
 }
 
@@ -115,9 +115,9 @@ async fn a_suspension_on_a_waitpoint_made_ahead_needs_no_more_than_was_published
     let granted = scene.granted();
     let call = scene.suspend_on_granted();
     let suspension = call.suspension_id.clone();
-    let told = answer(&scene, published(call.call())).await;
+    let reply = answer(&scene, published(call.call())).await;
     let (id, token) = (granted.waitpoint_id.to_string(), granted.waitpoint_token.expose());
-    assert_eq!(told, ["1", "OK", &suspension, &id, "a", &token, "0"]);
+    assert_eq!(reply, ["1", "OK", &suspension, &id, "a", &token, "0"]);
     let core = ExecKeyContext::new(&Partition::of(&scene.subject.id), &scene.subject.id).core();
     let shown: Vec<String> = wire.ask(cmd("HMGET").arg(core).arg("public_state").arg("current_waitpoint_id")).await;
     assert_eq!(shown, ["suspended", &id]);

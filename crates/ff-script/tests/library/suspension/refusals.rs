@@ -15,7 +15,7 @@ use super::scene::{Scene, Stand};
 use crate::situation::Situation;
 use crate::wire::Wire;
 
-/// How the execution stands, what somebody asks, and what the answer is.
+/// The state of the execution, the call, and the expected code.
 type Case = (Stand, fn(&Scene) -> Fcall, Code);
 
 const SUSPEND: &[Case] = &[
@@ -301,7 +301,7 @@ const OPEN: &[Case] = &[
     (
         Suspended,
         |scene| {
-            let waitpoint_key = Some("nobody's".into());
+            let waitpoint_key = Some("unknown".into());
             OpenWaitpoint { waitpoint_id: None, waitpoint_key, ..scene.open_call() }.call()
         },
         InvalidToken,

@@ -1,4 +1,4 @@
-//! What goes on after it waited, by the functions no store of ours has to call.
+//! Resumed executions, by the functions that our stores do not call.
 
 use ff_core::contracts::{Claimed, SuspendOutcome};
 use ff_core::engine_error::Code;

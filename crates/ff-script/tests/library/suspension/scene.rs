@@ -1,4 +1,4 @@
-//! How an execution can stand when somebody asks something about waiting of it.
+//! States of an execution before a call about suspensions.
 
 use ff_core::contracts::{
     CancelArgs, CloseWaitpointArgs, CreateWaitpointArgs, DelayArgs, DeliverArgs, GrantedWaitpoint, RotateSecretArgs,
@@ -25,7 +25,7 @@ pub(crate) const PENDS_MS: u64 = 1_000;
 /// How an execution stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
-    /// As one nobody waits with.
+    /// Without a suspension or waitpoint.
     Plain(Situation),
     /// Held, and its partition has no secrets.
     WithoutSecrets,
@@ -35,9 +35,9 @@ pub(crate) enum Stand {
     FullOfSecrets,
     /// Held, with a waitpoint made ahead.
     Pending,
-    /// The same, and nobody used it in time.
+    /// The same, and it expired unused.
     PendingRanOut,
-    /// The same, and somebody closed it.
+    /// The same, and an operator closed it.
     PendingClosed,
     /// Held, with as many waitpoints made ahead as it may have.
     FullOfWaitpoints,
@@ -48,7 +48,7 @@ pub(crate) enum Stand {
     FullOfSignals,
     /// Suspended, and the secret of its token was retired.
     Retired,
-    /// It was suspended, a signal let it go on, and somebody holds it again.
+    /// It was suspended, a signal resumed it, and it is leased again.
     GoneOn,
     /// It was suspended and cancelled.
     Cancelled,

@@ -79,7 +79,7 @@ fn graph(nth: u128) -> SubmitFlowArgs {
     args
 }
 
-/// Works until nothing is left, alone and in company by turns.
+/// Works until nothing is left, one call at a time and several at once by turns.
 async fn to_its_end(store: &ValkeyBackend, id: &FlowId) {
     let partition = partition_of(store, id);
     for round in 0.. {

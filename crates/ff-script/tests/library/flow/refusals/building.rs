@@ -1,4 +1,4 @@
-//! Refusals of whatever builds a graph: submitting, creating, growing, and its one-element forms.
+//! Refusals of the functions that build a graph: submitting, creating, growing, and its one-element forms.
 
 use bytes::Bytes;
 use ff_core::engine_error::Code;

@@ -21,7 +21,7 @@ use crate::wire::Wire;
 use Code::*;
 use Stand::*;
 
-/// How the flow stands, what somebody asks, and what the answer is.
+/// The state of the flow, the call, and the expected code.
 type Case = (Stand, fn(&Scene) -> Fcall, Code);
 
 fn cancel(scene: &Scene, policy: &str) -> Fcall {
