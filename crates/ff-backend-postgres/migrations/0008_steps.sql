@@ -12,5 +12,5 @@ CREATE TABLE step (
     PRIMARY KEY (uuid, partition, kind, name, key)
 );
 
-CREATE UNIQUE INDEX step_in_order
+CREATE INDEX step_in_order
     ON step (uuid, partition, seq);

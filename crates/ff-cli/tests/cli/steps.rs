@@ -45,8 +45,8 @@ fn steps_are_shown_and_replays_and_forks_begin_among_them() {
     let forked = world.json(&["fork", &id, "--before", "item#1"]);
     assert_eq!(forked["steps"], 1);
     assert_eq!(names(&world, forked["execution_id"].as_str().unwrap()), ["charge the card"]);
-    world.run(&["fork", &id, "--before", "item#3"]).refused(1, "before_step");
-    world.run(&["replay", &id, "--from", "nothing"]).refused(1, "from_step");
+    world.run(&["fork", &id, "--before", "item#3"]).refused(2, "before_step");
+    world.run(&["replay", &id, "--from", "nothing"]).refused(2, "from_step");
     world.run(&["replay", &id, "--from", ""]).refused(2, "--from");
     world.ok(&["replay", &id, "--from", "item#2", "--key", ""]);
     assert_eq!(names(&world, &id), ["charge the card", "item"]);

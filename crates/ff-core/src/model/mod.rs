@@ -34,7 +34,6 @@ use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
 use crate::signal::{FeedPart, Position, Signal};
 use crate::snapshot::Snapshot;
-use crate::step::contracts::StepsPage;
 use crate::stream::StreamParts;
 use crate::stream::contracts::ReadStreamArgs;
 use crate::suspension::Waitpoint;
@@ -268,11 +267,6 @@ impl Model {
     /// The records from which a page of an execution's output is made.
     pub fn stream_parts(&self, execution: &Execution, args: &ReadStreamArgs) -> StreamParts {
         self.streams.parts(execution, self.attempts(&execution.id), args)
-    }
-
-    /// The recorded steps of an execution after one of them: at most so many, and so many bytes.
-    pub fn steps_page(&self, id: &ExecutionId, after: Option<u32>, limit: usize, bytes: usize) -> StepsPage {
-        self.steps.page(id, after, limit, bytes)
     }
 
     /// The next of a partition's feed of delivered signals.

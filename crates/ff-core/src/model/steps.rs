@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Model;
 use crate::snapshot::Snapshot;
 use crate::step::contracts::StepsPage;
 use crate::step::{ForgottenSteps, Step, StepsWrite};
@@ -42,5 +43,12 @@ impl Steps {
     pub(super) fn snapshot(&self, partition: u16, snapshot: &mut Snapshot) {
         let here = self.0.iter().filter(|(id, _)| id.partition() == partition);
         snapshot.steps = here.map(|(id, steps)| (*id, steps.clone())).collect();
+    }
+}
+
+impl Model {
+    /// The recorded steps of an execution after one of them: at most so many, and so many bytes.
+    pub fn steps_page(&self, id: &ExecutionId, after: Option<u32>, limit: usize, bytes: usize) -> StepsPage {
+        self.steps.page(id, after, limit, bytes)
     }
 }

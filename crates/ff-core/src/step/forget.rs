@@ -34,8 +34,8 @@ impl StepPoint {
         };
         let found = heads.iter().find(is_it).map(|head| head.seq);
         found.ok_or_else(|| {
-            let key = if self.key.is_empty() { String::new() } else { format!(" and key {:?}", self.key) };
-            Refusal::invalid(field, format!("no step of the name {:?}{key} is recorded", self.name))
+            let key = if self.key.is_empty() { String::new() } else { format!(" and key \"{}\"", self.key) };
+            Refusal::invalid(field, format!("no step of the name \"{}\"{key} is recorded", self.name))
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::types::{AttemptIndex, ContentType, StepKey, StepName, TimestampMs};
 
 /// What a recorded step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "String")]
 pub enum StepKind {
     /// Something the handler did.
     Step,
@@ -43,6 +43,14 @@ impl std::str::FromStr for StepKind {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word).ok_or("must be step, wait or undo")
+    }
+}
+
+impl TryFrom<String> for StepKind {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        word.parse()
     }
 }
 
