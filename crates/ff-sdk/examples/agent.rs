@@ -69,7 +69,7 @@ async fn agent(ctx: Context, task: String) -> Result<String, Fault> {
     }
 }
 
-/// Asks a person. The question is part of the output, where whoever follows the agent finds it.
+/// Asks a person. The question is part of the output, where readers find it.
 async fn ask(ctx: &Context, call: &Call) -> Result<(), Fault> {
     let question = ctx.stream("question");
     let approval = ctx

@@ -23,7 +23,7 @@ use super::options::Setup;
 use super::output::OutputBuffer;
 use super::registration::Registration;
 use super::slots::{Slot, Slots};
-use super::step::{StepLog, settle};
+use super::step::{DropCompensations, StepLog, settle};
 use super::suspension::WaitLog;
 use super::{Fault, Reply, claiming, report};
 
@@ -126,6 +126,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         output: output.clone(),
     });
     let handling = async move {
+        let _over = DropCompensations(&context);
         let end = output.finish(run_handler(&handler, &context).await).await;
         settle(&context, end).await
     };
@@ -234,7 +235,7 @@ fn broken_off(error: JoinError) -> Fault {
     }
 }
 
-/// What panicked failed; what it said is the message.
+/// A panic as a fault, with its message.
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> Fault {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -124,7 +124,7 @@ pub(super) async fn wait(context: &Context, step: StepRef) -> Result<(), WaitErr
 /// Gives up the lease to wait; repeated while there is no answer and the lease may still be ours.
 async fn let_go(context: &Context) -> Result<WaitedForChildren, WaitError> {
     context.output().flush().await?;
-    // What is done is recorded first.
+    // Steps that are being recorded come first.
     let _recorded = context.hold().recording.write().await;
     let task = context.task();
     let args = WaitForChildrenArgs { execution_id: task.execution_id, fence: task.fence };

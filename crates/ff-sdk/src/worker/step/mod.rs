@@ -11,7 +11,7 @@ pub(super) use call::call;
 pub(super) use log::StepLog;
 pub(super) use record::{record, repeat};
 pub use run::RunStep;
-pub(super) use undo::settle;
+pub(super) use undo::{DropCompensations, settle};
 
 use ff_core::engine_error::Refusal;
 use ff_core::step::{StepKind, StepRef};

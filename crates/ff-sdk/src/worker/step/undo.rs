@@ -30,6 +30,15 @@ pub(super) struct Compensation {
     pub(super) undo: Undo,
 }
 
+/// Drops the compensations of a run when it is over, however it ends: they may hold the context, and the context holds them.
+pub(in crate::worker) struct DropCompensations<'c>(pub(in crate::worker) &'c Context);
+
+impl Drop for DropCompensations<'_> {
+    fn drop(&mut self) {
+        self.0.steps().take_compensations();
+    }
+}
+
 /// The end of a handler as it is reported. If the execution has failed for good, the steps that can be undone are undone first.
 pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Fault>) -> Result<Reply, Fault> {
     let log = context.steps();
@@ -45,7 +54,7 @@ pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Faul
     for compensation in log.take_compensations() {
         compensate(context, compensation).await?;
     }
-    // What was undone cannot be gone on with.
+    // An execution that was undone is not retried.
     Err(Fault { permanent: true, ..fault })
 }
 

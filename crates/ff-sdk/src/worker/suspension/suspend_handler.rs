@@ -126,7 +126,7 @@ async fn let_go(context: &Context, args: SuspendArgs) -> Result<Suspended, WaitE
 /// Asks for the suspension; repeated while there is no answer and the lease may still be ours.
 async fn ask(context: &Context, mut args: SuspendArgs) -> Result<Suspended, WaitError> {
     context.output().flush().await?;
-    // What is done is recorded first.
+    // Steps that are being recorded come first.
     let _recorded = context.hold().recording.write().await;
     let give_up = Instant::now() + Duration::from_millis(context.task().lease_ttl_ms);
     let mut backoff = Backoff::default();

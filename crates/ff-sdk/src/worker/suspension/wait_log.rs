@@ -71,7 +71,7 @@ struct EarlierNote {
     over: Vec<(EarlierWait, ResumedBy, Vec<SignalId>)>,
 }
 
-/// Its name, the how manieth of that name it is in a run, and what it waits on when that is not just its name.
+/// Its name, how many waits of that name came before it in a run, and its waitpoints when they are not just its name.
 type EarlierWait = (StepName, u32, Vec<WaitpointKey>);
 
 #[derive(Deserialize)]
@@ -265,7 +265,7 @@ fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(St
     }
 }
 
-/// A wait by its name and the how manieth of that name it is in a run: the first has no key.
+/// A wait by its name and how many waits of that name came before it in a run: the first has no key.
 fn nth_wait(name: &StepName, nth: u32) -> Option<StepRef> {
     let key = if nth == 0 { StepKey::default() } else { StepKey::parse(&nth.to_string()).ok()? };
     Some(StepRef { kind: StepKind::Wait, name: name.clone(), key })

@@ -59,6 +59,7 @@ macro_rules! all {
             a_compensation_is_tried_again
             undoing_goes_on_in_the_next_run
             a_panic_of_the_handler_is_undone
+            a_run_that_is_over_keeps_no_compensation
             a_replay_of_a_success_does_everything_again
             a_replay_of_a_failure_repeats_nothing_that_succeeded
             a_replay_asks_again_when_nothing_was_heard

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use ff_sdk::core::execution::Outcome;
 use ff_sdk::{Context, Fault, FlowFabric};
@@ -131,4 +132,28 @@ pub(crate) async fn a_panic_of_the_handler_is_undone(ff: FlowFabric) {
     assert_eq!(world.failure(&id).await, ("panic".to_owned(), "a wire was cut".to_owned()));
     assert_eq!(world.ledger.all(), ["a", "undo A"]);
     assert_eq!(world.end(&id).await.0.outcome, Outcome::Failed);
+}
+
+pub(crate) async fn a_run_that_is_over_keeps_no_compensation(ff: FlowFabric) {
+    let kept = Arc::new(());
+    let seen = Arc::downgrade(&kept);
+    let world = World::start(ff, move |ctx: Context| {
+        let kept = kept.clone();
+        async move {
+            let own = (ctx.clone(), kept);
+            let undo = move |_: String| std::future::ready(did(&own.0, "undo").map(drop));
+            ctx.step("a", || async { did(&ctx, "a") }).undo(undo).await?;
+            ctx.sleep("nap", Duration::from_millis(1)).await?;
+            Ok::<_, Fault>(())
+        }
+    });
+    let id = world.submit(0).await;
+    assert_eq!(world.end(&id).await.0.outcome, Outcome::Success);
+    let dropped = async {
+        // The handler itself has the last one.
+        while seen.strong_count() > 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(dropped).await;
 }
