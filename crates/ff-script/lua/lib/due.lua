@@ -177,9 +177,13 @@ function due.flows(most, moment)
   return found
 end
 
-local ALL = { WAITPOINTS, unpack(INDEXES) }
-for _, name in ipairs(FLOW_INDEXES) do
-  ALL[#ALL + 1] = name
+-- `ipairs` and `unpack` are there when a function is called, not when the library is loaded.
+local ALL = { WAITPOINTS }
+for nth = 1, #INDEXES do
+  ALL[#ALL + 1] = INDEXES[nth]
+end
+for nth = 1, #FLOW_INDEXES do
+  ALL[#ALL + 1] = FLOW_INDEXES[nth]
 end
 
 --- When the next thing on this partition is due. An index is read when it may have the earliest: what was the earliest there
