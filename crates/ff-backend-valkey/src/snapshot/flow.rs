@@ -137,9 +137,8 @@ impl ValkeyBackend {
         expected.insert(keys.members(), members.collect());
         for member in &found.members {
             let of = ExecKeyContext::new(&partition, &member.execution_id);
-            for key in [keys.outgoing(&member.execution_id), keys.incoming(&member.execution_id)] {
-                expected.entry(key).or_default();
-            }
+            expected.entry(keys.outgoing(&member.execution_id)).or_default();
+            expected.entry(keys.incoming(&member.execution_id)).or_default();
             expected.insert(of.deps_all_edges(), BTreeSet::new());
             expected.insert(of.deps_unresolved(), BTreeSet::new());
         }
@@ -153,6 +152,12 @@ impl ValkeyBackend {
             holds.extend((edge.state == EdgeState::Pending).then(|| of.deps_unresolved()));
             for key in holds {
                 expected.entry(key).or_default().insert(edge.id.to_string());
+            }
+        }
+        if found.flow.is_going() {
+            // Edges go with the member they enter; the set of a member they leave goes with that member, which may be later.
+            for member in &found.members {
+                expected.remove(&keys.outgoing(&member.execution_id));
             }
         }
         let read = expected.into_iter().map(|(key, members)| async move {

@@ -22,10 +22,13 @@ function hint.ready(lane, kind, behind, created_at)
   say('ready ' .. partition() .. ' ' .. lane .. ' ' .. kind .. ' ' .. behind .. ' ' .. text(created_at))
 end
 
---- Something is due at a moment, earlier than listeners know.
-function hint.due(at)
+--- Something in an index is due at a moment, which may be before everything that was there, and earlier than listeners know.
+function hint.due(name, at)
   local memory = here.memory
-  local announced = memory.announced
+  local earliest, announced = memory.earliest[name], memory.announced
+  if earliest and at < earliest then
+    memory.earliest[name] = at
+  end
   if not announced or at < announced or announced < memory.moment then
     memory.announced = at
     say('due ' .. partition() .. ' ' .. text(at))

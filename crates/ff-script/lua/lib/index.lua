@@ -54,19 +54,10 @@ local function remove(key, id)
   change(removed, 'ZREM', key, id)
 end
 
---- Something in an index is due at a moment, which may be before anything that was there.
-local function lower_earliest(name, at)
-  local earliest = here.memory.earliest
-  if earliest[name] and at < earliest[name] then
-    earliest[name] = at
-  end
-end
-
 --- Moments listeners may have to know.
 local function add_due(name, at, id)
   add(keys.index(name), at, id)
-  lower_earliest(name, at)
-  hint.due(at)
+  hint.due(name, at)
 end
 
 --- It exists. The default tenant's are found among all.
@@ -217,7 +208,7 @@ end
 --- Its holder goes on for longer.
 function index.renew(expires_at, id)
   add(keys.index('lease_expiry'), expires_at, id)
-  lower_earliest('lease_expiry', expires_at)
+  hint.due('lease_expiry', expires_at)
 end
 
 function index.release(lane, instance, timeout_at, id)
@@ -261,9 +252,7 @@ function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
   call('ZADD', keys.lane(lane, 'active'), scored(acquired_at, ids))
   call('SADD', keys.worker_leases(instance), unpack(ids))
   call('ZADD', keys.index('lease_expiry'), scored(expires_at, ids))
-  local at = tonumber(expires_at)
-  lower_earliest('lease_expiry', at)
-  hint.due(at)
+  hint.due('lease_expiry', tonumber(expires_at))
 end
 
 --- Executions one worker held have ended, at a moment as text.
@@ -277,8 +266,7 @@ end
 --- Executions that have finished are kept until a moment, each until its own: moments and ids in turn, and the earliest.
 function index.keep_all(kept, first)
   call('ZADD', keys.index('retention'), unpack(kept))
-  lower_earliest('retention', first)
-  hint.due(first)
+  hint.due('retention', first)
 end
 
 --- Nothing times out the attempt any more.
@@ -344,10 +332,8 @@ end
 
 --- Something is owed, or was until now: by an execution, or by a flow.
 function index.owe(name, score, id)
-  local at = score - index.lead(name)
   add(keys.index(name), score, id)
-  lower_earliest(name, at)
-  hint.due(at)
+  hint.due(name, score - index.lead(name))
 end
 
 function index.unowe(name, id)

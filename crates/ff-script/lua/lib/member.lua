@@ -124,17 +124,14 @@ local STAGED = { 'core', 'payload', 'policy', 'tags' }
 local DEPENDENCIES = { 'deps:meta', 'deps:unresolved', 'deps:all_edges', 'deps:inputs' }
 local OF_FLOW = { 'member:', 'in:', 'out:', 'edgegroup:' }
 
---- Forgets edges into a member, at most so many, and says how many there were. Their upstreams may be forgotten later.
+--- Forgets edges into a member, at most so many, and says how many there were.
 local function forget_edges(flow_id, id, most)
-  local page, gone, entries, to = edge.entering(flow_id, id, nil, most), {}, {}, keys.uuid(id)
+  local page, gone, entries = edge.entering(flow_id, id, nil, most), {}, {}
   for _, one in ipairs(page) do
-    local from = keys.uuid(one.upstream)
     gone[#gone + 1] = keys.flow(flow_id, 'edge:' .. one.id)
     gone[#gone + 1] = keys.dep_edge(id, one.id)
     entries[#entries + 1] = 'e' .. one.id
-    entries[#entries + 1] = 'o' .. from .. '/' .. one.id .. '/' .. to
-    entries[#entries + 1] = 'i' .. to .. '/' .. one.id .. '/' .. from
-    call('SREM', keys.flow(flow_id, 'out:' .. one.upstream), one.id)
+    entries[#entries + 1] = 'i' .. keys.uuid(id) .. '/' .. one.id .. '/' .. keys.uuid(one.upstream)
   end
   if gone[1] then
     call('UNLINK', unpack(gone))
