@@ -1,7 +1,5 @@
 //! How many commands functions call: what a server does for each of them is most of what it does.
 
-use std::time::Duration;
-
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{Start, SubmitArgs};
@@ -40,9 +38,9 @@ async fn a_promotion_takes_at_most_four_reads_of_indexes() {
     store.pump(0).await.unwrap();
     let before = inner_calls(&server, "zrange");
     for _ in 0..PROMOTIONS {
-        let later = SubmitArgs { start: Start::After(1), ..work() };
-        store.submit(later).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        let due = store.now().await.unwrap() + 2;
+        store.submit(SubmitArgs { start: Start::At(due), ..work() }).await.unwrap();
+        while store.now().await.unwrap() < due {}
         assert_eq!(store.pump(0).await.unwrap().fired, 1);
     }
     let each = (inner_calls(&server, "zrange") - before) as f64 / PROMOTIONS as f64;
