@@ -231,7 +231,12 @@ async fn answer(guard: &Guard, route: &str, mut request: Request, next: Next) ->
             slot.answered();
             until_written(response, Some(slot), busy)
         }
-        Err(problem) => until_written(problem.into_response(), None, busy),
+        Err(problem) => {
+            // A connection answers several pipelined requests in one turn. Requests that are refused at once, such as guesses of
+            // keys, would otherwise keep those of other callers waiting.
+            tokio::task::yield_now().await;
+            until_written(problem.into_response(), None, busy)
+        }
     }
 }
 
