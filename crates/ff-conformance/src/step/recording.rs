@@ -95,7 +95,7 @@ pub(crate) async fn only_the_holder_records(world: World) {
     assert_refused!(try_as(&held).await, "lease_expired");
     let next = world.worker("second").claim().await;
     assert_refused!(try_as(&held).await, "stale_lease");
-    // A step that is there already is nobody else's business either.
+    // A recorded step is shown to the holder of the lease only.
     let known = held.record(named(StepKind::Step, "a", ""), b"");
     assert_refused!(world.backend.record_step(known).await, "stale_lease");
     next.step("b", b"").await;

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, Kid, TimestampMs};
 
-/// What reads a stream. Whoever has its text may read, so it is shown by nothing but [`expose`].
+/// A token that reads a stream. Its text is enough to read, so only [`expose`] shows it.
 ///
 /// [`expose`]: StreamToken::expose
 #[derive(Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::hex::to_hex;
 use super::mac::Mac;
 use crate::types::Kid;
 
-/// What opens a waitpoint. Whoever has its text may signal the waitpoint, so it is shown by nothing but [`expose`].
+/// A token that opens a waitpoint. Its text is enough to signal the waitpoint, so only [`expose`] shows it.
 ///
 /// [`expose`]: WaitpointToken::expose
 #[derive(Clone, PartialEq, Eq)]

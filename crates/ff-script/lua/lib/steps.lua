@@ -52,23 +52,23 @@ end
 --- The steps after a number: at most so many, and so many bytes, but one when there is one. The number of the last, if more follow;
 --- then head and result of each in turn.
 function steps.page(id, counter, after, limit, room)
-  local told, seqs, sum = { '' }, {}, 0
+  local page, seqs, sum = { '' }, {}, 0
   each(id, after and after + 1 or 0, counter, function(seq, head)
     sum = sum + tonumber(head:match('^%d+'))
     if seqs[1] and (#seqs == limit or sum > room) then
-      told[1] = seqs[#seqs]
+      page[1] = seqs[#seqs]
       return true
     end
     seqs[#seqs + 1] = seq
-    told[2 * #seqs] = head
+    page[2 * #seqs] = head
   end)
   for first = 1, #seqs, AT_ONCE do
     local last = math.min(first + AT_ONCE - 1, #seqs)
     for nth, result in ipairs(call('HMGET', keys.of(id, 'step_results'), unpack(seqs, first, last))) do
-      told[2 * (first + nth - 1) + 1] = result
+      page[2 * (first + nth - 1) + 1] = result
     end
   end
-  return told
+  return page
 end
 
 --- What is known of every step of an execution besides its result, in order.

@@ -63,22 +63,22 @@ pub async fn ff_list_steps(server: &dyn Server, args: ListStepsArgs) -> Result<S
 }
 
 /// Reads a page of steps.
-pub(crate) fn page(mut told: Fields) -> Result<StepsPage, ScriptError> {
-    let next = told.maybe_read()?;
+pub(crate) fn page(mut fields: Fields) -> Result<StepsPage, ScriptError> {
+    let next = fields.maybe_read()?;
     let mut steps = Vec::new();
-    while !told.is_empty() {
-        steps.push(step(&mut told)?);
+    while !fields.is_empty() {
+        steps.push(step(&mut fields)?);
     }
     Ok(StepsPage { steps, next })
 }
 
 /// A step from its head, which has its size before it, and its result.
-fn step(told: &mut Fields) -> Result<Step, ScriptError> {
-    let packed = told.text()?;
+fn step(fields: &mut Fields) -> Result<Step, ScriptError> {
+    let packed = fields.text()?;
     let json = packed.split_once(' ').map_or("", |(_, json)| json);
     let head: StepHead =
         serde_json::from_str(json).map_err(|error| ScriptError::parse(format!("a step cannot be read: {error}")))?;
-    Ok(head.with_result(told.maybe_bytes()?.unwrap_or_default()))
+    Ok(head.with_result(fields.maybe_bytes()?.unwrap_or_default()))
 }
 
 /// Creates an execution from another one.
@@ -127,8 +127,8 @@ pub(crate) fn counter(core: &Hash) -> Result<Option<StepCounter>, ScriptError> {
 
 /// What a record says it is a fork of.
 pub(crate) fn fork_origin(core: &Hash) -> Result<Option<Box<ForkOrigin>>, ScriptError> {
-    let Some(told) = core.text("forked_from")? else { return Ok(None) };
-    let parts = told.split_once(' ').and_then(|(id, steps)| Some((id.parse().ok()?, steps.parse().ok()?)));
-    let (execution_id, steps) = parts.ok_or_else(|| ScriptError::parse(format!("a fork of {told:?}")))?;
+    let Some(origin) = core.text("forked_from")? else { return Ok(None) };
+    let parts = origin.split_once(' ').and_then(|(id, steps)| Some((id.parse().ok()?, steps.parse().ok()?)));
+    let (execution_id, steps) = parts.ok_or_else(|| ScriptError::parse(format!("a fork of {origin:?}")))?;
     Ok(Some(Box::new(ForkOrigin { execution_id, steps })))
 }

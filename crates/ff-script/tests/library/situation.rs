@@ -1,6 +1,7 @@
 //! States of an execution before a call.
 
 use ff_core::contracts::{ClaimArgs, CompleteArgs, RevokeArgs, SubmitArgs, Task};
+use ff_core::engine_error::Code;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::lease::{Fence, Holder};
 use ff_core::partition::PartitionConfig;
@@ -43,6 +44,18 @@ pub(crate) struct Subject {
 }
 
 impl Situation {
+    /// The situation in which a call of a holder is refused with a code; that of a holder, when the code is about something else.
+    pub(crate) fn that_refuses_holders(code: Code) -> Self {
+        match code {
+            Code::ExecutionNotFound => Self::Absent,
+            Code::ExecutionNotActive => Self::Completed,
+            Code::StaleLease => Self::HeldByAnother,
+            Code::LeaseExpired => Self::RanOut,
+            Code::LeaseRevoked => Self::Revoked,
+            _ => Self::Held,
+        }
+    }
+
     pub(crate) const ALL: [Self; 8] = [
         Self::Absent,
         Self::Waiting,

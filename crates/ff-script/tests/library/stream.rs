@@ -33,15 +33,7 @@ pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
 async fn what_cannot_be_put_out_or_read_is_refused_and_left_alone() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
-        let situation = match code {
-            Code::ExecutionNotFound => Situation::Absent,
-            Code::ExecutionNotActive => Situation::Completed,
-            Code::StaleLease => Situation::HeldByAnother,
-            Code::LeaseExpired => Situation::RanOut,
-            Code::LeaseRevoked => Situation::Revoked,
-            _ => Situation::Held,
-        };
-        let subject = situation.arrange(&wire).await;
+        let subject = Situation::that_refuses_holders(*code).arrange(&wire).await;
         if *code == Code::InvalidInput {
             ff_append_frame(&wire, frames(&subject, Frame::text("a"))).await.unwrap();
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ff_core::step::StepOutcome;
 use ff_core::types::ExecutionId;
+use ff_sdk::Client;
 use ff_testing::number;
 use ff_testing::postgres_server::Postgres;
 use ff_testing::processes::{Line, ServerProcess, StepRun, WorkerProcess, doctor, within};
@@ -73,14 +74,7 @@ async fn a_worker_killed_within_a_step_costs_only_that_step() {
     doomed.go_on().await;
     doomed.runs(1).await;
     doomed.worker.process.kill().await;
-
-    let mut heir = Stepper::start(&server, "heir", LEASE_TTL, id, 1).await;
-    heir.has(0, 0).await;
-    heir.go_on().await;
-    heir.run_from(1).await;
-    let end = within("the execution ends", client.wait(&id)).await.unwrap();
-    assert_eq!(end.json::<Vec<u32>>().unwrap(), [0, 1, 1, 1]);
-    stop(server).await;
+    finish_after_the_first(server, &client, id).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,7 +88,11 @@ async fn a_worker_killed_between_steps_costs_none() {
     doomed.go_on().await;
     doomed.has(0, 0).await;
     doomed.worker.process.kill().await;
+    finish_after_the_first(server, &client, id).await;
+}
 
+/// Has another worker end an execution whose first step is recorded.
+async fn finish_after_the_first(server: ServerProcess, client: &Client, id: ExecutionId) {
     let mut heir = Stepper::start(&server, "heir", LEASE_TTL, id, 1).await;
     heir.has(0, 0).await;
     heir.go_on().await;

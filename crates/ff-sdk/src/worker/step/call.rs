@@ -91,7 +91,7 @@ async fn callee(context: &Context, step: &StepRef, job: Job) -> Result<(SubmitAr
     if is_new {
         context.steps().begin_new().await;
         check_held(context)?;
-        context.steps().check_room(context, step)?;
+        context.steps().check_count(context, step)?;
         let chosen = Callee { execution_id: place(context, &args) };
         let result = Payload::json(serde_json::to_vec(&chosen)?);
         record(context, step.clone(), None, StepOutcome::Succeeded { result }).await?;

@@ -12,7 +12,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio_util::sync::CancellationToken;
 
 use super::undo::Compensation;
-use super::{failed_marker, invalid, repeat, told};
+use super::{describe, failed_marker, invalid, repeat};
 use crate::{Context, Fault};
 
 /// The recorded steps, and those this run has asked for.
@@ -103,13 +103,13 @@ impl StepLog {
         if self.entries().asked.insert(step.clone()) {
             return Ok(());
         }
-        let told = told(step);
-        let why = format!("the step {told} is asked for twice in one run: tell the two apart with .key(…)");
+        let asked = describe(step);
+        let why = format!("the step {asked} is asked for twice in one run: tell the two apart with .key(…)");
         Err(Fault::permanent("duplicate_step", why))
     }
 
     /// Refuses one more step than may be recorded, before it is done.
-    pub(super) fn check_room(&self, context: &Context, step: &StepRef) -> Result<(), Fault> {
+    pub(super) fn check_count(&self, context: &Context, step: &StepRef) -> Result<(), Fault> {
         let most = context.task().policy.max_steps.unwrap_or(limits::STEPS);
         if self.entries().count < most as usize {
             return Ok(());

@@ -42,11 +42,11 @@ fn failed_marker() -> StepRef {
 }
 
 /// A step in words.
-fn told(step: &StepRef) -> String {
+fn describe(step: &StepRef) -> String {
     if step.key.is_empty() { format!("{:?}", step.name) } else { format!("{:?} of the key {:?}", step.name, step.key) }
 }
 
 /// A step that can never be what the handler asks for.
 pub(super) fn invalid(step: &StepRef, why: impl std::fmt::Display) -> Fault {
-    Fault::permanent("invalid_step", format!("the step {}: {why}", told(step)))
+    Fault::permanent("invalid_step", format!("the step {}: {why}", describe(step)))
 }

@@ -138,7 +138,7 @@ fn run(context: Context, step: StepRef, plan: Plan<'_>) -> BoxFuture<'_, Result<
             None => {
                 log.begin_new().await;
                 check_held(&context)?;
-                log.check_room(&context, &step)?;
+                log.check_count(&context, &step)?;
                 let started_at = SystemClock.now();
                 let outcome = tries(&context, action, retries, &backoff).await?;
                 record(&context, step.clone(), Some(started_at), outcome).await?
