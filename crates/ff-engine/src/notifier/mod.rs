@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore};
-use ff_core::engine_error::{EngineError, Refusal};
+use ff_core::engine_error::Refusal;
 use ff_core::event::contracts::{EventsArgs, EventsPage};
 use ff_core::execution::contracts::ExecutionEnd;
 use ff_core::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
@@ -99,13 +99,14 @@ impl Notifier {
     /// Reads a stream. A frame wakes all its readers, most of which are at the same place: they share one read.
     async fn frames(&self, args: &ReadStreamArgs, is_waiting: bool) -> Answer<StreamPage> {
         let entry = self.stream_reads.join(&(args.clone(), is_waiting));
-        let read = || async {
+        let (store, args) = (self.store.clone(), args.clone());
+        let read = async move {
             if args.start().seq == 0 && is_waiting {
                 // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
                 // by this question that one does.
-                self.store.end_of(&args.execution_id).await?;
+                store.end_of(&args.execution_id).await?;
             }
-            self.store.read_stream(args.clone()).await
+            store.read_stream(args).await
         };
         entry.shared.read(read).await
     }
@@ -148,18 +149,14 @@ impl Notifier {
 
     /// Reads the feed with a permit. Every event wakes all readers: those at the same place share one read, and without permits
     /// the others of one tenant could overload the store with reads of another tenant's events; events that arrive while a
-    /// reader waits for a permit are read together. A separate task, so that a cancelled caller does not keep a permit.
+    /// reader waits for a permit are read together.
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         let entry = self.event_reads.join(&args);
-        let read = || async {
-            let (store, turns) = (self.store.clone(), self.turns.clone());
-            let reading = tokio::spawn(async move {
-                // Never closed, so a permit always comes.
-                let _turn = turns.acquire().await;
-                store.events(args).await
-            });
-            let ended = |error| Err(EngineError::Unavailable(format!("reading events ended: {error}")));
-            reading.await.unwrap_or_else(ended)
+        let (store, turns) = (self.store.clone(), self.turns.clone());
+        let read = async move {
+            // Never closed, so a permit always comes.
+            let _turn = turns.acquire().await;
+            store.events(args).await
         };
         entry.shared.read(read).await
     }

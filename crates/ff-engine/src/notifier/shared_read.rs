@@ -3,37 +3,48 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::backend::Answer;
-use tokio::sync::OnceCell;
+use ff_core::engine_error::EngineError;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 
 /// A question that several callers ask. One read of it runs at a time; those who ask while it runs share the next.
 pub(super) struct SharedRead<T> {
-    running: tokio::sync::Mutex<()>,
-    next: Mutex<Arc<OnceCell<Answer<T>>>>,
+    running: Arc<tokio::sync::Mutex<()>>,
+    /// The read that has not begun.
+    next: Arc<NextRead<T>>,
 }
+
+type NextRead<T> = Mutex<Option<Shared<BoxFuture<'static, Answer<T>>>>>;
 
 impl<T> Default for SharedRead<T> {
     fn default() -> Self {
-        Self { running: tokio::sync::Mutex::default(), next: Mutex::default() }
+        Self { running: Arc::default(), next: Arc::default() }
     }
 }
 
-impl<T: Clone> SharedRead<T> {
+impl<T: Clone + Send + Sync + 'static> SharedRead<T> {
     /// The answer of a read that begins after this call. One that runs already would miss what its caller has just heard of.
     ///
-    /// When the caller that reads is dropped, another one reads in its place.
-    pub(super) async fn read<Read: Future<Output = Answer<T>>>(&self, read: impl FnOnce() -> Read) -> Answer<T> {
-        let own = self.next().clone();
-        let reading = || async {
-            let _running = self.running.lock().await;
-            *self.next() = Arc::default();
-            read().await
-        };
-        own.get_or_init(reading).await.clone()
+    /// The read is a task: a caller that is dropped, or no longer polled, holds up no other.
+    pub(super) async fn read(&self, read: impl Future<Output = Answer<T>> + Send + 'static) -> Answer<T> {
+        let answer = lock(&self.next).get_or_insert_with(|| self.begin(read)).clone();
+        answer.await
     }
 
-    fn next(&self) -> MutexGuard<'_, Arc<OnceCell<Answer<T>>>> {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    fn begin(&self, read: impl Future<Output = Answer<T>> + Send + 'static) -> Shared<BoxFuture<'static, Answer<T>>> {
+        let (running, next) = (self.running.clone(), self.next.clone());
+        let reading = tokio::spawn(async move {
+            let _running = running.lock().await;
+            lock(&next).take();
+            read.await
+        });
+        let ended = |error| Err(EngineError::Unavailable(format!("a read ended: {error}")));
+        reading.map(move |answer| answer.unwrap_or_else(ended)).boxed().shared()
     }
+}
+
+fn lock<T>(next: &NextRead<T>) -> MutexGuard<'_, Option<Shared<BoxFuture<'static, Answer<T>>>>> {
+    next.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -41,7 +52,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use futures_util::future::join_all;
-    use futures_util::{FutureExt, poll};
+    use futures_util::poll;
     use tokio::sync::Semaphore;
 
     use super::*;
@@ -49,22 +60,30 @@ mod tests {
     /// Reads that end when they are let go, and how many have begun.
     struct Reads {
         shared: SharedRead<u32>,
-        begun: AtomicU32,
-        let_go: Semaphore,
+        begun: Arc<AtomicU32>,
+        let_go: Arc<Semaphore>,
     }
 
     impl Reads {
         fn new() -> Self {
-            Self { shared: SharedRead::default(), begun: AtomicU32::new(0), let_go: Semaphore::new(0) }
+            Self { shared: SharedRead::default(), begun: Arc::default(), let_go: Arc::new(Semaphore::new(0)) }
         }
 
         async fn read(&self) -> u32 {
-            let read = || async {
-                let nth = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
-                self.let_go.acquire().await.unwrap().forget();
+            let (begun, let_go) = (self.begun.clone(), self.let_go.clone());
+            let read = async move {
+                let nth = begun.fetch_add(1, Ordering::Relaxed) + 1;
+                let_go.acquire().await.unwrap().forget();
                 Ok(nth)
             };
             self.shared.read(read).await.unwrap()
+        }
+
+        /// Lets the tasks run until so many reads have begun.
+        async fn begun(&self, count: u32) {
+            while self.begun.load(Ordering::Relaxed) < count {
+                tokio::task::yield_now().await;
+            }
         }
     }
 
@@ -73,6 +92,7 @@ mod tests {
         let reads = Reads::new();
         let mut first = Box::pin(reads.read());
         assert!(poll!(first.as_mut()).is_pending());
+        reads.begun(1).await;
         let mut others = Box::pin(join_all((0..100).map(|_| reads.read())));
         assert!(poll!(others.as_mut()).is_pending());
         assert_eq!(reads.begun.load(Ordering::Relaxed), 1, "the others wait for a read that begins after they asked");
@@ -81,15 +101,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_caller_that_goes_leaves_the_read_to_the_others() {
+    async fn a_caller_that_is_no_longer_polled_holds_up_no_other() {
         let reads = Reads::new();
         let mut first = Box::pin(reads.read());
+        assert!(poll!(first.as_mut()).is_pending());
+        reads.begun(1).await;
         let mut second = Box::pin(reads.read());
-        assert!(poll!(first.as_mut()).is_pending() && poll!(second.as_mut()).is_pending());
-        let mut third = Box::pin(reads.read());
-        assert!(poll!(third.as_mut()).is_pending());
+        assert!(poll!(second.as_mut()).is_pending());
+        reads.let_go.add_permits(2);
+        assert_eq!(reads.read().await, 2, "it shares the read of the second");
         drop((first, second));
         reads.let_go.add_permits(1);
-        assert_eq!(third.now_or_never(), Some(2));
+        assert_eq!(reads.read().await, 3);
     }
 }

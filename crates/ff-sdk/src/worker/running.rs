@@ -127,6 +127,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
     });
     let handling = async move {
         let _over = DropCompensations(&context);
+        context.steps().load(&context).await?;
         let end = output.finish(run_handler(&handler, &context).await).await;
         settle(&context, end).await
     };

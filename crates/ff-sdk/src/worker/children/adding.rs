@@ -56,7 +56,6 @@ impl AddChildren {
         let place = place(&context)?;
         check_wait(&wait)?;
         check_twice(children.iter().map(|(name, _)| name.as_str()))?;
-        context.steps().load(&context).await?;
         let step = context.waits().next(&wait)?;
         if !step.key.is_empty() {
             let why = format!("there is a wait {wait:?} already; call this one otherwise");

@@ -42,7 +42,6 @@ enum CallResult {
 /// Submits a job once, however often the handler runs, and returns its result.
 pub(in crate::worker) async fn call(context: &Context, name: &str, job: Job) -> Result<Value, Fault> {
     let log = context.steps();
-    log.load(context).await?;
     let wait = context.waits().next(name)?;
     let step = StepRef { kind: StepKind::Step, ..wait.clone() };
     log.ask(&step)?;

@@ -8,7 +8,6 @@ use ff_core::contracts::{ListStepsArgs, StepsPage};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
 use ff_core::step::{Step, StepKind, StepOutcome, StepRef};
-use tokio::sync::Mutex as AsyncMutex;
 use tokio_util::sync::CancellationToken;
 
 use super::undo::Compensation;
@@ -18,8 +17,8 @@ use crate::{Context, Fault};
 /// The recorded steps, and those this run has asked for.
 pub(in crate::worker) struct StepLog {
     entries: Mutex<Entries>,
-    /// The number of the last step that was read, while there are more.
-    rest: AsyncMutex<Option<u32>>,
+    /// The number of the last step that came with the claim, when there are more.
+    rest: Option<u32>,
     /// Fires when a run that only undoes comes to something new.
     stopped: CancellationToken,
 }
@@ -53,21 +52,21 @@ impl RecordedStep {
 impl StepLog {
     /// The steps that came with a claim.
     pub(in crate::worker) fn new(page: StepsPage) -> Self {
-        let log =
-            Self { entries: Mutex::default(), rest: AsyncMutex::new(page.next), stopped: CancellationToken::new() };
+        let log = Self { entries: Mutex::default(), rest: page.next, stopped: CancellationToken::new() };
         log.add(page.steps);
         log
     }
 
-    /// Reads the steps that did not come with the claim, the first time it is called.
+    /// Reads the steps that did not come with the claim. The worker does, before the handler runs: a handler may leave a call
+    /// unpolled that others would wait for.
     pub(in crate::worker) async fn load(&self, context: &Context) -> Result<(), EngineError> {
-        let mut rest = self.rest.lock().await;
-        while let Some(after) = *rest {
+        let mut rest = self.rest;
+        while let Some(after) = rest {
             let first = ListStepsArgs::new(context.task().execution_id);
             let args = ListStepsArgs { after: Some(after), limit: limits::PAGE, ..first };
             let page = repeat(context, "list_steps", || context.backend().list_steps(args)).await?;
             self.add(page.steps);
-            *rest = page.next;
+            rest = page.next;
         }
         Ok(())
     }

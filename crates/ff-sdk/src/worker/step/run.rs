@@ -130,7 +130,6 @@ pub(super) fn decode<T: DeserializeOwned>(step: &StepRef, result: &[u8]) -> Resu
 fn run(context: Context, step: StepRef, plan: Plan<'_>) -> BoxFuture<'_, Result<Bytes, Fault>> {
     Box::pin(async move {
         let log = context.steps();
-        log.load(&context).await?;
         log.ask(&step)?;
         let Plan { action, retries, backoff, undo } = plan;
         let recorded = match log.find(&step) {

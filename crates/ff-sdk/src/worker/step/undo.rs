@@ -42,7 +42,6 @@ impl Drop for DropCompensations<'_> {
 /// The end of a handler as it is reported. If the execution has failed for good, the steps that can be undone are undone first.
 pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Fault>) -> Result<Reply, Fault> {
     let log = context.steps();
-    log.load(context).await?;
     let fault = match (log.failed(), end) {
         (Some(noted), _) => read_failure(noted),
         (None, Err(fault)) if log.has_compensations() && is_final(context, &fault).await? => {

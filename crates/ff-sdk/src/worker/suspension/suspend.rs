@@ -200,7 +200,6 @@ impl IntoFuture for CreateWaitpoint {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let key = self.key?;
-            self.context.steps().load(&self.context).await?;
             if self.context.waits().is_over(&self.context, &key) {
                 return Ok(None);
             }

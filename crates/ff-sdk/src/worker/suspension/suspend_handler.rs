@@ -23,7 +23,6 @@ const READ_AT_ONCE: usize = 16;
 /// Waits as planned. Returns what ended the wait, in this run or in an earlier one.
 pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, WaitError> {
     let waits = context.waits();
-    context.steps().load(context).await?;
     let step = waits.next(plan.name.as_str())?;
     waits.uses(&plan.keys);
     if let Some(end) = waits.ended(context, &step, plan.may_time_out).await? {
