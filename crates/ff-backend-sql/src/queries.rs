@@ -1,5 +1,8 @@
 //! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
 //! brings along found by key; only what the doctor asks goes through all keys.
+//!
+//! What is brought along is joined to a limited inner query. Joined to the table itself, Postgres may look for it by the
+//! partition alone as long as it believes the tables to be small, through everything that was ever submitted to the partition.
 
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
@@ -18,18 +21,34 @@ macro_rules! group {
     };
 }
 
+/// The next edges at one end of which is a member of a flow, with the partition that all of the flow is on.
+macro_rules! next_edges {
+    ($end:literal) => {
+        concat!(
+            " FROM (SELECT edge.*, CAST($1 AS integer) AS partition FROM edge WHERE ",
+            $end,
+            " = $2 AND edge_id > $3 ORDER BY edge_id LIMIT $4) AS edge "
+        )
+    };
+}
+
 /// Waiting executions of one kind, each with its record, its flow's record and its payload. A large payload is left out: it is not
 /// known yet which of the executions are handed out.
 macro_rules! waiting {
-    ($which:literal) => {
+    ($which:literal, $order:literal, $most:literal) => {
         concat!(
             "SELECT ready.uuid, ready.priority, ready.created_at, execution.record, flow.record, \
-             payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM ready \
+             payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM (\
+             SELECT uuid, partition, priority, created_at FROM ready \
+             WHERE partition = $1 AND lane = $2 AND kind = $3 ",
+            $which,
+            $order,
+            $most,
+            ") AS ready \
              JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
              LEFT JOIN flow ON flow.flow_id = execution.flow_id AND flow.partition = execution.partition \
-             LEFT JOIN payload ON payload.uuid = ready.uuid AND payload.partition = ready.partition \
-             WHERE ready.partition = $1 AND ready.lane = $2 AND ready.kind = $3 ",
-            $which
+             LEFT JOIN payload ON payload.uuid = ready.uuid AND payload.partition = ready.partition ",
+            $order
         )
     };
 }
@@ -38,12 +57,11 @@ macro_rules! waiting {
 macro_rules! due_in {
     ($table:literal) => {
         concat!(
-            "SELECT 0, uuid, due_at, record FROM (\
-             SELECT t.uuid, t.due_at, execution.record FROM ",
+            "SELECT 0, t.uuid, t.due_at, execution.record FROM (\
+             SELECT uuid, partition, due_at, CASE WHEN due_at <= $1 THEN uuid END AS due_uuid FROM ",
             $table,
-            " AS t LEFT JOIN execution ON execution.uuid = t.uuid AND execution.partition = t.partition AND t.due_at <= $1 \
-             WHERE t.partition = $2 ORDER BY t.due_at, t.uuid LIMIT $3) AS of_",
-            $table,
+            " WHERE partition = $2 ORDER BY due_at, uuid LIMIT $3) AS t LEFT JOIN execution \
+             ON execution.uuid = t.due_uuid AND execution.partition = t.partition",
             " UNION ALL "
         )
     };
@@ -131,7 +149,8 @@ pub const QUERIES: &[(&str, &str)] = &[
 ];
 
 /// The first waiting executions of one kind of a lane on a partition.
-pub(crate) const WAITING: &str = waiting!("ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $4");
+pub(crate) const WAITING: &str =
+    waiting!("", "ORDER BY ready.priority DESC, ready.created_at, ready.uuid", " LIMIT $4");
 
 /// The kinds of which something waits in a lane on a partition: from each to the next, past everything that waits of it.
 pub(crate) const WAITING_KINDS: &str = "\
@@ -157,7 +176,8 @@ pub(crate) const WAITING_PRIORITIES: &str = "\
     SELECT priority FROM step WHERE priority IS NOT NULL";
 
 /// The oldest of one kind that wait at one priority.
-pub(crate) const WAITING_AT: &str = waiting!("AND ready.priority = $4 ORDER BY ready.created_at, ready.uuid LIMIT $5");
+pub(crate) const WAITING_AT: &str =
+    waiting!("AND priority = $4 ", "ORDER BY ready.created_at, ready.uuid", " LIMIT $5");
 
 /// How many executions of a lane are held on a partition.
 pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $1 AND lane = $2";
@@ -336,19 +356,20 @@ pub(crate) const EDGES_OUT: &str = concat!(
     edge!(),
     ", execution.record, ",
     group!(),
-    " FROM edge \
-    LEFT JOIN execution ON execution.uuid = edge.downstream AND execution.partition = $1 \
-    LEFT JOIN edge_group ON edge_group.uuid = edge.downstream AND edge_group.partition = $1 \
-    WHERE edge.upstream = $2 AND edge.edge_id > $3 ORDER BY edge.edge_id LIMIT $4"
+    next_edges!("upstream"),
+    "LEFT JOIN execution ON execution.uuid = edge.downstream AND execution.partition = edge.partition \
+    LEFT JOIN edge_group ON edge_group.uuid = edge.downstream AND edge_group.partition = edge.partition \
+    ORDER BY edge.edge_id"
 );
 
 /// The next edges into a member of a flow, each with the execution at its other end.
 pub(crate) const EDGES_IN: &str = concat!(
     "SELECT ",
     edge!(),
-    ", execution.record FROM edge \
-    LEFT JOIN execution ON execution.uuid = edge.upstream AND execution.partition = $1 \
-    WHERE edge.downstream = $2 AND edge.edge_id > $3 ORDER BY edge.edge_id LIMIT $4"
+    ", execution.record",
+    next_edges!("downstream"),
+    "LEFT JOIN execution ON execution.uuid = edge.upstream AND execution.partition = edge.partition \
+    ORDER BY edge.edge_id"
 );
 
 /// The edges into a member of a flow, and nothing else.

@@ -70,9 +70,9 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     (
         "due",
         &[
-            "t USING PRIMARY KEY (partition=?)",
+            "lease USING PRIMARY KEY (partition=?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
-            "t USING PRIMARY KEY (partition=?)",
+            "due USING PRIMARY KEY (partition=?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
             "flow USING INDEX flow_due (partition=? AND due_at>?)",
         ],
