@@ -34,6 +34,10 @@ const PATIENCE_MAX: Duration = Duration::from_secs(1);
 /// How long the store's clock is not asked again: until then its time is what it said and what has passed here since.
 const CLOCK_FRESH: Duration = Duration::from_secs(1);
 
+/// How long after something fired on a partition what becomes due there next waits for more: moments close together are
+/// fired in one call, however many engines there are to fire each of them at once.
+const SPACING_MS: u64 = 50;
+
 /// A pump that is behind by this much does not keep up, and other engines act in its place.
 const BEHIND: Duration = Duration::from_secs(2);
 
@@ -196,7 +200,10 @@ impl Pump {
                     _ => {
                         self.fruitless.remove(&partition);
                         if let Some(at) = next_due {
-                            self.note(partition, at);
+                            self.note(
+                                partition,
+                                if fired > 0 && at > self.now { at.max(self.now + SPACING_MS) } else { at },
+                            );
                         }
                     }
                 }

@@ -115,6 +115,18 @@ async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn moments_close_together_are_fired_in_few_calls() {
+    let (store, _engine) = started(1);
+    let mut last = None;
+    for nth in 0..40 {
+        last = Some(delayed(&store, 1_000 + nth).await);
+    }
+    let_pass(Duration::from_millis(1_100)).await;
+    assert_eq!(state(&store, &last.unwrap()).await, PublicState::Waiting);
+    assert!((2..=4).contains(&store.asked_for("pump_partition")), "{:?}", store.asked());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
     let clock = Arc::new(ManualClock::at(TimestampMs(1_000)));
     let store = store_by(16, clock.clone());
