@@ -79,7 +79,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::queries::EDGES_OUT;
+    use crate::flow::queries::EDGES_OUT;
     use crate::schema::{EXECUTION, FEED, FLOW, LANE};
     use crate::session::{TransactionContext, key_of};
 

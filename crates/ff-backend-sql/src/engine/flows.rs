@@ -7,8 +7,8 @@ use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, TimestampMs};
 
 use crate::error::{SqlError, unreadable};
+use crate::flow::queries::{FLOW_KEYS_OF, FLOWS_ON};
 use crate::flow::{edges_after, events_from, flow_strays, key_of_flow, read_flow_key, read_group};
-use crate::queries::{FLOW_KEYS_OF, FLOWS_ON};
 use crate::record;
 use crate::schema::{EDGE_GROUP, FLOW};
 use crate::session::{Read, key_of};

@@ -1,6 +1,7 @@
 //! The domain of flows: flows, edges, groups and events as rows, and what is read of them.
 
 mod outbox;
+pub(crate) mod queries;
 mod read;
 mod row;
 

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::{group_beside, key_of_flow, read_edge};
 use crate::error::SqlError;
 use crate::execution::namespace_in;
-use crate::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
+use crate::flow::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
 use crate::schema::FLOW;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
