@@ -8,7 +8,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
 
 use crate::exit::Usage;
-use crate::span;
+use crate::{moment, span};
 
 /// One thing that is said about those that are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), Usage> {
     }
 }
 
-/// A moment as people say it: so long ago, or in milliseconds since 1970.
+/// A moment as people say it: so long ago, or the moment itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeArg {
     Ago(Duration),
@@ -97,9 +97,9 @@ impl FromStr for TimeArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(ms) => Ok(Self::At(TimestampMs(ms))),
-            Err(_) => span::parse(text).map(Self::Ago).map_err(|error| format!("{error}, or milliseconds since 1970")),
+        match moment::parse(text) {
+            Ok(moment) => Ok(Self::At(moment)),
+            Err(_) => span::parse(text).map(Self::Ago).map_err(moment::or_moment),
         }
     }
 }

@@ -1,17 +1,43 @@
-//! The id of an execution as people type it: whole, or its uuid alone.
+//! The id of an execution as people type it: whole, its uuid alone, or the first digits of that.
 
 use std::str::FromStr;
 
-use ff_core::types::ExecutionId;
+use ff_core::contracts::{Cursor, Filter, ListArgs};
+use ff_core::limits;
+use ff_core::types::{ExecutionId, TimestampMs};
 use ff_sdk::Client;
 use uuid::Uuid;
+
+use crate::exit::Usage;
+use crate::settings::Settings;
 
 /// An id from the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdArg {
     Whole(ExecutionId),
     Uuid(Uuid),
+    Prefix(UuidPrefix),
 }
+
+/// The first digits of a uuid. They are the time it was drawn at, so the executions of that time are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UuidPrefix {
+    digits: u32,
+    /// The digits, and then zeros.
+    first: u128,
+}
+
+/// Eight digits are a minute.
+const LEAST_DIGITS: u32 = 8;
+
+/// By how much the clock of a submitter may differ from the store's.
+const CLOCKS_DIFFER_MS: u64 = 60_000;
+
+/// How many executions are looked at for one prefix.
+const LOOKED_AT: usize = 100_000;
+
+/// Executions that are named when a prefix means several.
+const NAMED: usize = 5;
 
 impl FromStr for IdArg {
     type Err = String;
@@ -20,18 +46,90 @@ impl FromStr for IdArg {
         match (text.parse(), Uuid::parse_str(text)) {
             (Ok(id), _) => Ok(Self::Whole(id)),
             (Err(_), Ok(uuid)) => Ok(Self::Uuid(uuid)),
-            (Err(error), Err(_)) => Err(format!("{error}, or be the uuid alone")),
+            (Err(error), Err(_)) => {
+                let or = format!("{error}, or be the uuid alone, or at least its first {LEAST_DIGITS} digits");
+                UuidPrefix::parse(text).map(Self::Prefix).ok_or(or)
+            }
         }
     }
 }
 
 impl IdArg {
-    /// The whole id. A uuid alone is looked up.
-    pub(crate) async fn find(self, client: &Client) -> anyhow::Result<ExecutionId> {
+    /// The whole id. A uuid alone, and the first digits of one, are looked up.
+    pub(crate) async fn find(self, settings: &Settings, client: &Client) -> anyhow::Result<ExecutionId> {
         match self {
             Self::Whole(id) => Ok(id),
             Self::Uuid(uuid) => Ok(client.find(uuid).await?),
+            Self::Prefix(prefix) => prefix.find(settings, client).await,
         }
+    }
+}
+
+impl UuidPrefix {
+    fn parse(text: &str) -> Option<Self> {
+        let digits: String = text.chars().filter(|c| *c != '-').collect();
+        let count = u32::try_from(digits.len()).ok().filter(|count| (LEAST_DIGITS..32).contains(count))?;
+        let hex = digits.chars().all(|c| c.is_ascii_hexdigit()) && !text.starts_with('-');
+        let first = u128::from_str_radix(&digits, 16).ok().filter(|_| hex)? << (4 * (32 - count));
+        Some(Self { digits: count, first })
+    }
+
+    fn last(self) -> u128 {
+        self.first | (u128::MAX >> (4 * self.digits))
+    }
+
+    fn means(self, id: &ExecutionId) -> bool {
+        (self.first..=self.last()).contains(&id.uuid().as_u128())
+    }
+
+    /// When the executions it may mean were created: from the first moment, and before the second.
+    fn created(self) -> (TimestampMs, TimestampMs) {
+        let moment = |uuid: u128| TimestampMs(i64::try_from(uuid >> 80).unwrap_or(i64::MAX));
+        (moment(self.first) - CLOCKS_DIFFER_MS, moment(self.last()) + CLOCKS_DIFFER_MS)
+    }
+
+    async fn find(self, settings: &Settings, client: &Client) -> anyhow::Result<ExecutionId> {
+        let (from, until) = self.created();
+        let everything = Filter::everything(settings.namespace());
+        let filter = Filter { created_from: Some(from), created_until: Some(until), ..everything };
+        let (mut found, mut looked, mut after): (Vec<ExecutionId>, usize, Option<Cursor>) = (Vec::new(), 0, None);
+        loop {
+            let page = client.list(ListArgs { filter: filter.clone(), after, limit: limits::PAGE }).await?;
+            looked += page.executions.len();
+            found.extend(page.executions.iter().map(|info| info.execution_id).filter(|id| self.means(id)));
+            after = page.next;
+            if after.is_none() || looked >= LOOKED_AT || found.len() > NAMED {
+                break;
+            }
+        }
+        let text = self.to_string();
+        match &found[..] {
+            [id] if after.is_none() => Ok(*id),
+            [] if after.is_none() => Err(Usage(format!(
+                "id: no execution of the namespace {} begins with {text}; one submitted with a uuid of its own is found by the whole uuid",
+                settings.namespace()
+            ))
+            .into()),
+            [] | [_] => Err(Usage(format!("id: more than {LOOKED_AT} executions are as old as {text}; give the whole uuid")).into()),
+            several => {
+                let named: Vec<_> = several.iter().take(NAMED).map(|id| id.uuid().to_string()).collect();
+                let more = if several.len() > NAMED { " and more" } else { "" };
+                Err(Usage(format!("id: {text} is not unique; give more digits of {}{more}", named.join(", "))).into())
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for UuidPrefix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let uuid = Uuid::from_u128(self.first).to_string();
+        let mut left = self.digits;
+        let digits = uuid.chars().take_while(|c| {
+            let shown = left > 0;
+            left -= u32::from(shown && *c != '-');
+            shown
+        });
+        f.write_str(&digits.collect::<String>())
     }
 }
 
@@ -39,11 +137,29 @@ impl IdArg {
 mod tests {
     use super::*;
 
+    const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
+
     #[test]
     fn an_id_is_whole_or_a_uuid() {
-        let uuid = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
-        assert!(matches!(format!("{{fp:7}}:{uuid}").parse(), Ok(IdArg::Whole(id)) if id.partition() == 7));
-        assert!(matches!(uuid.parse(), Ok(IdArg::Uuid(_))));
-        assert!("17".parse::<IdArg>().unwrap_err().contains("the uuid alone"));
+        assert!(matches!(format!("{{fp:7}}:{UUID}").parse(), Ok(IdArg::Whole(id)) if id.partition() == 7));
+        assert!(matches!(UUID.parse(), Ok(IdArg::Uuid(_))));
+        assert!("17".parse::<IdArg>().unwrap_err().contains("first 8 digits"));
+    }
+
+    #[test]
+    fn the_first_digits_of_a_uuid_mean_those_that_begin_with_them() {
+        let id = ExecutionId::new(7, UUID.parse().unwrap());
+        for text in ["018f3c5e", "018f3c5e-7a10", "018F3C5E7A", "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3"] {
+            let Ok(IdArg::Prefix(prefix)) = text.parse() else { panic!("{text}") };
+            assert!(prefix.means(&id), "{text}");
+            let (from, until) = prefix.created();
+            assert!((from.0..until.0).contains(&0x018f_3c5e_7a10), "{text}");
+        }
+        let Ok(IdArg::Prefix(other)) = "018f3c5e-7a11".parse() else { panic!() };
+        assert!(!other.means(&id));
+        assert_eq!(other.to_string(), "018f3c5e-7a11");
+        for text in ["018f3c5", "-018f3c5e", "018f3c5g", ""] {
+            assert!(text.parse::<IdArg>().is_err(), "{text}");
+        }
     }
 }

@@ -9,6 +9,7 @@ mod filter;
 mod id;
 mod input;
 mod logging;
+mod moment;
 mod output;
 mod paging;
 mod program;

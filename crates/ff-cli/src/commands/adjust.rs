@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::table::printable;
-use crate::{output, span};
+use crate::{moment, output, span};
 
 #[derive(Subcommand)]
 pub(crate) enum Adjust {
@@ -35,7 +35,7 @@ impl Adjust {
 /// Put labels on an execution or take them away, and print those it has
 #[derive(Args)]
 pub(crate) struct Tag {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// Labels to put on it, beside those it has
@@ -51,7 +51,7 @@ impl Tag {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let remove: BTreeSet<_> = self.remove.into_iter().collect();
         let client = settings.connect().await?.client();
-        let execution_id = self.id.find(&client).await?;
+        let execution_id = self.id.find(settings, &client).await?;
         let args = SetTagsArgs { execution_id, set: self.tags.into_iter().collect(), remove };
         let tagged = client.set_tags(args).await?;
         settings.answer(&tagged, || {
@@ -64,7 +64,7 @@ impl Tag {
 /// Have a live execution go before or after others of its lane
 #[derive(Args)]
 pub(crate) struct Priority {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// 0 to 9000; the highest goes first
@@ -75,7 +75,7 @@ pub(crate) struct Priority {
 impl Priority {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
-        let execution_id = self.id.find(&flowfabric.client()).await?;
+        let execution_id = self.id.find(settings, &flowfabric.client()).await?;
         let args = ChangePriorityArgs { execution_id, priority: self.priority };
         let changed = flowfabric.backend().change_priority(args).await?;
         let PriorityChanged { priority, from } = changed;
@@ -87,10 +87,10 @@ impl Priority {
 /// Move the deadline of a live execution, sooner or later
 #[derive(Args)]
 pub(crate) struct Deadline {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// So long from now, as in 15m, 2h or 1d; or a moment in milliseconds since 1970
+    /// So long from now, as in 15m, 2h or 1d; or a moment, as in 2026-12-24T18:00:00Z
     #[arg(value_name = "WHEN", value_parser = deadline, allow_hyphen_values = true)]
     deadline: DeadlineArg,
 }
@@ -103,18 +103,16 @@ enum DeadlineArg {
 }
 
 fn deadline(text: &str) -> Result<DeadlineArg, String> {
-    match text.parse() {
-        Ok(ms) => Ok(DeadlineArg::At(TimestampMs(ms))),
-        Err(_) => {
-            span::parse(text).map(DeadlineArg::In).map_err(|error| format!("{error}, or milliseconds since 1970"))
-        }
+    match moment::parse(text) {
+        Ok(moment) => Ok(DeadlineArg::At(moment)),
+        Err(_) => span::parse(text).map(DeadlineArg::In).map_err(moment::or_moment),
     }
 }
 
 impl Deadline {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
-        let execution_id = self.id.find(&flowfabric.client()).await?;
+        let execution_id = self.id.find(settings, &flowfabric.client()).await?;
         let now = SystemClock.now();
         let deadline_at = match self.deadline {
             DeadlineArg::In(span) => now + u64::try_from(span.as_millis()).unwrap_or(u64::MAX),

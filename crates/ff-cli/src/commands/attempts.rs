@@ -16,14 +16,14 @@ use crate::{output, span};
 /// Show every try at an execution: who held it, and how it ended
 #[derive(Args)]
 pub(crate) struct Attempts {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 }
 
 impl Attempts {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let attempts = client.attempts(&self.id.find(&client).await?).await?;
+        let attempts = client.attempts(&self.id.find(settings, &client).await?).await?;
         settings.answer(&attempts, || show(&attempts, SystemClock.now()))
     }
 }

@@ -26,7 +26,7 @@ pub(crate) enum Decision {
 
 #[derive(Args)]
 pub(crate) struct Decide {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// Why; it is kept with the execution, and the worker gets it as a comment
@@ -67,7 +67,7 @@ impl Decision {
 impl Decide {
     async fn run(self, settings: &Settings, decision: OperatorDecision, done: &str) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         let payload = match self.payload {
             Some(input) => Some(input.payload(self.content_type)?),
             None => self.reason.as_ref().map(comment),

@@ -17,7 +17,7 @@ use crate::{output, span};
 /// Show how an execution stands
 #[derive(Args)]
 pub(crate) struct Get {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// Print the payload that was submitted, byte for byte, instead
@@ -28,7 +28,7 @@ pub(crate) struct Get {
 impl Get {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         match (self.payload, settings.json) {
             (true, true) => {
                 let payload = client.payload(&id).await?;

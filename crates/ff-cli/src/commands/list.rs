@@ -36,11 +36,11 @@ pub(crate) struct List {
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
-    /// Only those submitted since: 2h ago, or a moment in milliseconds since 1970
+    /// Only those submitted since: 2h ago, or a moment, as in 2026-12-24T18:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<TimeArg>,
 
-    /// Only those submitted before: 10m ago, or a moment in milliseconds since 1970
+    /// Only those submitted before: 10m ago, or a moment, as in 2026-12-24T18:00:00Z
     #[arg(long, value_name = "WHEN")]
     until: Option<TimeArg>,
 

@@ -90,6 +90,6 @@ fn tell_end(settings: &Settings, report: &Report, done: &str) -> anyhow::Result<
     }
 }
 
-fn style() -> ProgressStyle {
+pub(super) fn style() -> ProgressStyle {
     ProgressStyle::with_template("{bar:30} {pos}/{len} {eta}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -24,6 +24,7 @@ mod server;
 mod signal;
 mod steps;
 mod submit;
+mod submit_lines;
 mod tail;
 mod waiting;
 mod watch;

@@ -54,7 +54,7 @@ pub(crate) struct Replay {
 /// Take an execution from the worker that holds it, so that another can have it
 #[derive(Args)]
 pub(crate) struct Revoke {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// Why; it is kept in the lease history
@@ -64,7 +64,7 @@ pub(crate) struct Revoke {
 
 #[derive(Args)]
 struct OneOrMany {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     #[arg(required_unless_present = "filter", conflicts_with = "filter")]
     id: Option<IdArg>,
 
@@ -97,7 +97,7 @@ impl Cancel {
             return many::act(settings, (filter, dry_run), "cancelled", begin).await;
         };
         let client = settings.connect().await?.client();
-        let id = id.find(&client).await?;
+        let id = id.find(settings, &client).await?;
         let cancelled = client.cancel(&id, reason.as_deref()).await?;
         let already = if cancelled.already { " already" } else { "" };
         settings.answer(&cancelled, || output::line(format_args!("{id} is{already} cancelled")))
@@ -118,7 +118,7 @@ impl Replay {
         };
         let from_step = self.from.map(|step| step_point("--from", &step, self.key.as_deref())).transpose()?;
         let flowfabric = settings.connect().await?;
-        let id = id.find(&flowfabric.client()).await?;
+        let id = id.find(settings, &flowfabric.client()).await?;
         let args = ReplayArgs { reason, reopen_downstream, from_step, ..ReplayArgs::new(id) };
         let replayed = flowfabric.backend().replay(args).await?;
         let Replayed { public_state, replays } = replayed;
@@ -129,7 +129,7 @@ impl Replay {
 impl Revoke {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         let revoked = client.revoke(&id, self.reason.as_deref()).await?;
         let was = if revoked.already { "had already been" } else { "was" };
         settings.answer(&revoked, || output::line(format_args!("lease {} of {id} {was} revoked", revoked.lease_epoch)))

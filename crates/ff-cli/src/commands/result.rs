@@ -12,7 +12,7 @@ use crate::{ending, span};
 /// Print the result of an execution, or how else it ended
 #[derive(Args)]
 pub(crate) struct Result {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// Wait for the end
@@ -27,7 +27,7 @@ pub(crate) struct Result {
 impl Result {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         if self.wait {
             return ending::wait(settings, &client, &id, self.timeout).await;
         }

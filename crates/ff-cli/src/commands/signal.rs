@@ -17,7 +17,7 @@ use crate::settings::Settings;
 /// Deliver a signal to an execution that waits, or is going to
 #[derive(Args)]
 pub(crate) struct Signal {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// What the signal says, in one word, as in approved
@@ -53,7 +53,7 @@ impl Signal {
         let payload = self.payload.map(|input| input.payload(self.content_type)).transpose()?;
         let flowfabric = settings.connect().await?;
         let client = flowfabric.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         let (waitpoint, token) = address(&client, &id, self.waitpoint, self.token).await?;
         let args = DeliverArgs {
             source: self.source,

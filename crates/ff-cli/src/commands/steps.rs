@@ -16,14 +16,14 @@ use crate::{output, span};
 /// Show what an execution has done for good: every recorded step and wait
 #[derive(Args)]
 pub(crate) struct Steps {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 }
 
 /// Start a new execution from another one, with the steps it has recorded
 #[derive(Args)]
 pub(crate) struct Fork {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// The first step that is not taken over; all are when it is not said. NAME, or NAME#KEY
@@ -38,7 +38,7 @@ pub(crate) struct Fork {
 impl Steps {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
-        let id = self.id.find(&flowfabric.client()).await?;
+        let id = self.id.find(settings, &flowfabric.client()).await?;
         let mut args = ListStepsArgs { limit: limits::PAGE, ..ListStepsArgs::new(id) };
         let mut steps = Vec::new();
         loop {
@@ -94,7 +94,7 @@ impl Fork {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let before_step = self.before.map(|step| step_point("--before", &step, self.key.as_deref())).transpose()?;
         let flowfabric = settings.connect().await?;
-        let id = self.id.find(&flowfabric.client()).await?;
+        let id = self.id.find(settings, &flowfabric.client()).await?;
         let forked = flowfabric.backend().fork(ForkArgs { before_step, ..ForkArgs::new(id) }).await?;
         settings.answer(&forked, || {
             output::line(format_args!("{} is waiting, with {} steps of {id}", forked.execution_id, forked.steps))

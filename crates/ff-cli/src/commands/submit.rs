@@ -1,12 +1,14 @@
 //! Handing in work.
 
 use std::future::pending;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
 use clap::Args;
 use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::payload::Payload;
+use ff_core::policy::Policy;
 use ff_core::state::PublicState;
 use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs};
 use ff_core::worker::Worker;
@@ -14,11 +16,11 @@ use ff_sdk::Client;
 use futures_util::future::{Either, select};
 use tokio::time::timeout;
 
-use super::workers;
-use crate::exit::{Exit, tell};
+use super::{submit_lines, workers};
+use crate::exit::{Exit, Usage, tell};
 use crate::input::{Input, TraceArgs, whole};
 use crate::settings::Settings;
-use crate::{ending, output, span};
+use crate::{ending, moment, output, span};
 
 /// A worker that is there takes what waits well within this.
 const SOON: Duration = Duration::from_secs(1);
@@ -49,9 +51,9 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     delay: Option<Duration>,
 
-    /// Not before this moment, in milliseconds since 1970
-    #[arg(long, value_name = "MS", conflicts_with = "delay", value_parser = whole::<i64>)]
-    at: Option<i64>,
+    /// Not before this moment, as in 2026-12-24T18:00:00Z, or in milliseconds since 1970
+    #[arg(long, value_name = "WHEN", conflicts_with = "delay", value_parser = moment::parse, allow_hyphen_values = true)]
+    at: Option<TimestampMs>,
 
     /// A label; may be given again
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
@@ -64,6 +66,23 @@ pub(crate) struct Submit {
     /// Retries, timeouts and bounds: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON")]
     policy: Option<Input>,
+
+    /// How often it is tried again after a failure, whatever --policy says
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    retries: Option<u32>,
+
+    /// How long one attempt may run, whatever --policy says
+    #[arg(long, value_name = "SPAN", value_parser = span::parse)]
+    attempt_timeout: Option<Duration>,
+
+    /// How long after its submission it may live, whatever --policy says
+    #[arg(long, value_name = "SPAN", value_parser = span::parse)]
+    deadline: Option<Duration>,
+
+    /// Submit one execution for each line of a file, whose JSON is its payload; - for standard input. With
+    /// --idempotency-key KEY the key of each is KEY/LINE, so that the same command again submits the rest
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "content_type", "wait"])]
+    from: Option<PathBuf>,
 
     #[command(flatten)]
     traced: TraceArgs,
@@ -78,8 +97,11 @@ pub(crate) struct Submit {
 }
 
 impl Submit {
-    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+    pub(crate) async fn run(mut self, settings: &Settings) -> anyhow::Result<Exit> {
         let (wait, patience) = (self.wait, self.timeout);
+        if let Some(file) = self.from.take() {
+            return submit_lines::run(settings, file, self.into_args(settings)?).await;
+        }
         let args = self.into_args(settings)?;
         let flowfabric = settings.connect().await?;
         let submitted = flowfabric.backend().submit(args).await?;
@@ -108,12 +130,18 @@ impl Submit {
         args.trace = self.traced.read()?;
         args.start = match (self.delay, self.at) {
             (Some(delay), _) => Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
-            (None, Some(at)) => Start::At(TimestampMs(at)),
+            (None, Some(at)) => Start::At(at),
             (None, None) => Start::Now,
         };
         if let Some(input) = self.policy {
             args.policy = input.policy()?;
         }
+        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        let Policy { retry_policy, timeout_policy, .. } = &mut args.policy;
+        retry_policy.max_retries = self.retries.unwrap_or(retry_policy.max_retries);
+        timeout_policy.attempt_timeout_ms = self.attempt_timeout.map(ms).or(timeout_policy.attempt_timeout_ms);
+        timeout_policy.execution_deadline_ms = self.deadline.map(ms).or(timeout_policy.execution_deadline_ms);
+        args.policy.check().map_err(|refusal| Usage(refusal.to_string()))?;
         Ok(args)
     }
 }

@@ -19,7 +19,7 @@ use crate::span;
 /// Show what an execution puts out, as it does, until its end
 #[derive(Args)]
 pub(crate) struct Tail {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// Only this attempt, counted from 0
@@ -30,7 +30,7 @@ pub(crate) struct Tail {
 /// Make a token that reads what an execution puts out, for a page in a browser
 #[derive(Args)]
 pub(crate) struct StreamToken {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
     /// How long it is valid, at most a day
@@ -47,7 +47,7 @@ fn lifetime(text: &str) -> Result<Duration, String> {
 impl StreamToken {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         let token = client.stream_token(&id, self.expires).await?;
         settings.answer(&ff_api::StreamTokenReply::from(token.clone()), || {
             output::line(token.expose())?;
@@ -64,7 +64,7 @@ impl Tail {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
         let client = settings.connect().await?.client();
-        let id = self.id.find(&client).await?;
+        let id = self.id.find(settings, &client).await?;
         let mut reader = match self.attempt {
             Some(attempt) => client.output_of(&id, AttemptIndex(attempt), None),
             None => client.output(&id, None),

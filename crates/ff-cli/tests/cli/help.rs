@@ -82,7 +82,7 @@ fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
     }
     for (args, why) in [
         (&["list", "--limit", "x"][..], "'--limit <N>': must be a whole number"),
-        (&["submit", "a", "--at", "soon"], "'--at <MS>': must be a whole number"),
+        (&["submit", "a", "--at", "soon"], "'--at <WHEN>': must be a moment as in"),
         (&["server", "--store", "memory:", "--max-waiting", "x"], "'--max-waiting <COUNT>': must be a whole number"),
         (
             &["list", "--cursor", "x"],
@@ -98,7 +98,10 @@ fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
         ff(args).refused(2, why);
     }
     let json: Value = serde_json::from_str(&ff(&["get", "x", "--json"]).stderr).unwrap();
-    assert!(json["error"].as_str().unwrap().ends_with("or be the uuid alone"), "{json}");
+    assert!(
+        json["error"].as_str().unwrap().ends_with("or be the uuid alone, or at least its first 8 digits"),
+        "{json}"
+    );
     ff(&["--version", "--json"]).ok();
     assert!(ff(&["--version"]).ok().starts_with("ff "));
 }

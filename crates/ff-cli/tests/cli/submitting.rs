@@ -81,6 +81,72 @@ fn a_payload_comes_from_the_line_a_file_or_standard_input_unchanged() {
 }
 
 #[test]
+fn retries_and_times_are_flags_and_moments_are_rfc_3339() {
+    let world = World::start();
+    let policy = r#"{"retry_policy":{"max_retries":1},"max_replay_count":4}"#;
+    let times = ["--attempt-timeout", "90s", "--deadline", "2h", "--at", "2999-01-01T01:00:00+01:00"];
+    let args = [&["submit", "a", "--policy", policy, "--retries", "7"][..], &times].concat();
+    let info = world.json(&["get", &world.ok(&args)]);
+    assert_eq!(info["policy"]["retry_policy"]["max_retries"], 7);
+    assert_eq!(info["policy"]["max_replay_count"], 4, "the rest of the policy counts");
+    assert_eq!(info["policy"]["timeout_policy"]["attempt_timeout_ms"], 90_000);
+    assert_eq!(info["policy"]["timeout_policy"]["execution_deadline_ms"], 7_200_000);
+    assert_eq!(info["delayed_until"], 32_472_144_000_000_i64);
+    let since = world.json(&["list", "--since", "2020-01-01T00:00:00Z"]);
+    assert_eq!(since["executions"].as_array().unwrap().len(), 1);
+    let until = world.json(&["list", "--until", "2020-01-01T00:00:00Z"]);
+    assert_eq!(until["executions"], json!([]));
+}
+
+#[test]
+fn each_line_of_a_file_is_an_execution() {
+    let world = World::start();
+    std::fs::write(world.folder.path().join("in.jsonl"), "{\"n\": 1}\n\n[2]\n").unwrap();
+    let submit = ["submit", "a", "--from", "in.jsonl", "--tag", "batch=1", "--idempotency-key", "import"];
+    let ids = world.ok(&submit);
+    let ids: Vec<_> = ids.lines().collect();
+    assert_eq!(ids.len(), 2);
+    assert_eq!(world.run(&["get", ids[0], "--payload"]).stdout, b"{\"n\": 1}");
+    assert_eq!(world.json(&["get", ids[1]])["idempotency_key"], "import/3");
+    let again = world.run(&[&submit[..], &["--json"]].concat()).ok();
+    let again: Vec<serde_json::Value> = again.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&again[1]["line"], &again[1]["duplicate"], &again[1]["execution_id"]),
+        (&json!(3), &json!(true), &json!(ids[1]))
+    );
+
+    let many: String = (0..2_500).map(|n| format!("{n}\n")).collect();
+    let fed = CommandRun::fed(world.command(&["submit", "b", "--from", "-"]), many.as_bytes()).ok();
+    assert_eq!(fed.lines().count(), 2_500);
+}
+
+#[test]
+fn a_line_that_is_refused_is_told_and_one_that_cannot_be_read_stops_everything() {
+    let world = World::start();
+    std::fs::write(world.folder.path().join("bad.jsonl"), "1\n{oops}\n").unwrap();
+    world.run(&["submit", "a", "--from", "bad.jsonl"]).refused(2, "from: line 2 of bad.jsonl must be JSON");
+    assert_eq!(world.json(&["list"])["executions"], json!([]));
+
+    std::fs::write(world.folder.path().join("in.jsonl"), "1\n2\n").unwrap();
+    world.ok(&["submit", "a", "--payload", "0", "--idempotency-key", "k/2"]);
+    let ran = world.run(&["submit", "a", "--from", "in.jsonl", "--idempotency-key", "k"]);
+    let told = ran.text().to_owned();
+    assert!(told.lines().count() == 2 && told.contains("line 2 refused: "), "{told}");
+    assert!(ran.stderr.contains("1 submitted, 1 refused"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_first_digits_of_a_uuid_are_enough_where_they_are_unique() {
+    let world = World::start();
+    let (first, second) = (world.ok(&["submit", "a"]), world.ok(&["submit", "a"]));
+    let uuid = |id: &str| id.rsplit_once(':').unwrap().1.to_owned();
+    assert_eq!(world.json(&["get", &uuid(&first)[..30]])["execution_id"], json!(first));
+    world.run(&["get", &uuid(&first)[..8]]).refused(2, &uuid(&second));
+    world.run(&["get", "00000000"]).refused(2, "no execution of the namespace default begins with 00000000");
+    world.run(&["get", "0000000"]).refused(2, "first 8 digits");
+}
+
+#[test]
 fn the_same_key_is_the_same_execution() {
     let world = World::start();
     let submit = ["submit", "a", "--payload", "1", "--idempotency-key", "k"];
@@ -109,6 +175,13 @@ fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
         (&["--priority", "high"], 2, "whole number"),
         (&["--delay", "10"], 2, "10s"),
         (&["--delay", "1s", "--at", "5"], 2, "cannot be used with"),
+        (&["--at", "tomorrow"], 2, "2026-12-24T18:00:00Z"),
+        (&["--at", "2026-12-24T18:00:00"], 2, "+01:00"),
+        (&["--retries", "many"], 2, "whole number"),
+        (&["--attempt-timeout", "5"], 2, "10s"),
+        (&["--deadline", "0s"], 2, "execution_deadline_ms"),
+        (&["--from", "missing.jsonl"], 2, "cannot open missing.jsonl"),
+        (&["--from", "-", "--payload", "1"], 2, "cannot be used with"),
         (&["--tag", "customer"], 2, "KEY=VALUE"),
         (&["--tag", "a b=c"], 2, "key: "),
         (&["--policy", r#"{"max_retries":1}"#], 2, "invalid_policy_json"),

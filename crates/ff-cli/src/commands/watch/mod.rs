@@ -18,7 +18,7 @@ pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Watch an execution to its end; without an id, watch all lanes and what happens
 #[derive(Args)]
 pub(crate) struct Watch {
-    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: Option<IdArg>,
 
     /// Watch no longer than this

@@ -27,7 +27,7 @@ const AT: usize = 14;
 pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Duration>) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let flowfabric = settings.connect().await?;
-    let id = id.find(&flowfabric.client()).await?;
+    let id = id.find(settings, &flowfabric.client()).await?;
     let mut watcher = Watcher { settings, flowfabric, id, told: None, bar: ProgressBar::new_spinner() };
     let cut_short = tokio::select! {
         ended = timeout(patience.unwrap_or(Duration::MAX), watcher.until_ended()) => match ended {

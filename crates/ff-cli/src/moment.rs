@@ -1,0 +1,49 @@
+//! Moments, as people write them.
+
+use ff_core::types::TimestampMs;
+use jiff::Timestamp;
+
+/// What is said of a text that is no moment.
+const FORMS: &str = "a moment as in 2026-12-24T18:00:00Z or 2026-12-24T18:00:00+01:00, or milliseconds since 1970";
+
+/// Reads a moment: RFC 3339, or milliseconds since 1970.
+pub(crate) fn parse(text: &str) -> Result<TimestampMs, String> {
+    if let Ok(ms) = text.parse() {
+        return Ok(TimestampMs(ms));
+    }
+    let moment: Timestamp = text.parse().map_err(|_| format!("must be {FORMS}"))?;
+    Ok(TimestampMs(moment.as_millisecond()))
+}
+
+/// What a span or a moment may look like, after what was wrong with a text as a span.
+pub(crate) fn or_moment(error: impl std::fmt::Display) -> String {
+    format!("{error}; or {FORMS}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_rfc_3339_or_milliseconds() {
+        for (text, ms) in [
+            ("1760000000004", 1_760_000_000_004),
+            ("-5", -5),
+            ("2025-10-09T08:53:20Z", 1_760_000_000_000),
+            ("2025-10-09t08:53:20.004z", 1_760_000_000_004),
+            ("2025-10-09T10:53:20+02:00", 1_760_000_000_000),
+            ("2025-10-09 08:53:20Z", 1_760_000_000_000),
+        ] {
+            assert_eq!(parse(text), Ok(TimestampMs(ms)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_without_its_offset_is_refused() {
+        for text in
+            ["", "tomorrow", "2025-10-09", "2025-10-09T08:53:20", "2025-02-30T00:00:00Z", "2025-10-09T25:00:00Z"]
+        {
+            assert!(parse(text).unwrap_err().contains("2026-12-24T18:00:00Z"), "{text}");
+        }
+    }
+}
