@@ -146,6 +146,7 @@ macro_rules! routes {
             post "/v1/executions/bulk"                                    OPERATE   execution::bulk;
             get  "/v1/executions/{id}"                                    READ      execution::describe;
             get  "/v1/executions/{id}/events"                             READ      event::of_execution;
+            get  "/v1/executions/{id}/explain"                            READ      execution::explain;
             get  "/v1/executions/{id}/payload"                            READ      execution::payload;
             get  "/v1/executions/{id}/result"                             READ      execution::result;
             get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
@@ -173,6 +174,7 @@ macro_rules! routes {
             post "/v1/flows/{flow}/nodes/{node}/replay"                   OPERATE   flow::replay;
             get  "/v1/lanes"                                              READ      lane::list;
             get  "/v1/lanes/{lane}"                                       READ      lane::describe;
+            get  "/v1/lanes/{lane}/explain"                               READ      lane::explain;
             post "/v1/lanes/{lane}"                                       OPERATE   lane::configure;
             get  "/v1/events"                                             OPERATE   event::list;
             get  "/v1/workers"                                            OPERATE   worker::list;

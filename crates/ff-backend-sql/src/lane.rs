@@ -66,7 +66,7 @@ impl Question for ListLanesArgs {
 }
 
 /// A lane, and whether it is configured. Its home knows the newest settings.
-async fn describe(
+pub(crate) async fn describe(
     reader: &mut dyn Read,
     key: LaneId,
     partitions: &PartitionConfig,

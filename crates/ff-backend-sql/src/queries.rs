@@ -1,6 +1,7 @@
 //! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
 //! brings along found by key; only what the doctor asks goes through all keys.
 
+use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
@@ -82,6 +83,8 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("depth_active", DEPTH_ACTIVE),
     ("depth_in_state", DEPTH_IN_STATE),
     ("depth_completed", DEPTH_COMPLETED),
+    ("ahead_by_priority", AHEAD_BY_PRIORITY),
+    ("ahead_by_age", AHEAD_BY_AGE),
     ("ready_on", READY_ON),
     ("leases_on", LEASES_ON),
     ("due_on", DUE_ON),

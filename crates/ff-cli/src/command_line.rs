@@ -44,6 +44,7 @@ commands! { run(settings, typed):
     Server(settings),
     Submit(settings),
     Get(settings),
+    Explain(settings),
     List(settings),
     Result(settings),
     Attempts(settings),

@@ -10,6 +10,7 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
+use ff_core::explain::Explanation;
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::signal::FeedCursor;
@@ -179,6 +180,11 @@ impl Client {
     /// Ends the hold of an execution.
     pub async fn release(&self, id: &ExecutionId) -> Result<HoldReleased, Error> {
         Ok(self.backend.release_hold(ReleaseHoldArgs { execution_id: *id }).await?)
+    }
+
+    /// Why an execution does not run, or that it does, and what would help.
+    pub async fn explain(&self, id: &ExecutionId) -> Result<Explanation, Error> {
+        Ok(self.backend.explain(id).await?)
     }
 
     /// Delivers a signal to whatever waits for it.

@@ -1,6 +1,7 @@
 //! Promises about admission: what keeps work that is ready from running.
 
 pub(crate) mod blocking;
+pub(crate) mod explaining;
 pub(crate) mod holding;
 
 use crate::prelude::*;

@@ -2,6 +2,7 @@
 
 use ff_api::{Batch, BatchReply, Bulk, Encoding, ExecutionEnd, Page, PayloadView, Submit};
 use ff_core::contracts::{Attempts, BulkPage, ExecutionInfo, Submitted};
+use ff_core::explain::Explanation;
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
 use serde_json::json;
@@ -44,6 +45,9 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .done();
     api.get("/v1/executions/{id}", "Says how an execution stands.")
         .answers::<ExecutionInfo>(200, "How it stands.")
+        .done();
+    api.get("/v1/executions/{id}/explain", "Says why an execution does not run, and what would help.")
+        .answers::<Explanation>(200, "Every term with its verdict, what changes it next, and commands that help.")
         .done();
     api.get("/v1/executions/{id}/payload", "Gives back the bytes that were submitted.")
         .query::<Encoding>("encoding", "As JSON instead, in this encoding.")
