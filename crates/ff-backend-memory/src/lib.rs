@@ -5,6 +5,7 @@ mod api_key;
 mod engine;
 mod event;
 mod execution;
+mod explain;
 mod flow;
 mod hints;
 mod lane;

@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod event;
 mod execution;
+mod explain;
 mod feed_table;
 mod flow;
 mod lane;

@@ -4,6 +4,7 @@
 //! What is brought along is joined to a limited inner query. Joined to the table itself, Postgres may look for it by the
 //! partition alone as long as it believes the tables to be small, through everything that was ever submitted to the partition.
 
+use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
 use crate::flow::queries::{
     EDGES_AFTER, EDGES_IN, EDGES_INTO, EDGES_OUT, FLOW_EVENTS_FROM, FLOW_KEYS_OF, FLOWS_ON, LIST_FLOWS, MEMBERS_AFTER,
     MEMBERS_FROM,
@@ -79,6 +80,8 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("depth_active", DEPTH_ACTIVE),
     ("depth_in_state", DEPTH_IN_STATE),
     ("depth_completed", DEPTH_COMPLETED),
+    ("ahead_by_priority", AHEAD_BY_PRIORITY),
+    ("ahead_by_age", AHEAD_BY_AGE),
     ("ready_on", READY_ON),
     ("leases_on", LEASES_ON),
     ("due_on", DUE_ON),
@@ -218,14 +221,14 @@ pub(crate) const DEPTH_READY: &str = "SELECT count(*), min(created_at) FROM read
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by. The lane
-/// is compared last: all that are in the state are found by key.
+/// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by; or how many
+/// admission keeps back for a reason, which suspended ones may have as well. The lane is compared last: the others are found by key.
 pub(crate) const DEPTH_IN_STATE: &str = "\
     SELECT count(since), min(since) FROM (\
-        SELECT CASE WHEN execution.lane <> $1 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
-            WHEN tag.value = 'suspended' THEN execution.changed_at ELSE execution.created_at END AS since \
+        SELECT CASE WHEN execution.lane <> $1 OR execution.state = $2 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
+            WHEN tag.value = 'suspended' OR $2 = 'suspended' THEN execution.changed_at ELSE execution.created_at END AS since \
         FROM tag LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
-        WHERE tag.namespace = $2 AND tag.key = '' AND tag.value = $3) AS of_lane";
+        WHERE tag.namespace = $3 AND tag.key = '' AND tag.value = $4) AS of_lane";
 
 /// How many executions of a lane have completed. All others of the lane are looked at as well.
 pub(crate) const DEPTH_COMPLETED: &str = "\

@@ -22,6 +22,7 @@ mod durability;
 mod engine;
 mod event;
 mod execution;
+mod explain;
 mod flow;
 mod hints;
 mod lane;

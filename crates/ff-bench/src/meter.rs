@@ -9,13 +9,14 @@ use ff_core::contracts::{
     BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
     SubmitFlowArgs, Submitted, SubmittedFlow,
 };
+use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
 use ff_core::token::StreamToken;
-use ff_core::types::ExecutionId;
+use ff_core::types::{ExecutionId, LaneId, Namespace};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -151,6 +152,14 @@ impl EngineBackend for Metered<dyn EngineBackend> {
 
     async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
         self.inner.submit_flow(args).await
+    }
+
+    async fn explain(&self, id: &ExecutionId) -> Answer<Explanation> {
+        self.inner.explain(id).await
+    }
+
+    async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation> {
+        self.inner.explain_lane(namespace, lane).await
     }
 
     async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {

@@ -4,6 +4,7 @@ pub use crate::api_key::contracts::*;
 pub use crate::due::PumpArgs;
 pub use crate::event::contracts::*;
 pub use crate::execution::contracts::*;
+pub use crate::explain::{QueueArgs, QueueFacts};
 pub use crate::flow::contracts::*;
 pub use crate::lane::contracts::*;
 pub use crate::lease::contracts::*;

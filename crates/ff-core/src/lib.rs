@@ -15,6 +15,7 @@ pub mod engine_error;
 pub mod entropy;
 pub mod event;
 pub mod execution;
+pub mod explain;
 #[cfg(test)]
 mod fixture;
 pub mod flow;

@@ -4,6 +4,7 @@
 use crate::api_key::ApiKey;
 use crate::api_key::contracts::{KeysPage, ListKeysArgs};
 use crate::backend::{Handle, PartitionStatus, Pending};
+use crate::contracts::{QueueArgs, QueueFacts};
 use crate::engine_error::Refusal;
 use crate::event::contracts::{EventsArgs, EventsPage};
 use crate::execution::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
@@ -88,6 +89,11 @@ macro_rules! queries {
                 now() -> TimestampMs = Now(Now): Now;
                 /// Looks at a partition without a hint: what is ready there, and what is due when.
                 sweep(partition: u16) -> PartitionStatus = Sweep(Sweep): Sweep { partition };
+                /// How an execution's lane is configured, and what is ahead of the execution.
+                queue_facts(args: QueueArgs) -> QueueFacts = QueueFacts(QueueArgs): args;
+                /// A lane as callers see it, without what has finished, which takes long to count.
+                describe_live_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLiveLane(DescribeLiveLane):
+                    DescribeLiveLane { namespace: namespace.clone(), lane: lane.clone() };
                 /// Everything a partition holds.
                 snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
                 /// Worker instances that may be gone; sweeping one decides.
@@ -213,6 +219,8 @@ questions! {
     EndOf { execution_id: ExecutionId }
     /// How does a lane stand?
     DescribeLane { namespace: Namespace, lane: LaneId }
+    /// How does a lane stand, without what has finished?
+    DescribeLiveLane { namespace: Namespace, lane: LaneId }
     /// Which waitpoints of an execution are open?
     ListWaitpoints { execution_id: ExecutionId }
     /// A token for a waitpoint.
@@ -255,7 +263,7 @@ macro_rules! checks {
 
 checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
-        Describe, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
+        Describe, QueueArgs, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
     |query, partitions| check_partition(query.partition, partitions) => ReadKeyRing, Sweep, TakeSnapshot;
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
@@ -263,7 +271,7 @@ checks! {
         ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
         FlowEventsArgs, EventsArgs, ListKeysArgs;
     |_query, _partitions| Ok(()) =>
-        DescribeLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
+        DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
         NamespaceOfFlow, EndOfFlow;
 }
 

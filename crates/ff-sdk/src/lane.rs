@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LanesPage, ListLanesArgs, Setting};
 use ff_core::engine_error::Refusal;
+use ff_core::explain::LaneExplanation;
 use ff_core::lane::LaneState;
 use ff_core::types::{LaneId, Namespace};
 
@@ -28,6 +29,11 @@ impl Client {
         Ok(self.backend().list_lanes(args).await?)
     }
 
+    /// Why the work of a lane does not run, grouped by cause.
+    pub async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Result<LaneExplanation, Error> {
+        Ok(self.backend().explain_lane(namespace, lane).await?)
+    }
+
     /// Says how a lane is to be; what is not named stays as it is.
     pub async fn configure_lane(&self, args: ConfigureLaneArgs) -> Result<LaneInfo, Error> {
         Ok(self.backend().configure_lane(args).await?)
@@ -44,6 +50,11 @@ pub struct LaneHandle {
 }
 
 impl LaneHandle {
+    /// Why its work does not run, grouped by cause.
+    pub async fn explain(&self) -> Result<LaneExplanation, Error> {
+        self.client.explain_lane(&self.namespace, &self.lane).await
+    }
+
     /// How it is configured, and how much of it is where.
     pub async fn describe(&self) -> Result<LaneInfo, Error> {
         Ok(self.client.backend().describe_lane(&self.namespace, &self.lane).await?)

@@ -12,6 +12,7 @@ use ff_core::contracts::{
     Attempts, BulkPage, Cursor, ExecutionInfo, Filter, ListArgs, SubmitArgs, Submitted, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::explain::Explanation;
 use ff_core::limits;
 use ff_core::types::{ExecutionId, IdempotencyKey, Namespace, TimestampMs};
 use ff_scheduler::Runtime;
@@ -64,6 +65,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
         namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
         lane: params.word("lane")?,
         state: params.word("state")?,
+        blocking_reason: params.word("blocking_reason")?,
         kind: params.word("kind")?,
         tags: params.tags()?,
         created_from: params.number("created_from")?.map(TimestampMs),
@@ -85,6 +87,12 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
 pub(crate) async fn describe(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<ExecutionInfo>> {
     params.done()?;
     Ok(Json(ff.backend().describe(&id).await?))
+}
+
+/// Says why an execution does not run, and what would help.
+pub(crate) async fn explain(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Explanation>> {
+    params.done()?;
+    Ok(Json(ff.backend().explain(&id).await?))
 }
 
 /// Gives back the bytes that were submitted: as they are, or as JSON when an encoding is asked for.

@@ -5,6 +5,7 @@ use axum::extract::State;
 use ff_api::{ConfigureLane, LanesPage};
 use ff_core::contracts::{LaneInfo, ListLanesArgs};
 use ff_core::engine_error::Code;
+use ff_core::explain::LaneExplanation;
 use ff_core::limits;
 use ff_core::types::{LaneId, Namespace};
 use ff_scheduler::Runtime;
@@ -37,6 +38,17 @@ pub(crate) async fn describe(
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     params.done()?;
     Ok(Json(ff.backend().describe_lane(&namespace, &lane).await?))
+}
+
+/// Says why the work of a lane does not run, grouped by cause.
+pub(crate) async fn explain(
+    State(ff): State<Runtime>,
+    Lane(lane): Lane,
+    mut params: Params,
+) -> Result<Json<LaneExplanation>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    Ok(Json(ff.backend().explain_lane(&namespace, &lane).await?))
 }
 
 /// Pauses, drains or opens a lane again, and says how it is to treat its work.

@@ -11,19 +11,19 @@ use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::state::PublicState;
 use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs};
-use ff_core::worker::Worker;
 use ff_sdk::Client;
 use futures_util::future::{Either, select};
 use tokio::time::timeout;
 
-use super::{submit_lines, workers};
+use super::submit_lines;
 use crate::exit::{Exit, Usage, tell};
 use crate::input::{Input, TraceArgs, whole};
 use crate::settings::Settings;
+use crate::table::printable;
 use crate::{ending, moment, output, span};
 
 /// A worker that is there takes what waits well within this.
-const SOON: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(2);
 
 /// Submit an execution, and print its id or wait for its result
 #[derive(Args)]
@@ -108,7 +108,7 @@ impl Submit {
         if wait {
             let (client, id) = (flowfabric.client(), submitted.execution_id);
             let waiting = pin!(ending::wait(settings, &client, &id, patience));
-            return match select(waiting, pin!(tell_if_not_taken(settings, &client, &id))).await {
+            return match select(waiting, pin!(tell_what_it_waits_for(&client, &id))).await {
                 Either::Left((ended, _)) => ended,
                 Either::Right(((), waiting)) => waiting.await,
             };
@@ -146,30 +146,20 @@ impl Submit {
     }
 }
 
-/// Says so when an execution is not taken up soon and no registered worker would take it. Workers that only claim are not
-/// registered, so this is a hint and no error.
-async fn tell_if_not_taken(settings: &Settings, client: &Client, id: &ExecutionId) {
+/// Says what an execution waits for that has not begun to run soon.
+async fn tell_what_it_waits_for(client: &Client, id: &ExecutionId) {
     // Nothing ends this wait but the time.
     drop(timeout(SOON, pending::<()>()).await);
-    let looked = async {
-        let info = client.get(id).await?;
-        if info.public_state != PublicState::Waiting || info.attempts_made > 0 {
-            return Ok(None);
+    match client.explain(id).await {
+        Ok(explained) if explained.public_state.is_terminal() || explained.public_state == PublicState::Active => {}
+        Ok(explained) => {
+            tell(printable(&explained.summary));
+            if let Some(action) = explained.actions.first() {
+                tell(format_args!("{}: {}", action.what, action.command));
+            }
         }
-        let workers = workers::of_namespace(client, Some(&settings.namespace())).await?;
-        let takes = |worker: &Worker| {
-            worker.lanes.contains(&info.lane_id) && (worker.kinds.is_empty() || worker.kinds.contains(&info.kind))
-        };
-        anyhow::Ok((!workers.iter().any(takes)).then_some(info))
-    };
-    match looked.await {
-        Ok(Some(info)) => tell(format_args!(
-            "no worker takes kind {} from lane {} yet; start one: ff worker --kind {} --exec COMMAND",
-            info.kind, info.lane_id, info.kind
-        )),
-        Ok(None) => {}
-        // A key that may only submit may not look at workers.
-        Err(error) => tracing::debug!("cannot look for a worker: {error:#}"),
+        // A key that may only submit may not look.
+        Err(error) => tracing::debug!("cannot look at what it waits for: {error:#}"),
     }
 }
 

@@ -199,11 +199,11 @@ fn what_cannot_be_meant_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_wait_says_that_no_worker_takes_the_kind() {
+fn a_wait_says_what_it_waits_for() {
     let world = World::start();
     let _other = world.worker("other", "cat");
     let waiting = world.spawn(&["submit", "thumbnail", "--payload", "1", "--wait"]);
-    waiting.says("no worker takes kind thumbnail from lane default yet");
+    waiting.says("no worker takes kind thumbnail; the one of lane default takes other");
     let _worker = world.worker("thumbnail", "cat");
     assert_eq!(waiting.wait().code(), Some(0));
 }

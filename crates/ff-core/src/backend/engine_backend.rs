@@ -7,8 +7,9 @@ use crate::contracts::{
     BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport,
     StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
+use crate::explain::{Explanation, LaneExplanation};
 use crate::token::StreamToken;
-use crate::types::ExecutionId;
+use crate::types::{ExecutionId, LaneId, Namespace};
 
 /// Everything callers may ask. An engine over a store has all of it, and so has a client of a server.
 #[async_trait]
@@ -31,6 +32,12 @@ pub trait EngineBackend: Perform {
 
     /// Signs a token that reads the stream of an execution for a while, for a reader without a key.
     async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken>;
+
+    /// Why an execution does not run, or that it does: a bounded number of looks, and nothing is written.
+    async fn explain(&self, id: &ExecutionId) -> Answer<Explanation>;
+
+    /// Why the work of a lane does not run, grouped by cause.
+    async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation>;
 
     /// Notifies the dependents of an execution that has ended, as far as one step goes. They are notified by themselves; this
     /// is for a caller that does not want to wait for it.

@@ -4,6 +4,7 @@
 mod events;
 mod flows;
 mod lanes;
+mod queue;
 mod steps;
 mod streams;
 mod suspension;

@@ -8,10 +8,12 @@ use ff_core::contracts::{
     BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
     SubmitFlowArgs, Submitted, SubmittedFlow,
 };
+use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
 use ff_core::token::StreamToken;
+use ff_core::types::{ExecutionId, LaneId, Namespace};
 
 use super::Orchestration;
 
@@ -63,6 +65,14 @@ impl EngineBackend for Coordinator {
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
         self.0.rotate_secret(args).await
+    }
+
+    async fn explain(&self, id: &ExecutionId) -> Answer<Explanation> {
+        self.0.explain(*id).await
+    }
+
+    async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation> {
+        self.0.explain_lane(namespace, lane).await
     }
 
     async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken> {

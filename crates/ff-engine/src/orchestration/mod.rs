@@ -3,6 +3,7 @@
 
 mod bulk;
 mod coordinator;
+mod explain;
 mod lane;
 
 use std::collections::BTreeMap;
@@ -13,9 +14,10 @@ use ff_core::contracts::{
     RotationReport, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::token::StreamToken;
-use ff_core::types::{LaneId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, LaneId, Namespace, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
 
 pub use coordinator::Coordinator;
@@ -108,6 +110,20 @@ pub trait Orchestration: EngineStore {
             }
             Ok(report)
         }
+    }
+
+    /// Why an execution does not run, or that it does.
+    fn explain(&self, id: ExecutionId) -> impl Future<Output = Answer<Explanation>> + Send {
+        explain::execution(self, id)
+    }
+
+    /// Why the work of a lane does not run.
+    fn explain_lane(
+        &self,
+        namespace: &Namespace,
+        lane: &LaneId,
+    ) -> impl Future<Output = Answer<LaneExplanation>> + Send {
+        explain::lane(self, namespace, lane)
     }
 
     /// Signs a token for the stream of an execution, under the secrets of its partition.

@@ -7,8 +7,10 @@ use ff_core::contracts::{
     SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::token::StreamToken;
+use ff_core::types::{ExecutionId, LaneId, Namespace};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
@@ -33,6 +35,15 @@ impl EngineBackend for HttpBackend {
         }
         answers.sort_by_key(|(at, _)| *at);
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+    }
+
+    async fn explain(&self, id: &ExecutionId) -> Answer<Explanation> {
+        self.get(&["executions", &id.to_string(), "explain"], &[], 0).await
+    }
+
+    async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation> {
+        let namespace = self.effective_namespace(namespace).to_string();
+        self.get(&["lanes", lane.as_str(), "explain"], &[("namespace", namespace)], 0).await
     }
 
     async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {

@@ -2,6 +2,7 @@
 
 use ff_api::{ConfigureLane, LanesPage};
 use ff_core::contracts::LaneInfo;
+use ff_core::explain::LaneExplanation;
 use ff_core::types::Namespace;
 use serde_json::json;
 
@@ -19,6 +20,10 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/lanes/{lane}", "Says how a lane is configured, and how much of it is where.")
         .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
         .answers::<LaneInfo>(200, "How it stands.")
+        .done();
+    api.get("/v1/lanes/{lane}/explain", "Says why the work of a lane does not run, grouped by cause.")
+        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
+        .answers::<LaneExplanation>(200, "Its causes, that of most of it first, and what would help.")
         .done();
     api.post("/v1/lanes/{lane}", "Pauses, drains or opens a lane again, and says how it is to treat its work.")
         .takes::<ConfigureLane>(ConfigureLane::BODY_BYTES)

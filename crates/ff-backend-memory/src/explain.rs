@@ -1,0 +1,22 @@
+//! What is read to explain an execution or a lane, over the model.
+
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{LaneInfo, LaneStanding};
+use ff_core::explain::{QueueArgs, QueueFacts};
+use ff_core::query::DescribeLiveLane;
+
+use crate::MemoryBackend;
+
+impl Handle<QueueArgs, QueueFacts> for MemoryBackend {
+    async fn handle(&self, args: QueueArgs) -> Answer<QueueFacts> {
+        Ok(self.model()?.queue_facts(&args))
+    }
+}
+
+impl Handle<DescribeLiveLane, LaneInfo> for MemoryBackend {
+    async fn handle(&self, DescribeLiveLane { ref namespace, ref lane }: DescribeLiveLane) -> Answer<LaneInfo> {
+        let mut info = self.model()?.lane_info(&lane.within(namespace));
+        info.depths.remove(&LaneStanding::Finished);
+        Ok(info)
+    }
+}

@@ -1,0 +1,89 @@
+//! What is read to explain an execution or a lane, on Valkey.
+
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::LaneInfo;
+use ff_core::engine_error::EngineError;
+use ff_core::explain::{AHEAD_MAX, HOLDERS_MAX, QueueArgs, QueueFacts};
+use ff_core::index::{Index, eligible_score};
+use ff_core::keys::IndexKeys;
+use ff_core::partition::{Partition, PartitionFamily, lane_partition};
+use ff_core::query::DescribeLiveLane;
+use ff_core::types::{ExecutionId, LaneId};
+use ff_script::lane::ff_read_lanes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::{Cmd, FromRedisValue, cmd};
+
+use crate::ValkeyBackend;
+
+/// Partitions asked at the same time.
+const AT_ONCE: usize = 64;
+
+impl Handle<QueueArgs, QueueFacts> for ValkeyBackend {
+    async fn handle(&self, args: QueueArgs) -> Answer<QueueFacts> {
+        let key = args.lane.within(&args.namespace);
+        let home = lane_partition(&key, &self.partitions);
+        let at_home = ff_read_lanes(&*self.calls, home, std::slice::from_ref(&key)).await?.pop();
+        let settings = at_home.and_then(|fields| fields.lane).map(|lane| lane.settings).unwrap_or_default();
+        let mut facts = QueueFacts { settings, ..QueueFacts::default() };
+        let partitions: Vec<_> = self.partitions_of(&args.namespace).await?.collect();
+        let ahead = partitions.iter().map(|partition| self.ahead_on(*partition, &key, &args));
+        let ahead: Vec<u64> = stream::iter(ahead.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
+        facts.ahead = ahead.iter().sum::<u64>().min(AHEAD_MAX + 1);
+        if settings.concurrency.is_some() {
+            let held = partitions.iter().map(|partition| self.held_on(*partition, &key));
+            let held: Vec<_> = stream::iter(held.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
+            facts.active = held.iter().map(|(count, _)| count).sum();
+            let mut first: Vec<_> = held.into_iter().flat_map(|(_, first)| first).collect();
+            first.sort_unstable();
+            facts.running = first.into_iter().take(HOLDERS_MAX).map(|(_, id)| id).collect();
+        }
+        Ok(facts)
+    }
+}
+
+impl Handle<DescribeLiveLane, LaneInfo> for ValkeyBackend {
+    async fn handle(&self, DescribeLiveLane { namespace, lane }: DescribeLiveLane) -> Answer<LaneInfo> {
+        let counted = self.lane_counter.count(&[lane.within(&namespace)], false).await?.pop();
+        let nothing =
+            || LaneInfo { namespace, lane_id: lane, settings: Default::default(), depths: Default::default() };
+        Ok(counted.map_or_else(nothing, |(info, _)| info))
+    }
+}
+
+impl ValkeyBackend {
+    /// How many of its queue on a partition come before an execution. Where it waits itself, those of the same score with a
+    /// smaller id do as well.
+    async fn ahead_on(&self, partition: u16, lane: &LaneId, args: &QueueArgs) -> Answer<u64> {
+        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let queue = Index::LaneEligibleKind(lane.clone(), args.kind.clone()).key(&keys);
+        if partition == args.execution_id.partition() {
+            let rank = cmd("ZRANK").arg(&queue).arg(args.execution_id.to_string()).clone();
+            if let Some(rank) = self.read::<Option<u64>>(&queue, rank).await? {
+                return Ok(rank);
+            }
+        }
+        let score = eligible_score(args.priority, args.created_at);
+        self.read(&queue, cmd("ZCOUNT").arg(&queue).arg("-inf").arg(format!("({score}")).clone()).await
+    }
+
+    /// How many of a lane run on a partition, and the first of them with when they were claimed.
+    async fn held_on(&self, partition: u16, lane: &LaneId) -> Answer<(u64, Vec<(i64, ExecutionId)>)> {
+        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
+        let active = Index::LaneActive(lane.clone()).key(&keys);
+        let count = self.read(&active, cmd("ZCARD").arg(&active).clone()).await?;
+        let last = HOLDERS_MAX - 1;
+        let first = cmd("ZRANGE").arg(&active).arg(0).arg(last).arg("WITHSCORES").clone();
+        let first: Vec<(String, f64)> = self.read(&active, first).await?;
+        #[allow(clippy::cast_possible_truncation, reason = "scores are whole and exact in a double")]
+        let row = |(id, at): (String, f64)| match id.parse() {
+            Ok(id) => Ok((at as i64, id)),
+            Err(error) => Err(EngineError::Corrupt(format!("{active} has a member {id:?}: {error}"))),
+        };
+        Ok((count, first.into_iter().map(row).collect::<Result<_, _>>()?))
+    }
+
+    async fn read<T: FromRedisValue>(&self, key: &str, command: Cmd) -> Answer<T> {
+        let reply = self.calls.plain(key, command).await?;
+        T::from_redis_value(reply).map_err(|error| EngineError::Corrupt(format!("{key}: {error}")))
+    }
+}

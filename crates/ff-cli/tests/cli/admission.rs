@@ -1,0 +1,63 @@
+//! `ff hold`, `ff release`, `ff explain`: what keeps work back, and what says so.
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[test]
+fn an_execution_is_held_and_released() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a"]);
+    assert_eq!(world.ok(&["hold", &id, "--reason", "bad images"]), format!("{id} is held"));
+    assert_eq!(world.ok(&["hold", &id]), format!("{id} is already held"));
+    let held = world.json(&["get", &id]);
+    assert_eq!(
+        (&held["hold"]["reason"], &held["state"]["blocking_reason"]),
+        (&json!("bad images"), &json!("paused_by_operator"))
+    );
+    assert!(world.ok(&["get", &id]).contains("bad images"));
+    assert!(world.ok(&["list"]).contains("waiting (held)"));
+    assert!(world.ok(&["lanes", "list"]).contains("0 (1 held)"));
+    assert_eq!(world.json(&["list", "--reason", "hold"])["executions"][0]["execution_id"], json!(id));
+    assert_eq!(world.json(&["list", "--reason", "quota"])["executions"], json!([]));
+    world.run(&["list", "--reason", "lunch"]).refused(2, "must be one of route, quota, budget, hold");
+    assert_eq!(world.ok(&["release", &id]), format!("{id} is released; it is waiting"));
+    assert_eq!(world.json(&["unhold", &id]), json!({"public_state": "waiting", "already": true}));
+    world.ok(&["cancel", &id]);
+    world.run(&["hold", &id]).refused(1, "execution_not_active");
+    world.run(&["release", &id]).refused(1, "execution_not_active");
+}
+
+#[test]
+fn many_are_held_and_released_by_a_filter() {
+    let world = World::start();
+    for kind in ["a", "a", "b"] {
+        world.ok(&["submit", kind]);
+    }
+    assert_eq!(world.ok(&["hold", "--filter", "kind=a", "--dry-run"]), "2 would be held");
+    assert_eq!(world.ok(&["hold", "--filter", "kind=a", "--reason", "a bad release"]), "2 held");
+    assert_eq!(world.ok(&["hold", "--filter", "all"]), "1 held");
+    assert_eq!(world.ok(&["release", "--filter", "reason=hold", "--filter", "kind=a"]), "2 released");
+    assert_eq!(world.json(&["release", "--filter", "all"]), json!({"dry_run": false, "done": 1, "refused": []}));
+    world.run(&["release"]).refused(2, "required");
+}
+
+#[test]
+fn an_execution_and_a_lane_are_explained() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a"]);
+    let text = world.ok(&["explain", &id]);
+    assert!(text.starts_with("No worker takes it: no worker is registered."), "{text}");
+    assert!(text.contains("ff worker --lane default --kind a --exec COMMAND"), "{text}");
+    world.ok(&["lanes", "pause", "default"]);
+    let explained = world.json(&["explain", &id]);
+    assert!(explained["summary"].as_str().unwrap().starts_with("Its lane is paused"), "{explained}");
+    let keeps = |term: &Value| term["verdict"] != json!("passes");
+    let terms = explained["terms"].as_array().unwrap().iter().filter(|term| keeps(term));
+    assert_eq!(terms.map(|term| term["term"].clone()).collect::<Vec<_>>(), [json!("lane"), json!("workers")]);
+    let lane = world.ok(&["explain", "--lane", "default"]);
+    assert!(lane.starts_with("1 of lane default do not run, because the lane is paused"), "{lane}");
+    assert!(lane.contains("ff lanes resume default"), "{lane}");
+    world.run(&["explain"]).refused(2, "required");
+    world.run(&["explain", "01234567-89ab-7def-8123-456789abcdef"]).refused(1, "execution_not_found");
+}

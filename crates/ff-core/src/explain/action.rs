@@ -1,0 +1,68 @@
+//! What an operator can do, as commands that can be pasted.
+
+use super::facts::Facts;
+use super::{SuggestedAction, Term, TermKind, Verdict};
+use crate::execution::Outcome;
+use crate::state::{PublicState, TerminalOutcome};
+use crate::types::Namespace;
+
+/// The commands that help, those about the first cause first.
+pub(super) fn all(facts: &Facts, terms: &[Term]) -> Vec<SuggestedAction> {
+    let info = &facts.info;
+    let id = format!("'{}'", info.execution_id);
+    let command = |what: &str, command: String| suggest(&info.namespace, what, command);
+    if info.public_state.is_terminal() {
+        let failed = info.state.terminal_outcome != TerminalOutcome::from(Outcome::Success);
+        let again = failed.then(|| command("run it again", format!("ff replay {id}")));
+        return again.into_iter().chain([command("see how it ended", format!("ff result {id}"))]).collect();
+    }
+    if info.public_state == PublicState::Active {
+        let release = info.hold.is_some().then(|| command("release it", format!("ff release {id}")));
+        let take = command("take it from its worker", format!("ff revoke {id}"));
+        return release.into_iter().chain([take, command("stop it", format!("ff cancel {id}"))]).collect();
+    }
+    let mut actions: Vec<_> =
+        terms.iter().filter(|term| term.verdict != Verdict::Passes).flat_map(|term| help(facts, term.term)).collect();
+    actions.push(command("stop it", format!("ff cancel {id}")));
+    actions
+}
+
+/// What helps against one term.
+fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
+    let info = &facts.info;
+    let (id, lane, kind) = (format!("'{}'", info.execution_id), &info.lane_id, &info.kind);
+    let command = |what: &str, command: String| suggest(&info.namespace, what, command);
+    match term {
+        TermKind::Hold => vec![command("release it", format!("ff release {id}"))],
+        TermKind::Lane => vec![command("let its lane go on", format!("ff lanes resume {lane}"))],
+        TermKind::LaneLimit => {
+            let more = facts.queue.settings.concurrency.unwrap_or_default().saturating_add(1);
+            vec![command("raise the limit of its lane", format!("ff lanes set {lane} --concurrency {more}"))]
+        }
+        TermKind::Workers => {
+            vec![command("start a worker", format!("ff worker --lane {lane} --kind {kind} --exec COMMAND"))]
+        }
+        TermKind::Position => vec![command("have it go before others", format!("ff priority {id} 9000"))],
+        TermKind::Suspension => {
+            vec![command("approve it", format!("ff approve {id}")), command("let it go on", format!("ff resume {id}"))]
+        }
+        TermKind::Dependencies => {
+            let first = facts.upstreams.iter().find(|upstream| !upstream.public_state.is_terminal());
+            let first = first.map(|first| {
+                command("ask what the first of them waits for", format!("ff explain '{}'", first.execution_id))
+            });
+            let flow = info.flow_id.as_ref().map(|flow| command("see its flow", format!("ff flow get {flow}")));
+            first.into_iter().chain(flow).collect()
+        }
+        TermKind::Deadline => vec![command("move its deadline", format!("ff deadline {id} 1h"))],
+        // Routing, quotas and budgets have commands of their own.
+        TermKind::Requirements | TermKind::Quota | TermKind::Budget | TermKind::Delay => Vec::new(),
+    }
+}
+
+pub(super) fn suggest(namespace: &Namespace, what: &str, mut command: String) -> SuggestedAction {
+    if !namespace.is_default() {
+        command = format!("{command} --namespace {namespace}");
+    }
+    SuggestedAction { what: what.to_owned(), command }
+}

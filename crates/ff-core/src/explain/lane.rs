@@ -1,0 +1,76 @@
+//! Explaining a lane: how much of its work does not run, grouped by cause.
+
+use super::action::suggest;
+use super::{LaneCause, LaneExplanation, TermKind};
+use crate::lane::LaneState;
+use crate::lane::contracts::{LaneInfo, LaneStanding};
+use crate::worker::Worker;
+
+/// Why the work of a lane does not run, the cause of most of it first. `workers` are the registered ones of its namespace.
+pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
+    let mut depths = lane.depths;
+    depths.remove(&LaneStanding::Finished);
+    let count = |standing| depths.get(&standing).map_or(0, |depth| depth.count);
+    let (name, waiting, active) = (&lane.lane_id, count(LaneStanding::Waiting), count(LaneStanding::Active));
+    let serving = workers.iter().filter(|worker| worker.lanes.contains(name)).count();
+    let limit = lane.settings.concurrency.filter(|limit| active >= u64::from(*limit));
+    let for_a_worker = match (lane.settings.state, limit) {
+        (LaneState::Paused, _) => (TermKind::Lane, "the lane is paused".to_owned()),
+        (_, Some(limit)) => (TermKind::LaneLimit, format!("the lane runs {active} of at most {limit}")),
+        _ if serving == 0 => (TermKind::Workers, "no registered worker takes the lane".to_owned()),
+        _ => (TermKind::Position, format!("they wait for one of {serving} workers")),
+    };
+    let standings = [
+        (waiting, for_a_worker.0, for_a_worker.1),
+        (count(LaneStanding::BlockedByOperator), TermKind::Hold, "operators hold them".to_owned()),
+        (
+            count(LaneStanding::BlockedByRoute),
+            TermKind::Requirements,
+            "no connected worker has what they require".into(),
+        ),
+        (count(LaneStanding::BlockedByQuota), TermKind::Quota, "quotas are used up".into()),
+        (count(LaneStanding::BlockedByBudget), TermKind::Budget, "budgets are used up".into()),
+        (count(LaneStanding::WaitingChildren), TermKind::Dependencies, "others of their flows come first".into()),
+        (count(LaneStanding::Suspended), TermKind::Suspension, "they wait for signals or people".into()),
+        (count(LaneStanding::Delayed), TermKind::Delay, "they start later".into()),
+    ];
+    let mut causes: Vec<_> = standings
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, term, detail)| LaneCause { term, count, detail })
+        .collect();
+    // Of two causes for as many, the one an execution meets last comes first: it is the one to do something about.
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
+    let summary = match causes.first() {
+        None if active == 0 => format!("Nothing waits in lane {name}, and nothing of it runs."),
+        None => format!("Nothing waits in lane {name}; {active} run."),
+        Some(first) => format!("{} of lane {name} do not run, because {}; {active} run.", first.count, first.detail),
+    };
+    let actions = causes.iter().filter_map(|cause| {
+        let (what, command) = match cause.term {
+            TermKind::Lane => ("let the lane go on", format!("ff lanes resume {name}")),
+            TermKind::LaneLimit => {
+                let more = lane.settings.concurrency.unwrap_or_default().saturating_add(1);
+                ("raise its limit", format!("ff lanes set {name} --concurrency {more}"))
+            }
+            TermKind::Workers => ("start a worker", format!("ff worker --lane {name} --exec COMMAND")),
+            TermKind::Hold => ("release what is held", format!("ff release --filter lane={name}")),
+            TermKind::Requirements => ("see which", format!("ff list --lane {name} --reason route")),
+            TermKind::Quota => ("see which", format!("ff list --lane {name} --reason quota")),
+            TermKind::Budget => ("see which", format!("ff list --lane {name} --reason budget")),
+            TermKind::Suspension => ("see what they wait for", "ff waiting".to_owned()),
+            _ => return None,
+        };
+        Some(suggest(&lane.namespace, what, command))
+    });
+    let actions = actions.collect();
+    LaneExplanation {
+        namespace: lane.namespace,
+        lane_id: lane.lane_id.clone(),
+        settings: lane.settings,
+        depths,
+        summary,
+        causes,
+        actions,
+    }
+}

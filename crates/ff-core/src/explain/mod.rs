@@ -1,0 +1,42 @@
+//! Explaining: one answer to why an execution, or a lane, does not run.
+//!
+//! Pure: [`Facts`] are what an engine has read, and [`explain`] says what follows from them. An admission rule with terms of
+//! its own adds its facts to [`Facts`], a variant to [`TermKind`] and a function to `term.rs`.
+
+mod action;
+mod cause;
+mod contracts;
+mod facts;
+mod lane;
+mod term;
+#[cfg(test)]
+mod tests;
+
+pub use contracts::{
+    Explanation, LaneCause, LaneExplanation, NextEvent, SlotHolder, SuggestedAction, Term, TermKind, Verdict,
+};
+pub use facts::{AHEAD_MAX, Facts, HOLDERS_MAX, QueueArgs, QueueFacts, Upstream};
+pub use lane::explain_lane;
+
+use crate::types::TimestampMs;
+
+/// Why an execution does not run, or that it does.
+pub fn explain(facts: &Facts, now: TimestampMs) -> Explanation {
+    let info = &facts.info;
+    let terms = term::all(facts, now);
+    let (summary, next) = cause::first(facts, &terms, now);
+    Explanation {
+        execution_id: info.execution_id,
+        namespace: info.namespace.clone(),
+        lane_id: info.lane_id.clone(),
+        kind: info.kind.clone(),
+        public_state: info.public_state,
+        blocking_reason: info.state.blocking_reason,
+        since: info.changed_at,
+        summary,
+        next,
+        actions: action::all(facts, &terms),
+        holders: facts.holders.clone(),
+        terms,
+    }
+}

@@ -1,0 +1,192 @@
+//! The terms: everything that decides whether an execution runs, each looked at by itself.
+
+use std::collections::BTreeSet;
+
+use super::facts::{AHEAD_MAX, Facts};
+use super::{Term, TermKind, Verdict};
+use crate::execution::BlockDetail;
+use crate::lane::LaneState;
+use crate::state::{BlockingReason, PublicState};
+use crate::types::TimestampMs;
+use crate::worker::Worker;
+
+/// Every term that applies, in the order in which an execution meets them. What has ended meets none.
+pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
+    let info = &facts.info;
+    if info.public_state.is_terminal() {
+        return Vec::new();
+    }
+    let runs = info.public_state == PublicState::Active;
+    let waits_for_worker = info.state.blocking_reason == BlockingReason::WaitingForWorker;
+    let queue = [lane(facts), lane_limit(facts), Some(workers(facts))];
+    let queue = queue.into_iter().flatten().filter(|_| !runs);
+    let before = [dependencies(facts), suspension(facts), delay(facts), hold(facts), kept_back(facts)];
+    let position = waits_for_worker.then(|| position(facts)).flatten();
+    before.into_iter().flatten().chain(queue).chain(position).chain(deadline(facts, now)).collect()
+}
+
+fn term(term: TermKind, verdict: Verdict, detail: impl Into<String>, until: Option<TimestampMs>) -> Term {
+    Term { term, verdict, detail: detail.into(), until }
+}
+
+/// The upstreams of a member of a flow.
+fn dependencies(facts: &Facts) -> Option<Term> {
+    if facts.info.public_state != PublicState::WaitingChildren {
+        return None;
+    }
+    let named = facts.upstreams.iter().map(|upstream| match &upstream.node {
+        Some(node) => format!("{node} ({})", upstream.public_state),
+        None => format!("{} ({})", upstream.execution_id, upstream.public_state),
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let of = if facts.info.started_at.is_none() { "upstreams" } else { "children" };
+    let detail = if named.is_empty() { format!("waits for its {of}") } else { format!("waits for its {of}: {named}") };
+    Some(term(TermKind::Dependencies, Verdict::Waits, detail, None))
+}
+
+/// A suspension: what it waits for, where, and what happens when nothing comes.
+fn suspension(facts: &Facts) -> Option<Term> {
+    let suspension = facts.info.suspension.as_ref()?;
+    let waitpoints = suspension.waitpoints.iter().map(|waitpoint| waitpoint.key.as_str());
+    let at = waitpoints.collect::<Vec<_>>().join(", ");
+    let reason = suspension.reason.as_str().replace('_', " ");
+    let counted = match suspension.signals_counted {
+        0 => "no signal has counted yet".to_owned(),
+        1 => "1 signal has counted".to_owned(),
+        several => format!("{several} signals have counted"),
+    };
+    let timeout = match (suspension.escalated_at, suspension.timeout_at) {
+        (Some(_), _) => "; it timed out and was handed to an operator".to_owned(),
+        (None, Some(_)) => format!("; when nothing ends it in time: {}", suspension.timeout_behavior),
+        (None, None) => "; it has no timeout".to_owned(),
+    };
+    let verdict = if suspension.escalated_at.is_some() { Verdict::Blocks } else { Verdict::Waits };
+    let detail = format!("{reason} at waitpoint {at}; {counted}{timeout}");
+    Some(term(TermKind::Suspension, verdict, detail, suspension.timeout_at))
+}
+
+/// A delay, and why there is one.
+fn delay(facts: &Facts) -> Option<Term> {
+    let info = &facts.info;
+    let until = info.delayed_until.filter(|_| info.public_state == PublicState::Delayed)?;
+    let detail = match info.state.blocking_reason {
+        BlockingReason::WaitingForRetryBackoff => {
+            let failure = info.failure.as_ref();
+            let failure =
+                failure.map_or(String::new(), |failure| format!(" ({}: {})", failure.category, failure.message));
+            let allowed = info.policy.retry_policy.max_retries;
+            format!("attempt {} failed{failure}; retry {} of {allowed}", info.attempts_made, info.retries)
+        }
+        BlockingReason::WaitingForResumeDelay => "goes on a while after its suspension ended".into(),
+        _ if info.attempts_made > 0 => "its worker put it off".into(),
+        _ => "was submitted to start later".into(),
+    };
+    Some(term(TermKind::Delay, Verdict::Waits, detail, Some(until)))
+}
+
+/// An operator's hold. It counts once the execution is ready.
+fn hold(facts: &Facts) -> Option<Term> {
+    let hold = facts.info.hold.as_deref()?;
+    let by = hold.requested_by.as_ref().map_or(String::new(), |who| format!(" by {who}"));
+    let why = hold.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    Some(term(TermKind::Hold, Verdict::Blocks, format!("held{by}{why}"), None))
+}
+
+/// What admission has blocked the execution on.
+fn kept_back(facts: &Facts) -> Option<Term> {
+    let detail = facts.info.blocking_detail.as_deref()?;
+    let until = detail.retry_at();
+    Some(match detail {
+        BlockDetail::Route { class } => {
+            term(TermKind::Requirements, Verdict::Blocks, format!("no connected worker has {class}"), None)
+        }
+        BlockDetail::Quota { name, key, used, limit, .. } => {
+            let of = if key.is_empty() { String::new() } else { format!(" for {key}") };
+            term(TermKind::Quota, Verdict::Waits, format!("quota {name}{of}: {used} of {limit} used"), until)
+        }
+        BlockDetail::Budget { name, dimension, .. } => {
+            let verdict = if until.is_some() { Verdict::Waits } else { Verdict::Blocks };
+            term(TermKind::Budget, verdict, format!("budget {name}: no {dimension} left"), until)
+        }
+    })
+}
+
+/// Whether its lane hands out work.
+fn lane(facts: &Facts) -> Option<Term> {
+    let lane = &facts.info.lane_id;
+    Some(match facts.queue.settings.state {
+        LaneState::Paused => term(TermKind::Lane, Verdict::Blocks, format!("lane {lane} is paused"), None),
+        LaneState::Draining => {
+            let detail = format!("lane {lane} takes no new work, and hands out what is there");
+            term(TermKind::Lane, Verdict::Passes, detail, None)
+        }
+        LaneState::Active => term(TermKind::Lane, Verdict::Passes, format!("lane {lane} hands out work"), None),
+    })
+}
+
+/// Whether its lane may run one more.
+fn lane_limit(facts: &Facts) -> Option<Term> {
+    let limit = facts.queue.settings.concurrency?;
+    let (lane, active) = (&facts.info.lane_id, facts.queue.active);
+    let verdict = if active >= u64::from(limit) { Verdict::Waits } else { Verdict::Passes };
+    Some(term(TermKind::LaneLimit, verdict, format!("lane {lane} runs {active} of at most {limit}"), None))
+}
+
+/// Whether a registered worker takes its lane and kind.
+fn workers(facts: &Facts) -> Term {
+    let info = &facts.info;
+    let takes_lane = |worker: &&Worker| worker.lanes.contains(&info.lane_id);
+    let takes_kind = |worker: &&Worker| worker.kinds.is_empty() || worker.kinds.contains(&info.kind);
+    let of_lane: Vec<_> = facts.workers.iter().filter(takes_lane).collect();
+    let both = of_lane.iter().filter(|worker| takes_kind(worker)).count();
+    let (lane, kind) = (&info.lane_id, &info.kind);
+    let takes = |count: usize| if count == 1 { "1 worker takes".to_owned() } else { format!("{count} workers take") };
+    if both > 0 {
+        let more = if facts.more_workers { "at least " } else { "" };
+        let detail = format!("{more}{} kind {kind} from lane {lane}", takes(both));
+        return term(TermKind::Workers, Verdict::Passes, detail, None);
+    }
+    let detail = match (of_lane.len(), facts.workers.len()) {
+        (0, 0) => "no worker is registered".to_owned(),
+        (0, _) => {
+            let lanes: BTreeSet<_> = facts.workers.iter().flat_map(|worker| &worker.lanes).collect();
+            let lanes: Vec<_> = lanes.iter().take(5).map(|lane| lane.as_str()).collect();
+            format!("no worker takes lane {lane}; those there are take {}", lanes.join(", "))
+        }
+        (some, _) => {
+            let kinds: BTreeSet<_> = of_lane.iter().flat_map(|worker| &worker.kinds).collect();
+            let kinds: Vec<_> = kinds.iter().take(5).map(|kind| kind.as_str()).collect();
+            let those =
+                if some == 1 { format!("the one of lane {lane} takes") } else { format!("those of lane {lane} take") };
+            format!("no worker takes kind {kind}; {those} {}", kinds.join(", "))
+        }
+    };
+    term(TermKind::Workers, Verdict::Blocks, detail, None)
+}
+
+/// How many are claimed before it. Where age counts beside priority, the order is not that of any index.
+fn position(facts: &Facts) -> Option<Term> {
+    if facts.queue.settings.ageing_ms.is_some() {
+        return Some(term(TermKind::Position, Verdict::Waits, "its lane weighs age against priority", None));
+    }
+    let (lane, kind, ahead) = (&facts.info.lane_id, &facts.info.kind, facts.queue.ahead);
+    Some(match ahead {
+        0 => term(TermKind::Position, Verdict::Passes, format!("is the next of kind {kind} in lane {lane}"), None),
+        over if over > AHEAD_MAX => {
+            let detail = format!("over {AHEAD_MAX} of kind {kind} are ahead of it in lane {lane}");
+            term(TermKind::Position, Verdict::Waits, detail, None)
+        }
+        1 => term(TermKind::Position, Verdict::Waits, format!("1 of kind {kind} is ahead of it in lane {lane}"), None),
+        ahead => {
+            let detail = format!("{ahead} of kind {kind} are ahead of it in lane {lane}");
+            term(TermKind::Position, Verdict::Waits, detail, None)
+        }
+    })
+}
+
+/// How long it may still live.
+fn deadline(facts: &Facts, now: TimestampMs) -> Option<Term> {
+    let at = facts.info.deadline_at?;
+    let verdict = if at <= now { Verdict::Blocks } else { Verdict::Passes };
+    Some(term(TermKind::Deadline, verdict, "ends as expired then, wherever it is", Some(at)))
+}

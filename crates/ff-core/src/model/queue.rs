@@ -1,0 +1,36 @@
+//! Places in the queues of the model.
+
+use super::Model;
+use crate::execution::{Execution, Phase};
+use crate::explain::{AHEAD_MAX, HOLDERS_MAX, QueueArgs, QueueFacts};
+
+impl Model {
+    /// How an execution's lane is configured, and what is ahead of the execution.
+    pub fn queue_facts(&self, args: &QueueArgs) -> QueueFacts {
+        let key = args.lane.within(&args.namespace);
+        let settings = self.lane_info(&key).settings;
+        let own = args.execution_id.partition();
+        let is_ahead = |one: &&Execution| {
+            let older = one.created_at < args.created_at;
+            let same_age = one.created_at == args.created_at && one.id.partition() == own && one.id < args.execution_id;
+            one.phase == Phase::Waiting
+                && one.kind == args.kind
+                && one.lane_key() == key
+                && (one.priority > args.priority || (one.priority == args.priority && (older || same_age)))
+        };
+        let ahead =
+            self.executions.values().filter(is_ahead).take(usize::try_from(AHEAD_MAX + 1).unwrap_or(usize::MAX));
+        let mut facts = QueueFacts { settings, ahead: ahead.count() as u64, ..QueueFacts::default() };
+        if settings.concurrency.is_some() {
+            let held = self.executions.values().filter_map(|one| match &one.phase {
+                Phase::Running { lease } if one.lane_key() == key => Some((lease.acquired_at, one.id)),
+                _ => None,
+            });
+            let mut held: Vec<_> = held.collect();
+            held.sort_unstable();
+            facts.active = held.len() as u64;
+            facts.running = held.into_iter().take(HOLDERS_MAX).map(|(_, id)| id).collect();
+        }
+        facts
+    }
+}

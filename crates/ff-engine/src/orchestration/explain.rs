@@ -1,0 +1,101 @@
+//! Reading what explains an execution or a lane: a bounded number of looks, and nothing is written.
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{ExecutionInfo, FlowEdgesArgs, ListWorkersArgs};
+use ff_core::engine_error::Code;
+use ff_core::explain::{
+    Explanation, Facts, HOLDERS_MAX, LaneExplanation, QueueArgs, QueueFacts, SlotHolder, Upstream, explain,
+    explain_lane,
+};
+use ff_core::flow::EdgeState;
+use ff_core::limits;
+use ff_core::state::PublicState;
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
+use ff_core::worker::Worker;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+/// Pages of a flow's edges that are looked through for those into one member.
+const EDGE_PAGES: usize = 5;
+
+/// Why an execution does not run.
+pub(super) async fn execution<S: EngineStore + ?Sized>(store: &S, id: ExecutionId) -> Answer<Explanation> {
+    let info = store.describe(&id).await?;
+    let now = store.now().await?;
+    let lives = !info.public_state.is_terminal() && info.public_state != PublicState::Active;
+    let (mut queue, mut workers, mut more_workers) = (QueueFacts::default(), Vec::new(), false);
+    if lives {
+        queue = store.queue_facts(QueueArgs::of(&info)).await?;
+        (workers, more_workers) = workers_of(store, &info.namespace).await?;
+    }
+    let upstreams = match (info.public_state, &info.flow_id) {
+        (PublicState::WaitingChildren, Some(flow_id)) => upstreams(store, *flow_id, &info).await?,
+        _ => Vec::new(),
+    };
+    let mut holders: Vec<_> = holder(&info).into_iter().collect();
+    if queue.settings.concurrency.is_some_and(|limit| queue.active >= u64::from(limit)) {
+        holders.extend(described(store, queue.running.clone()).await?.iter().filter_map(holder));
+    }
+    Ok(explain(&Facts { info, queue, workers, more_workers, upstreams, holders }, now))
+}
+
+/// Why the work of a lane does not run.
+pub(super) async fn lane<S: EngineStore + ?Sized>(
+    store: &S,
+    namespace: &Namespace,
+    lane: &LaneId,
+) -> Answer<LaneExplanation> {
+    let info = store.describe_live_lane(namespace, lane).await?;
+    let (workers, _) = workers_of(store, namespace).await?;
+    Ok(explain_lane(info, &workers))
+}
+
+async fn workers_of<S: EngineStore + ?Sized>(store: &S, namespace: &Namespace) -> Answer<(Vec<Worker>, bool)> {
+    let args = ListWorkersArgs { namespace: Some(namespace.clone()), after: None, limit: limits::PAGE };
+    let page = store.list_workers(args).await?;
+    Ok((page.workers, page.next.is_some()))
+}
+
+/// The lease of an execution that runs.
+fn holder(info: &ExecutionInfo) -> Option<SlotHolder> {
+    let lease = info.lease.as_ref()?;
+    Some(SlotHolder {
+        execution_id: info.execution_id,
+        worker_instance_id: lease.worker_instance_id.clone(),
+        since: lease.acquired_at,
+        until: lease.expires_at,
+    })
+}
+
+/// The upstreams a member still waits for, a few of them.
+async fn upstreams<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId, info: &ExecutionInfo) -> Answer<Vec<Upstream>> {
+    let (mut after, mut awaited) = (None, Vec::new());
+    for _ in 0..EDGE_PAGES {
+        let page = store.flow_edges(FlowEdgesArgs { flow_id, after, limit: limits::PAGE }).await?;
+        let into = page.edges.iter().filter(|edge| edge.downstream_execution_id == info.execution_id);
+        awaited.extend(into.filter(|edge| edge.state == EdgeState::Pending).map(|edge| edge.upstream_execution_id));
+        after = page.next;
+        if after.is_none() || awaited.len() >= HOLDERS_MAX {
+            break;
+        }
+    }
+    awaited.truncate(HOLDERS_MAX);
+    let upstream = |info: ExecutionInfo| Upstream {
+        node: info.node,
+        execution_id: info.execution_id,
+        public_state: info.public_state,
+    };
+    Ok(described(store, awaited).await?.into_iter().map(upstream).collect())
+}
+
+/// Executions as callers see them, without those that are gone.
+async fn described<S: EngineStore + ?Sized>(store: &S, ids: Vec<ExecutionId>) -> Answer<Vec<ExecutionInfo>> {
+    let read = |id: ExecutionId| async move {
+        match store.describe(&id).await {
+            Ok(info) => Ok(Some(info)),
+            Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let all: Vec<_> = stream::iter(ids).map(read).buffered(HOLDERS_MAX).try_collect().await?;
+    Ok(all.into_iter().flatten().collect())
+}
