@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesFill,
-    LanesPage, ListLanesArgs, ListingStep, RecountLaneArgs, SettleLaneArgs,
+    LanesPage, ListLanesArgs, ListingStep, RecountLaneArgs, RegisterClassesArgs, SettleLaneArgs,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::lane::Lane;
@@ -14,8 +14,8 @@ use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::query::DescribeLane;
 use ff_core::types::LaneId;
 use ff_script::lane::{
-    CountedLanes, ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_count_lanes, ff_recount_lane, ff_settle_lane,
-    lane_of_index,
+    CountedLanes, ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_count_lanes, ff_recount_lane, ff_register_classes,
+    ff_settle_lane, lane_of_index,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
@@ -66,6 +66,14 @@ impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
         let lane = Entry::Lane(args.lane.within(&args.namespace));
         self.calls.directory.note(&self.calls, &[lane]).await?;
         Ok(ff_configure_lane(&*self.calls, &self.partitions, args).await?)
+    }
+}
+
+impl Handle<RegisterClassesArgs, Lane> for ValkeyBackend {
+    async fn handle(&self, args: RegisterClassesArgs) -> Answer<Lane> {
+        let lane = Entry::Lane(args.lane.within(&args.namespace));
+        self.calls.directory.note(&self.calls, &[lane]).await?;
+        Ok(ff_register_classes(&*self.calls, &self.partitions, args).await?)
     }
 }
 

@@ -5,13 +5,16 @@ use crate::due::Due;
 use crate::execution::{Execution, Phase};
 use crate::keys::IndexKeys;
 use crate::state::PublicState;
-use crate::types::{Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId};
+use crate::types::{
+    Kind, LaneId, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId,
+};
 
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
-    LaneEligible(LaneId),
-    LaneEligibleKind(LaneId, Kind),
+    /// What waits in a lane, of one requirement class.
+    LaneEligible(LaneId, RequirementClass),
+    LaneEligibleKind(LaneId, Kind, RequirementClass),
     LaneDelayed(LaneId),
     LaneActive(LaneId),
     LaneSuspended(LaneId),
@@ -44,8 +47,10 @@ impl Index {
     /// The key of this index on Valkey.
     pub fn key(&self, keys: &IndexKeys) -> String {
         match self {
-            Self::LaneEligible(lane) => keys.lane_eligible(lane),
-            Self::LaneEligibleKind(lane, kind) => keys.lane_eligible_kind(lane, kind),
+            Self::LaneEligible(lane, class) if class.is_plain() => keys.lane_eligible(lane),
+            Self::LaneEligible(lane, class) => keys.lane_eligible_class(lane, class),
+            Self::LaneEligibleKind(lane, kind, class) if class.is_plain() => keys.lane_eligible_kind(lane, kind),
+            Self::LaneEligibleKind(lane, kind, class) => keys.lane_eligible_kind_class(lane, kind, class),
             Self::LaneDelayed(lane) => keys.lane_delayed(lane),
             Self::LaneActive(lane) => keys.lane_active(lane),
             Self::LaneSuspended(lane) => keys.lane_suspended(lane),
@@ -89,8 +94,9 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     match &execution.phase {
         Phase::Waiting => {
             let score = eligible_score(execution.priority, execution.created_at);
-            entries.push((Index::LaneEligible(lane.clone()), score));
-            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone()), score));
+            let class = execution.class();
+            entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
+            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone(), class), score));
         }
         Phase::Delayed { until, .. } => entries.push((Index::LaneDelayed(lane), until.0)),
         Phase::Running { lease } => {
@@ -160,7 +166,7 @@ mod tests {
             let in_lane = entries(&execution).into_iter().filter(|(index, _)| {
                 matches!(
                     index,
-                    Index::LaneEligible(_)
+                    Index::LaneEligible(..)
                         | Index::LaneDelayed(_)
                         | Index::LaneActive(_)
                         | Index::LaneSuspended(_)

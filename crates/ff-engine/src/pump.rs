@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, PartitionStatus, ReadyLane};
+use ff_core::backend::{Answer, EngineStore, PartitionStatus};
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
@@ -223,8 +223,7 @@ impl Pump {
         }
         if let Some(membership) = &mut self.membership {
             let ready = swept.ready.into_iter();
-            let ready = ready.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head });
-            membership.announce(ready.collect());
+            membership.announce(ready.map(|ready| ready.hint(partition)).collect());
         }
     }
 
@@ -282,6 +281,7 @@ impl Pump {
             | Hint::SignalDelivered { .. }
             | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
+            | Hint::WorkersChanged
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

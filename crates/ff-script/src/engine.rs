@@ -9,6 +9,7 @@ use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::types::TimestampMs;
 
 use crate::lane::lane_of_index;
+use crate::record::class;
 use crate::server::ask;
 use crate::signature::{ConfigurePartitions, Now, Pump, Sweep};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
@@ -83,8 +84,9 @@ impl FromFcallResult for PartitionStatus {
         while !queues.is_empty() {
             let lane = lane_of_index(&queues.text()?).ok_or_else(|| ScriptError::parse("a lane cannot be read"))?;
             let kind = queues.read()?;
+            let class = class(&queues.text()?)?;
             let head = Head { behind: queues.read()?, created_at: TimestampMs(queues.read()?) };
-            ready.push(ReadyLane { lane, kind, head });
+            ready.push(ReadyLane { lane, kind, class, head });
         }
         Ok(Self { ready, next_due })
     }

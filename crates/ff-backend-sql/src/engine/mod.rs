@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, PartitionStatus, ReadyLane};
 use ff_core::contracts::Head;
 use ff_core::query::Sweep;
-use ff_core::types::{Kind, Priority};
+use ff_core::types::{Kind, Priority, RequirementClass};
 
 use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
@@ -33,13 +33,13 @@ impl Question for Sweep {
     }
 }
 
-/// The best of each kind of each lane that waits on a partition.
+/// The best of each class and kind of each lane that waits on a partition.
 pub(crate) async fn ready_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<ReadyLane>, SqlError> {
     let mut all = Vec::new();
-    // Goes from each kind of each lane to the next, and so past everything that waits behind a head.
-    let mut last = (String::new(), String::new());
-    while let Some(row) = first(reader, NEXT_READY, vec![partition.into(), text(&last.0), text(&last.1)]).await? {
-        last = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+    // Goes from each queue to the next, and so past everything that waits behind a head.
+    let mut last = [text(""), text(""), text("")];
+    while let Some(row) = first(reader, NEXT_READY, [vec![partition.into()], last.to_vec()].concat()).await? {
+        last = [text(row.text(0)?), text(row.text(1)?), text(row.text(2)?)];
         all.push(ready(&row)?);
     }
     Ok(all)
@@ -54,7 +54,8 @@ fn text(text: &str) -> Value {
 }
 
 fn ready(row: &Row) -> Result<ReadyLane, SqlError> {
-    let kind = Kind::parse(row.text(1)?).map_err(unreadable("a kind"))?;
-    let priority = Priority::new(row.int(2)?).map_err(unreadable("a priority"))?;
-    Ok(ReadyLane { lane: lane_of(row.text(0)?)?, kind, head: Head::new(priority, row.moment(3)?) })
+    let class = RequirementClass::parse(row.text(1)?).map_err(unreadable("a requirement class"))?;
+    let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
+    let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
+    Ok(ReadyLane { lane: lane_of(row.text(0)?)?, kind, class, head: Head::new(priority, row.moment(4)?) })
 }

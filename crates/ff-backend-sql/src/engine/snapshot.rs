@@ -13,7 +13,9 @@ use ff_core::lane::Lane;
 use ff_core::query::TakeSnapshot;
 use ff_core::signal::Position;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{
+    ExecutionId, IdempotencyKey, Kind, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs,
+};
 use ff_core::worker::Worker;
 
 use super::flows::add_flows;
@@ -108,10 +110,12 @@ impl Entries {
         let here = || [vec![partition.into()]];
         for row in reader.query(READY_ON, &here()).await?.iter().flatten() {
             let (id, lane) = (row.id(0, partition)?, lane_of(row.text(1)?)?);
-            let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
-            let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
-            let score = eligible_score(priority, row.moment(4)?);
-            for index in [Index::LaneEligible(lane.clone()), Index::LaneEligibleKind(lane, kind)] {
+            let class = RequirementClass::parse(row.text(2)?).map_err(unreadable("a requirement class"))?;
+            let kind = Kind::parse(row.text(3)?).map_err(unreadable("a kind"))?;
+            let priority = Priority::new(row.int(4)?).map_err(unreadable("a priority"))?;
+            let score = eligible_score(priority, row.moment(5)?);
+            let of_any_kind = Index::LaneEligible(lane.clone(), class.clone());
+            for index in [of_any_kind, Index::LaneEligibleKind(lane, kind, class)] {
                 snapshot.indexes.entry(index).or_default().insert(id, score);
             }
         }
@@ -144,7 +148,7 @@ impl Entries {
 
 /// Whether an index is a table of its own, apart from the rows of executions.
 fn is_table(index: &Index) -> bool {
-    matches!(index, Index::LaneEligible(_) | Index::LaneEligibleKind(..) | Index::InState(..) | Index::Tag(..))
+    matches!(index, Index::LaneEligible(..) | Index::LaneEligibleKind(..) | Index::InState(..) | Index::Tag(..))
 }
 
 /// Adds them to a snapshot.

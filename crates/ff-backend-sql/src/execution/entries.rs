@@ -51,6 +51,7 @@ fn ready(execution: &Execution) -> Vec<Key> {
     vec![vec![
         execution.id.partition().into(),
         execution.lane_key().as_str().into(),
+        execution.class().as_str().into(),
         execution.kind.as_str().into(),
         execution.priority.get().into(),
         execution.created_at.into(),

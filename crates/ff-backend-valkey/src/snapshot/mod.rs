@@ -19,7 +19,7 @@ use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, worker_partition};
 use ff_core::snapshot::Snapshot;
 use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 use ff_script::event::ff_read_feed;
 use ff_script::execution::{ExtraReads, ff_read_execution};
 use ff_script::lane::{ff_read_lanes, lane_of_index};
@@ -174,7 +174,7 @@ fn member<Member: FromStr<Err: Display>>(key: &str, id: &str) -> Answer<Member> 
 #[derive(Default)]
 struct Names {
     lanes: BTreeSet<LaneId>,
-    kinds: BTreeSet<(LaneId, Kind)>,
+    queues: BTreeSet<(LaneId, Kind, RequirementClass)>,
     instances: BTreeSet<WorkerInstanceId>,
     tenants: BTreeSet<Namespace>,
     labels: BTreeSet<(Namespace, TagKey, TagValue)>,
@@ -184,7 +184,7 @@ impl Names {
     fn add(&mut self, execution: &Execution) {
         let namespace = &execution.namespace;
         self.lanes.insert(execution.lane_key());
-        self.kinds.insert((execution.lane_key(), execution.kind.clone()));
+        self.queues.insert((execution.lane_key(), execution.kind.clone(), execution.class()));
         self.tenants.insert(namespace.clone());
         let labels = execution.tags.iter().map(|(key, value)| (namespace.clone(), key.clone(), value.clone()));
         self.labels.extend(labels);
@@ -203,14 +203,15 @@ impl Names {
             Index::Retention,
         ];
         for lane in self.lanes {
-            indexes.push(Index::LaneEligible(lane.clone()));
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
             indexes.push(Index::LaneSuspended(lane.clone()));
             indexes.push(Index::LaneBlockedDependencies(lane.clone()));
             indexes.push(Index::LaneTerminal(lane));
         }
-        indexes.extend(self.kinds.into_iter().map(|(lane, kind)| Index::LaneEligibleKind(lane, kind)));
+        let classes = self.queues.iter().map(|(lane, _, class)| (lane.clone(), class.clone())).collect::<BTreeSet<_>>();
+        indexes.extend(classes.into_iter().map(|(lane, class)| Index::LaneEligible(lane, class)));
+        indexes.extend(self.queues.into_iter().map(|(lane, kind, class)| Index::LaneEligibleKind(lane, kind, class)));
         indexes.extend(self.instances.into_iter().map(Index::WorkerLeases));
         for tenant in self.tenants {
             let states = PublicState::ALL.iter().filter(|state| has_state_index(**state));

@@ -8,7 +8,9 @@ use clap::Args;
 use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
-use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{
+    Capability, ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs,
+};
 use ff_core::worker::Worker;
 use ff_sdk::Client;
 use futures_util::future::{Either, select};
@@ -65,6 +67,10 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "JSON")]
     policy: Option<Input>,
 
+    /// A capability its worker must have, as in gpu or region=eu; may be given again
+    #[arg(long = "require", value_name = "CAPABILITY")]
+    requires: Vec<Capability>,
+
     #[command(flatten)]
     traced: TraceArgs,
 
@@ -114,6 +120,7 @@ impl Submit {
         if let Some(input) = self.policy {
             args.policy = input.policy()?;
         }
+        args.policy.routing_requirements.required_capabilities.extend(self.requires);
         Ok(args)
     }
 }

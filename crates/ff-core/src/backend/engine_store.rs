@@ -76,11 +76,20 @@ pub struct PartitionStatus {
     pub next_due: Option<TimestampMs>,
 }
 
-/// Executions of one kind are ready on a lane.
+/// Executions of one kind and requirement class are ready on a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadyLane {
     /// As indexes name it.
     pub lane: LaneId,
     pub kind: Kind,
+    pub class: RequirementClass,
     pub head: Head,
+}
+
+impl ReadyLane {
+    /// What announces it.
+    pub fn hint(self, partition: u16) -> Hint {
+        let Self { lane, kind, class, head } = self;
+        Hint::Ready { partition, lane, kind, class, head }
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn sweep(comparison: &Comparison, partition: u16) -> Result<(),
 }
 
 fn ordered(mut swept: PartitionStatus) -> PartitionStatus {
-    swept.ready.sort_by_key(|ReadyLane { lane, kind, .. }| (lane.clone(), kind.clone()));
+    swept.ready.sort_by_key(|ReadyLane { lane, kind, class, .. }| (lane.clone(), kind.clone(), class.clone()));
     swept
 }
 

@@ -217,6 +217,8 @@ impl Generator {
                     Policies::Timed,
                     Policies::Choosy,
                     Policies::Brief,
+                    Policies::Routed,
+                    Policies::RoutedFar,
                 ],
                 &[Policies::Invalid],
             ),

@@ -148,11 +148,11 @@ end
 local LEAVE, ENTER = {}, {}
 
 function LEAVE.waiting(e)
-  index.unwait(e.lane, e.core.kind, e.id)
+  index.unwait(e.lane, e.core.kind, e.core.class, e.id)
 end
 
 function ENTER.waiting(e)
-  index.wait(e.lane, e.core.kind, e.core.priority or 0, e.core.created_at, e.id)
+  index.wait(e.lane, e.core.kind, e.core.class, e.core.priority or 0, e.core.created_at, e.id)
 end
 
 function LEAVE.delayed(e)

@@ -82,7 +82,8 @@ pub async fn ff_count_lanes(
         let (Some(of), Some(standing)) = (of, standing) else {
             return Err(ScriptError::parse("ff_count_lanes counted what it was not asked for"));
         };
-        of.insert(*standing, depth);
+        let known = of.entry(*standing).or_default();
+        *known = known.with(depth);
     }
     Ok(CountedLanes { depths, configured })
 }
@@ -97,6 +98,14 @@ impl LaneFields {
             let first_at = first_at.filter(|_| standing != LaneStanding::Finished);
             if count > 0 {
                 depths.insert(standing, Depth { count, first_at });
+            }
+        }
+        let mut classed = row.nested()?;
+        while !classed.is_empty() {
+            let depth = Depth { count: classed.read()?, first_at: classed.maybe_read()?.map(TimestampMs) };
+            if depth.count > 0 {
+                let known = depths.entry(LaneStanding::Waiting).or_default();
+                *known = known.with(depth);
             }
         }
         Ok(Self { lane, depths })
