@@ -59,6 +59,12 @@ macro_rules! calls {
             "/v1/executions/{id}/deadline" OPERATE execution::extend_deadline:
                 ExtendDeadline(ExtendDeadlineArgs, execution_id: ExecutionId) -> DeadlineExtended, at most CONTROL_BODY_BYTES, refused [409],
                 "Moves the deadline of a live execution, sooner or later." => "From which deadline to which.";
+            "/v1/executions/{id}/hold" OPERATE execution::hold:
+                Hold(HoldArgs, execution_id: ExecutionId) -> HoldPlaced, at most CONTROL_BODY_BYTES, refused [409],
+                "Keeps an execution from being claimed until it is released. One that runs goes on." => "It is held.";
+            "/v1/executions/{id}/release" OPERATE execution::release_hold:
+                ReleaseHold(ReleaseHoldArgs, execution_id: ExecutionId) -> HoldReleased, at most CONTROL_BODY_BYTES, refused [409],
+                "Ends the hold of an execution." => "It is not held.";
             "/v1/executions/{id}/tags" STEER execution::set_tags:
                 SetTags(SetTagsArgs, execution_id: ExecutionId) -> Tagged, at most CONTROL_BODY_BYTES, refused [],
                 "Puts labels on an execution, and takes others away." => "All its labels.";
@@ -246,6 +252,15 @@ bodies! {
         /// Later than now.
         deadline_at: TimestampMs,
     }
+    /// Holds an execution.
+    Hold for HoldArgs(execution_id: ExecutionId) {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<String>,
+    }
+    /// Ends the hold of an execution.
+    ReleaseHold for ReleaseHoldArgs(execution_id: ExecutionId) {}
     /// Lets a flow end with its last member.
     CloseFlow for CloseFlowArgs(flow_id: FlowId) {}
 }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
+use ff_core::execution::Blocker;
 use ff_core::lane::Lane;
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::query::DescribeLane;
@@ -10,7 +11,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{LaneId, Namespace};
 
 use crate::error::SqlError;
-use crate::execution::{label_of_state, lane_of};
+use crate::execution::{label_of_reason, label_of_state, lane_of};
 use crate::queries::{DEPTH_ACTIVE, DEPTH_COMPLETED, DEPTH_IN_STATE, DEPTH_READY, NEXT_CONFIGURED_LANE, NEXT_LANE};
 use crate::schema::LANE;
 use crate::session::{Key, Put, Question, Read};
@@ -105,10 +106,16 @@ async fn depths(
     let active = on_each().map(|parameters| (DEPTH_ACTIVE, LaneStanding::Active, parameters));
     let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal()).filter_map(|state| {
         let (_, value) = label_of_state(*state)?;
-        Some((DEPTH_IN_STATE, standing_of(*state)?, vec![lane(), namespace.as_str().into(), value.into()]))
+        let parameters = vec![lane(), "".into(), namespace.as_str().into(), value.into()];
+        Some((DEPTH_IN_STATE, standing_of(*state)?, parameters))
+    });
+    let kept_back = KEPT_BACK.iter().filter_map(|(on, standing)| {
+        let (_, value) = label_of_reason(on.reason())?;
+        let suspended = PublicState::Suspended.as_str().into();
+        Some((DEPTH_IN_STATE, *standing, vec![lane(), suspended, namespace.as_str().into(), value.into()]))
     });
     let completed = finished.then(|| (DEPTH_COMPLETED, LaneStanding::Finished, vec![lane()]));
-    let asked: Vec<_> = waiting.chain(active).chain(in_state).chain(completed).collect();
+    let asked: Vec<_> = waiting.chain(active).chain(in_state).chain(kept_back).chain(completed).collect();
     let mut depths = Depths::new();
     for asked in asked.chunk_by(|(sql, ..), (next, ..)| sql == next) {
         let Some((sql, ..)) = asked.first() else { continue };
@@ -129,6 +136,14 @@ fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
     let first_at = has_age.then(|| row.moment(1)).transpose()?;
     Ok(Depth { count: row.count(0)?, first_at })
 }
+
+/// What executions that admission keeps back are counted as.
+const KEPT_BACK: [(Blocker, LaneStanding); 4] = [
+    (Blocker::Route, LaneStanding::BlockedByRoute),
+    (Blocker::Quota, LaneStanding::BlockedByQuota),
+    (Blocker::Budget, LaneStanding::BlockedByBudget),
+    (Blocker::Operator, LaneStanding::BlockedByOperator),
+];
 
 /// What a state that has a label is counted as.
 fn standing_of(state: PublicState) -> Option<LaneStanding> {

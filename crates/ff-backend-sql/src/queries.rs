@@ -220,14 +220,14 @@ pub(crate) const DEPTH_READY: &str = "SELECT count(*), min(created_at) FROM read
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by. The lane
-/// is compared last: all that are in the state are found by key.
+/// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by; or how many
+/// admission keeps back for a reason, which suspended ones may have as well. The lane is compared last: the others are found by key.
 pub(crate) const DEPTH_IN_STATE: &str = "\
     SELECT count(since), min(since) FROM (\
-        SELECT CASE WHEN execution.lane <> $1 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
-            WHEN tag.value = 'suspended' THEN execution.changed_at ELSE execution.created_at END AS since \
+        SELECT CASE WHEN execution.lane <> $1 OR execution.state = $2 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
+            WHEN tag.value = 'suspended' OR $2 = 'suspended' THEN execution.changed_at ELSE execution.created_at END AS since \
         FROM tag LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
-        WHERE tag.namespace = $2 AND tag.key = '' AND tag.value = $3) AS of_lane";
+        WHERE tag.namespace = $3 AND tag.key = '' AND tag.value = $4) AS of_lane";
 
 /// How many executions of a lane have completed. All others of the lane are looked at as well.
 pub(crate) const DEPTH_COMPLETED: &str = "\

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed, DeadlineExtended, DelayArgs, Delayed,
-    ExecutionEnd, ExecutionInfo, ExtendDeadlineArgs, FailArgs, Failed, ListArgs, Noted, Page, PriorityChanged,
-    ProgressArgs, ReplayArgs, Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged,
+    Attempts, BlockArgs, BlockedCount, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed,
+    DeadlineExtended, DelayArgs, Delayed, ExecutionEnd, ExecutionInfo, ExtendDeadlineArgs, FailArgs, Failed, HoldArgs,
+    HoldPlaced, HoldReleased, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReleaseHoldArgs, ReplayArgs,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged, UnblockArgs, UnblockedCount,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, TimestampMs};
 use ff_script::execution::{
-    ExtraReads, core_key, ff_cancel_execution, ff_change_priority, ff_delay_execution, ff_fail_execution,
-    ff_read_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress, moment,
+    ExtraReads, core_key, ff_block_executions, ff_cancel_execution, ff_change_priority, ff_delay_execution,
+    ff_fail_execution, ff_hold_execution, ff_read_execution, ff_release_hold, ff_replay_execution,
+    ff_set_execution_tags, ff_unblock_executions, ff_update_progress, moment,
 };
 use ff_script::signature::ExtendDeadline;
 use ff_script::{ScriptError, StoredExecution, ask_fields};
@@ -81,6 +83,10 @@ functions! {
     CancelArgs => Cancelled: |store, args| ff_cancel_execution(&*store.calls, args);
     ReplayArgs => Replayed: |store, args| ff_replay_execution(&*store.calls, args);
     ChangePriorityArgs => PriorityChanged: |store, args| ff_change_priority(&*store.calls, args);
+    HoldArgs => HoldPlaced: |store, args| ff_hold_execution(&*store.calls, args);
+    ReleaseHoldArgs => HoldReleased: |store, args| ff_release_hold(&*store.calls, args);
+    BlockArgs => BlockedCount: |store, args| ff_block_executions(&*store.calls, args);
+    UnblockArgs => UnblockedCount: |store, args| ff_unblock_executions(&*store.calls, args);
     ExtendDeadlineArgs => DeadlineExtended: |store, args| async {
         let ExtendDeadlineArgs { execution_id, deadline_at } = args;
         let call = ExtendDeadline { core: core_key(&execution_id), deadline_at: moment(deadline_at) }.call();

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
+use ff_core::execution::Blocker;
 use ff_core::index::Index;
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
 use ff_core::partition::{Partition, PartitionFamily};
@@ -62,7 +63,7 @@ impl ValkeyBackend {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
         let mut found = 0;
         for lane in self.some_lanes(partition).await? {
-            let blocked = Index::LaneBlockedDependencies(lane).key(&keys);
+            let blocked = Index::LaneBlocked(lane, Blocker::Dependencies).key(&keys);
             let members: Vec<ExecutionId> = self.some(&blocked, cmd("ZRANDMEMBER").arg(&blocked).arg(FEW)).await?;
             for member in members {
                 found += self.reconcile_member(&member).await?;

@@ -49,6 +49,8 @@ commands! { run(settings, typed):
     Attempts(settings),
     Steps(settings),
     Cancel(settings),
+    Hold(settings),
+    Release(settings),
     Replay(settings),
     Fork(settings),
     Flow(settings),

@@ -4,7 +4,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use ff_core::contracts::Filter;
-use ff_core::state::PublicState;
+use ff_core::execution::Blocker;
+use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
 
 use crate::exit::Usage;
@@ -16,6 +17,7 @@ pub(crate) enum Term {
     All,
     Lane(LaneId),
     State(PublicState),
+    Reason(BlockingReason),
     Kind(Kind),
     Tag(TagKey, TagValue),
     Since(TimeArg),
@@ -29,11 +31,13 @@ impl FromStr for Term {
         if text == "all" {
             return Ok(Self::All);
         }
-        let expected = || "must be lane=, state=, kind=, tag.KEY=, since= or until= and a value, or all".to_owned();
+        let expected =
+            || "must be lane=, state=, reason=, kind=, tag.KEY=, since= or until= and a value, or all".to_owned();
         let (field, value) = text.split_once('=').ok_or_else(expected)?;
         match field {
             "lane" => LaneId::parse(value).map(Self::Lane).map_err(|error| format!("lane: {error}")),
             "state" => value.parse().map(Self::State).map_err(|error| format!("state: {error}")),
+            "reason" => reason(value).map(Self::Reason).map_err(|error| format!("reason: {error}")),
             "kind" => Kind::parse(value).map(Self::Kind).map_err(|error| format!("kind: {error}")),
             "since" => value.parse().map(Self::Since).map_err(|error| format!("since: {error}")),
             "until" => value.parse().map(Self::Until).map_err(|error| format!("until: {error}")),
@@ -47,6 +51,22 @@ impl FromStr for Term {
     }
 }
 
+/// What executions wait for, as people say it: the word of the API, or what it is about.
+pub(crate) fn reason(word: &str) -> Result<BlockingReason, String> {
+    let blockers = [
+        ("route", Blocker::Route),
+        ("quota", Blocker::Quota),
+        ("budget", Blocker::Budget),
+        ("operator", Blocker::Operator),
+        ("hold", Blocker::Operator),
+    ];
+    let named = blockers.iter().find(|(name, on)| [*name, on.reason().as_str()].contains(&word));
+    named.map(|(_, on)| on.reason()).ok_or_else(|| {
+        let reasons = Blocker::OF_ADMISSION.map(|on| on.reason().as_str()).join(", ");
+        format!("must be one of route, quota, budget, hold, or {reasons}")
+    })
+}
+
 /// The filter of a namespace that all terms make together.
 pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) -> Result<Filter, Usage> {
     let mut filter = Filter::everything(namespace);
@@ -55,6 +75,7 @@ pub(crate) fn build(namespace: Namespace, terms: Vec<Term>, now: TimestampMs) ->
             Term::All => {}
             Term::Lane(lane) => once("lane", &mut filter.lane, lane)?,
             Term::State(state) => once("state", &mut filter.state, state)?,
+            Term::Reason(reason) => once("reason", &mut filter.blocking_reason, reason)?,
             Term::Kind(kind) => once("kind", &mut filter.kind, kind)?,
             Term::Since(when) => once("since", &mut filter.created_from, when.moment(now))?,
             Term::Until(when) => once("until", &mut filter.created_until, when.moment(now))?,
@@ -123,6 +144,9 @@ mod tests {
         assert_eq!(filter.tags.first_key_value().unwrap().1.as_str(), "a=b");
         assert_eq!(filter.created_from, Some(TimestampMs(2_800_000)));
         assert_eq!(filter.created_until, Some(TimestampMs(9_000_000)));
+        for word in ["reason=hold", "reason=paused_by_operator"] {
+            assert_eq!(of(&[word]).unwrap().blocking_reason, Some(BlockingReason::PausedByOperator));
+        }
         assert_eq!(of(&["all"]), Ok(Filter::everything(Namespace::default_name())));
     }
 
@@ -132,6 +156,7 @@ mod tests {
             ["lane", "all"],
             ["colour=red", "all"],
             ["state=done", "all"],
+            ["reason=waiting_for_worker", "all"],
             ["lane=a", "lane=b"],
             ["tag.a=1", "tag.a=2"],
             ["since=1h", "until=2h"],

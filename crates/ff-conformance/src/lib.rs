@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 
+mod admission;
 mod api_key;
 mod event;
 mod execution;

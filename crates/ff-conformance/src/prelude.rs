@@ -5,7 +5,9 @@ pub(crate) use ff_core::backend::Answer;
 pub(crate) use ff_core::contracts::*;
 pub(crate) use ff_core::engine_error::{Code, EngineError, Refusal};
 pub(crate) use ff_core::event::{EventCursor, EventKind, SealedPlaces};
-pub(crate) use ff_core::execution::{AttemptOutcome, Failure, FinishedBy, Origin, Outcome, Progress, Tags};
+pub(crate) use ff_core::execution::{
+    AttemptOutcome, BlockDetail, Blocker, Failure, FinishedBy, Origin, Outcome, Progress, Tags,
+};
 pub(crate) use ff_core::flow::{
     CancelPolicy, EdgeState, FlowEvent, FlowEventKind, FlowState, GroupState, Join, OnSatisfied, PassMode, member_id,
 };

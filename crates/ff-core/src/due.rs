@@ -20,6 +20,8 @@ pub enum Due {
     AttemptTimeout,
     LeaseExpiry,
     Delayed,
+    /// What it is blocked on has room again.
+    Unblock,
     PendingWaitpoint,
     /// Its dependents have not all been notified of its end.
     Dependents,
@@ -36,6 +38,7 @@ impl Due {
         Due::AttemptTimeout,
         Due::LeaseExpiry,
         Due::Delayed,
+        Due::Unblock,
         Due::PendingWaitpoint,
         Due::Dependents,
         Due::Siblings,
@@ -43,10 +46,10 @@ impl Due {
     ];
 
     /// Those that change the execution itself when their moment has come.
-    const MOMENTS: &[Due] = Self::ALL.split_at(6).0;
+    const MOMENTS: &[Due] = Self::ALL.split_at(7).0;
 
-    /// The index of its moments, where it has one of executions. Delays are found in their lanes, and waitpoints made
-    /// ahead have an index of waitpoints.
+    /// The index of its moments, where it has one of executions. Delays are found in their lanes, blocked executions by
+    /// their blocker, and waitpoints made ahead have an index of waitpoints.
     pub fn index(self) -> Option<Index> {
         match self {
             Self::Deadline => Some(Index::ExecutionDeadline),
@@ -56,7 +59,7 @@ impl Due {
             Self::Dependents => Some(Index::DispatchBacklog),
             Self::Siblings => Some(Index::PendingCancelGroups),
             Self::Retention => Some(Index::Retention),
-            Self::Delayed | Self::PendingWaitpoint => None,
+            Self::Delayed | Self::Unblock | Self::PendingWaitpoint => None,
         }
     }
 
@@ -66,6 +69,7 @@ impl Due {
             Self::AttemptTimeout => Some(execution::time_out(execution, nonce, now)),
             Self::LeaseExpiry => Some(lease::expire(execution, now)),
             Self::Delayed => Some(execution::promote(execution, now)),
+            Self::Unblock => Some(execution::unblock(execution, now)),
             Self::SuspensionTimeout => Some(suspension::expire(execution, now)),
             Self::PendingWaitpoint => Some(suspension::expire_pending(execution, now)),
             Self::Dependents | Self::Siblings | Self::Retention => None,
@@ -87,6 +91,7 @@ impl Execution {
             (Due::AttemptTimeout, Phase::Running { lease }) => lease.timeout_at,
             (Due::LeaseExpiry, Phase::Running { lease }) => Some(lease.until),
             (Due::Delayed, Phase::Delayed { until, .. }) => Some(*until),
+            (Due::Unblock, Phase::Blocked { on, until }) if on.is_admission() => *until,
             (Due::SuspensionTimeout, Phase::Suspended { suspension }) => suspension.timeout_at,
             (Due::PendingWaitpoint, _) => self.pending_waitpoints.iter().map(|pending| pending.expires_at).min(),
             _ => None,
@@ -112,7 +117,7 @@ pub fn fire(execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Ch
 /// Fires everything of one execution that is due, and notes whose time ran out.
 fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &mut ExpiryCounts) -> Option<Change> {
     let mut fired: Option<Change> = None;
-    // Each firing ends a lease, a delay, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
+    // Each firing ends a lease, a delay, a block, a suspension's timeout, a waitpoint or the execution, so this ends too; a retry
     // without backoff and without a worker has nothing due.
     loop {
         let current = fired.as_ref().map_or(execution, |change| &change.after);

@@ -16,6 +16,7 @@ error_table! {
     InvalidExecutionId "invalid_execution_id" Terminal 400 "This is not the id of an execution.";
     InvalidPolicyJson "invalid_policy_json" Terminal 400 "The policy has a field that is unknown or out of range.";
     InvalidTagKey "invalid_tag_key" Terminal 400 "The key of a label is not a name a label can have.";
+    InvalidBlockingReason "invalid_blocking_reason" Terminal 400 "An execution cannot be blocked for this reason.";
 
     // Lease.
     StaleLease "stale_lease" Terminal 409 "Someone else has held this execution since; this holder's time is over.";
@@ -124,7 +125,6 @@ error_table! {
     InvalidClaimGrant "invalid_claim_grant" Retryable 409 "There is no grant for this worker to claim this execution.";
     ClaimGrantExpired "claim_grant_expired" Retryable 409 "The grant ran out before it was used.";
     CapabilityMismatch "capability_mismatch" Retryable 409 "The worker lacks a capability the execution requires.";
-    InvalidBlockingReason "invalid_blocking_reason" Terminal 400 "An execution cannot be blocked for this reason.";
     // Streams.
     StreamClosed "stream_closed" Terminal 409 "The attempt has ended, and its stream with it.";
     StreamAlreadyClosed "stream_already_closed" Informational 409 "The stream was closed before.";

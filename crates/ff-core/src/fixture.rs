@@ -34,13 +34,19 @@ impl ExecutionFixture {
     }
 
     pub(crate) fn with(work: &SubmitArgs, now: TimestampMs) -> Self {
+        let mut fixture = Self::waiting(work, now);
+        fixture.claim(now);
+        fixture
+    }
+
+    /// Work that was submitted at a moment.
+    pub(crate) fn waiting(work: &SubmitArgs, now: TimestampMs) -> Self {
         let partition = work.execution_id(&PartitionConfig::default()).partition();
         let mut model = Model::default();
         model.set_ring(partition, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
         let mut fixture =
             Self { model, entropy: SeededEntropy::new(1), id: work.execution_id(&PartitionConfig::default()) };
         fixture.ask(work.clone(), now).unwrap();
-        fixture.claim(now);
         fixture
     }
 

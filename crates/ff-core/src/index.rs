@@ -2,9 +2,9 @@
 //! applies the difference between before and after, and a checker can recompute every index.
 
 use crate::due::Due;
-use crate::execution::{Execution, Phase};
+use crate::execution::{Blocker, Execution, Phase};
 use crate::keys::IndexKeys;
-use crate::state::PublicState;
+use crate::state::{BlockingReason, PublicState};
 use crate::types::{
     Kind, LaneId, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId,
 };
@@ -19,7 +19,8 @@ pub enum Index {
     LaneActive(LaneId),
     LaneSuspended(LaneId),
     LaneTerminal(LaneId),
-    LaneBlockedDependencies(LaneId),
+    /// What is blocked, by its blocker. Those of flows are in one index, under the dependencies.
+    LaneBlocked(LaneId, Blocker),
     DispatchBacklog,
     PendingCancelGroups,
     WorkerLeases(WorkerInstanceId),
@@ -33,6 +34,8 @@ pub enum Index {
     NamespaceExecutions(Namespace),
     /// The executions of a tenant in an exceptional state (failed, cancelled, expired …).
     InState(Namespace, PublicState),
+    /// The executions of a tenant that wait for something admission asks for.
+    InReason(Namespace, BlockingReason),
     /// The executions with a label.
     Tag(Namespace, TagKey, TagValue),
 }
@@ -55,7 +58,13 @@ impl Index {
             Self::LaneActive(lane) => keys.lane_active(lane),
             Self::LaneSuspended(lane) => keys.lane_suspended(lane),
             Self::LaneTerminal(lane) => keys.lane_terminal(lane),
-            Self::LaneBlockedDependencies(lane) => keys.lane_blocked_dependencies(lane),
+            Self::LaneBlocked(lane, on) => match on {
+                Blocker::Dependencies | Blocker::Staging | Blocker::Reopening => keys.lane_blocked_dependencies(lane),
+                Blocker::Route => keys.lane_blocked_route(lane),
+                Blocker::Quota => keys.lane_blocked_quota(lane),
+                Blocker::Budget => keys.lane_blocked_budget(lane),
+                Blocker::Operator => keys.lane_blocked_operator(lane),
+            },
             Self::DispatchBacklog => keys.dispatch_backlog(),
             Self::PendingCancelGroups => keys.pending_cancel_groups(),
             Self::SuspensionTimeout => keys.suspension_timeout(),
@@ -67,6 +76,7 @@ impl Index {
             Self::AllExecutions => keys.all_executions(),
             Self::NamespaceExecutions(namespace) => keys.namespace_executions(namespace),
             Self::InState(namespace, state) => keys.in_state(namespace, *state),
+            Self::InReason(namespace, reason) => keys.in_reason(namespace, *reason),
             Self::Tag(namespace, key, value) => keys.tag(namespace, key, value),
         }
     }
@@ -104,7 +114,12 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
             entries.push((Index::WorkerLeases(lease.holder.worker_instance_id.clone()), lease.acquired_at.0));
         }
         Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
-        Phase::Blocked { .. } => entries.push((Index::LaneBlockedDependencies(lane), execution.created_at.0)),
+        Phase::Blocked { on, .. } if on.is_admission() => {
+            entries.push((Index::LaneBlocked(lane, *on), execution.changed_at.0));
+        }
+        Phase::Blocked { .. } => {
+            entries.push((Index::LaneBlocked(lane, Blocker::Dependencies), execution.created_at.0));
+        }
         Phase::Finished { at, .. } => entries.push((Index::LaneTerminal(lane), at.0)),
     }
     for due in Due::ALL {
@@ -122,13 +137,20 @@ pub fn has_state_index(state: PublicState) -> bool {
     !matches!(state, PublicState::Waiting | PublicState::Active | PublicState::Completed)
 }
 
+/// Whether what waits for this has an index of its own: for what admission asks for.
+pub fn has_reason_index(reason: BlockingReason) -> bool {
+    Blocker::OF_ADMISSION.iter().any(|on| on.reason() == reason)
+}
+
 /// The indexes a search walks, newest first: all of them are by creation, which never changes.
 fn searched_by(execution: &Execution) -> impl Iterator<Item = Index> {
     let (namespace, state) = (&execution.namespace, execution.public_state());
     let tenant = (!namespace.is_default()).then(|| Index::NamespaceExecutions(namespace.clone()));
     let in_state = has_state_index(state).then(|| Index::InState(namespace.clone(), state));
     let labels = execution.tags.iter().map(|(key, value)| Index::Tag(namespace.clone(), key.clone(), value.clone()));
-    tenant.into_iter().chain(in_state).chain(labels)
+    let reason = Some(execution.blocking_reason()).filter(|reason| has_reason_index(*reason));
+    let in_reason = reason.map(|reason| Index::InReason(namespace.clone(), reason));
+    tenant.into_iter().chain(in_state).chain(in_reason).chain(labels)
 }
 
 /// The waitpoints of an execution in the index of waitpoints made ahead, by when they expire.

@@ -43,6 +43,8 @@ pub const CLAIM_BYTES: usize = 4 * 1024 * 1024;
 pub const CLAIM_KINDS: usize = 256;
 /// Lanes one claim may name.
 pub const CLAIM_LANES: usize = 64;
+/// Executions one call blocks or unblocks. A store that runs one operation at a time is busy for that long.
+pub const BLOCK: usize = 64;
 /// How long a request may wait for something to happen.
 pub const LONG_POLL_MS: u64 = 60_000;
 

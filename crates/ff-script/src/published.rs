@@ -5,6 +5,7 @@ use ff_core::contracts::{
     Claimed, DeliverArgs, Delivered, ExpireSuspensionArgs, ExpireSuspensionResult, Grown, GrownEdge, JoinSpec, NodeSpec,
 };
 use ff_core::entropy::Nonce;
+use ff_core::execution::BlockDetail;
 use ff_core::flow::{EdgeState, GroupState, edge_id};
 use ff_core::keys::FlowKeyContext;
 use ff_core::lease::Holder;
@@ -12,19 +13,39 @@ use ff_core::partition::{Partition, PartitionConfig};
 use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, FlowId, TimestampMs, WaitpointId};
 
-use crate::execution::core_key;
+use crate::execution::{core_key, moment, word, written};
 use crate::flow::{Graph, flow_core_key, grown_edge};
 use crate::lease::ClaimTerms;
 use crate::server::{ask, ask_fields, ask_word};
 use crate::signal::{VerifiedToken, delivery};
 use crate::signature::{
-    AckCancelMember, AddExecutionToFlow, ApplyDependencyToChild, BufferSignalForPendingWaitpoint,
-    ClaimResumedExecution, DeliverSignal, DrainSiblingCancelGroup, EvaluateFlowEligibility, ExpireExecution,
-    ExpireSuspension, MarkLeaseExpiredIfDue, PromoteDelayed, ReconcileSiblingCancelGroup, SetEdgeGroupPolicy,
-    StageDependencyEdge,
+    AckCancelMember, AddExecutionToFlow, ApplyDependencyToChild, BlockExecutionForAdmission,
+    BufferSignalForPendingWaitpoint, ClaimResumedExecution, DeliverSignal, DrainSiblingCancelGroup,
+    EvaluateFlowEligibility, ExpireExecution, ExpireSuspension, MarkLeaseExpiredIfDue, PromoteDelayed,
+    ReconcileSiblingCancelGroup, SetEdgeGroupPolicy, StageDependencyEdge, UnblockExecution,
 };
 use crate::suspension::ExpireSuspensionOpKeys;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Takes an execution that may not run now out of its queue, and says how it stands then.
+pub async fn ff_block_execution_for_admission(
+    server: &dyn Server,
+    id: &ExecutionId,
+    detail: &BlockDetail,
+) -> Result<PublicState, ScriptError> {
+    let block = BlockExecutionForAdmission {
+        core: core_key(id),
+        on: word(detail.blocker()).to_owned(),
+        retry_at: detail.retry_at().map(moment),
+        detail: written(detail)?.into(),
+    };
+    ask_word(server, block.call()).await
+}
+
+/// Makes an execution ready again that admission has blocked, and says how it stands then.
+pub async fn ff_unblock_execution(server: &dyn Server, id: &ExecutionId) -> Result<PublicState, ScriptError> {
+    ask_word(server, UnblockExecution { core: core_key(id) }.call()).await
+}
 
 /// Adds one member.
 pub async fn ff_add_execution_to_flow(

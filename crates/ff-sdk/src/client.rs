@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{
     Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, ExecutionEnd, ExecutionInfo, FlowsPage,
-    ListArgs, ListFlowsArgs, Page, PartitionKids, ResumeArgs, Resumed, RevokeArgs, Revoked, RotateSecretArgs,
-    RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
+    HoldArgs, HoldPlaced, HoldReleased, ListArgs, ListFlowsArgs, Page, PartitionKids, ReleaseHoldArgs, ResumeArgs,
+    Resumed, RevokeArgs, Revoked, RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
@@ -168,6 +168,17 @@ impl Client {
     pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Cancelled, Error> {
         let args = CancelArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
         Ok(self.backend.cancel(args).await?)
+    }
+
+    /// Keeps an execution from being claimed until it is released. A running one goes on, and is held when it is ready again.
+    pub async fn hold(&self, id: &ExecutionId, reason: Option<&str>) -> Result<HoldPlaced, Error> {
+        let args = HoldArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
+        Ok(self.backend.hold(args).await?)
+    }
+
+    /// Ends the hold of an execution.
+    pub async fn release(&self, id: &ExecutionId) -> Result<HoldReleased, Error> {
+        Ok(self.backend.release_hold(ReleaseHoldArgs { execution_id: *id }).await?)
     }
 
     /// Delivers a signal to whatever waits for it.

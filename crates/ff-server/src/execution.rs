@@ -64,6 +64,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
         namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
         lane: params.word("lane")?,
         state: params.word("state")?,
+        blocking_reason: params.word("blocking_reason")?,
         kind: params.word("kind")?,
         tags: params.tags()?,
         created_from: params.number("created_from")?.map(TimestampMs),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ff_core::contracts::{BulkAction, BulkArgs, Filter};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
-use ff_core::state::PublicState;
+use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{Kind, LaneId, Namespace, TagValue, TimestampMs};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,10 @@ pub struct Bulk {
     pub lane: Option<LaneId>,
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub state: Option<PublicState>,
+    /// What they wait for, of what admission asks for: `waiting_for_capable_worker`, `waiting_for_quota`,
+    /// `waiting_for_budget` or `paused_by_operator`.
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
+    pub blocking_reason: Option<BlockingReason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Every one of these labels.
@@ -62,6 +66,10 @@ pub struct Bulk {
 pub enum BulkVerb {
     /// Live executions are cancelled.
     Cancel,
+    /// Live executions are held.
+    Hold,
+    /// Executions that are held are released.
+    Release,
     /// Finished executions are run again.
     Replay,
 }
@@ -72,8 +80,10 @@ impl TryFrom<String> for BulkVerb {
     fn try_from(word: String) -> Result<Self, Self::Error> {
         match word.as_str() {
             "cancel" => Ok(Self::Cancel),
+            "hold" => Ok(Self::Hold),
+            "release" => Ok(Self::Release),
             "replay" => Ok(Self::Replay),
-            _ => Err("must be one of cancel, replay"),
+            _ => Err("must be one of cancel, hold, release, replay"),
         }
     }
 }
@@ -82,6 +92,8 @@ impl Bulk {
     pub fn of(args: BulkArgs) -> Self {
         let (action, reason, requested_by, reopen_downstream) = match args.action {
             BulkAction::Cancel { reason, requested_by } => (BulkVerb::Cancel, reason, requested_by, false),
+            BulkAction::Hold { reason, requested_by } => (BulkVerb::Hold, reason, requested_by, false),
+            BulkAction::ReleaseHold => (BulkVerb::Release, None, None, false),
             BulkAction::Replay { reason, requested_by, reopen_downstream } => {
                 (BulkVerb::Replay, reason, requested_by, reopen_downstream)
             }
@@ -92,6 +104,7 @@ impl Bulk {
             namespace: Some(filter.namespace),
             lane: filter.lane,
             state: filter.state,
+            blocking_reason: filter.blocking_reason,
             kind: filter.kind,
             tags: filter.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
             created_from: filter.created_from,
@@ -109,16 +122,25 @@ impl Bulk {
     pub fn into_args(self) -> Result<BulkArgs, Refusal> {
         let (reason, requested_by, reopen_downstream) = (self.reason, self.requested_by, self.reopen_downstream);
         let action = match self.action {
-            BulkVerb::Cancel if reopen_downstream => {
+            BulkVerb::Cancel | BulkVerb::Hold | BulkVerb::Release if reopen_downstream => {
                 return Err(Refusal::invalid("reopen_downstream", "is allowed with the action replay only"));
             }
+            BulkVerb::Release if reason.is_some() => {
+                return Err(Refusal::invalid("reason", "is not allowed with the action release"));
+            }
+            BulkVerb::Release if requested_by.is_some() => {
+                return Err(Refusal::invalid("requested_by", "is not allowed with the action release"));
+            }
             BulkVerb::Cancel => BulkAction::Cancel { reason, requested_by },
+            BulkVerb::Hold => BulkAction::Hold { reason, requested_by },
+            BulkVerb::Release => BulkAction::ReleaseHold,
             BulkVerb::Replay => BulkAction::Replay { reason, requested_by, reopen_downstream },
         };
         let filter = Filter {
             namespace: self.namespace.unwrap_or_else(Namespace::default_name),
             lane: self.lane,
             state: self.state,
+            blocking_reason: self.blocking_reason,
             kind: self.kind,
             tags: tags(self.tags)?,
             created_from: self.created_from,
@@ -147,6 +169,7 @@ mod tests {
         let filter = Filter {
             kind: Some(Kind::parse("k").unwrap()),
             state: Some(PublicState::Failed),
+            blocking_reason: Some(BlockingReason::WaitingForQuota),
             tags: tags.into_iter().collect(),
             created_until: Some(TimestampMs(9)),
             ..Filter::everything(Namespace::parse("acme").unwrap())

@@ -148,7 +148,14 @@ impl Entries {
 
 /// Whether an index is a table of its own, apart from the rows of executions.
 fn is_table(index: &Index) -> bool {
-    matches!(index, Index::LaneEligible(..) | Index::LaneEligibleKind(..) | Index::InState(..) | Index::Tag(..))
+    matches!(
+        index,
+        Index::LaneEligible(..)
+            | Index::LaneEligibleKind(..)
+            | Index::InState(..)
+            | Index::InReason(..)
+            | Index::Tag(..)
+    )
 }
 
 /// Adds them to a snapshot.
@@ -182,7 +189,11 @@ pub(super) async fn add_operating(
 fn label(row: &Row) -> Result<Index, SqlError> {
     let namespace = Namespace::parse(row.text(0)?).map_err(unreadable("a namespace"))?;
     if row.text(1)?.is_empty() {
-        return Ok(Index::InState(namespace, row.text(2)?.parse().map_err(unreadable("a state"))?));
+        let word = row.text(2)?;
+        return match word.parse() {
+            Ok(reason) => Ok(Index::InReason(namespace, reason)),
+            Err(_) => Ok(Index::InState(namespace, word.parse().map_err(unreadable("a state"))?)),
+        };
     }
     let key = TagKey::parse(row.text(1)?).map_err(unreadable("a label"))?;
     Ok(Index::Tag(namespace, key, TagValue::parse(row.text(2)?).map_err(unreadable("a label"))?))

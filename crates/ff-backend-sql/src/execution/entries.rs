@@ -3,8 +3,8 @@
 
 use ff_core::contracts::Cursor;
 use ff_core::execution::{Execution, Phase};
-use ff_core::index::has_state_index;
-use ff_core::state::PublicState;
+use ff_core::index::{has_reason_index, has_state_index};
+use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::Namespace;
 
 use crate::schema::{DUE, LEASE, READY, TAG};
@@ -85,19 +85,27 @@ fn labels(execution: &Execution) -> Vec<Key> {
     let (namespace, place) = (&execution.namespace, Cursor::of(execution));
     let labels = execution.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let labels = labels.chain(label_of_state(execution.public_state()));
+    let labels = labels.chain(label_of_reason(execution.blocking_reason()));
     labels.map(|label| key_of_label(namespace, label, place)).collect()
 }
 
 fn has_same_labels(before: &Execution, after: &Execution) -> bool {
     let label_of_state = |execution: &Execution| label_of_state(execution.public_state());
+    let label_of_reason = |execution: &Execution| label_of_reason(execution.blocking_reason());
     before.tags == after.tags
         && before.is_staged() == after.is_staged()
         && label_of_state(before) == label_of_state(after)
+        && label_of_reason(before) == label_of_reason(after)
 }
 
 /// The label by which executions in a state are searched for, if the state has one. A label without a key is no other's.
 pub(crate) fn label_of_state(state: PublicState) -> Option<(&'static str, &'static str)> {
     has_state_index(state).then_some(("", state.as_str()))
+}
+
+/// The label by which executions that wait for something are searched for, if admission asks for it.
+pub(crate) fn label_of_reason(reason: BlockingReason) -> Option<(&'static str, &'static str)> {
+    has_reason_index(reason).then_some(("", reason.as_str()))
 }
 
 /// The row that says that the execution at a place in every listing has a label.

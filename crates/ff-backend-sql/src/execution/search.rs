@@ -5,7 +5,7 @@ use ff_core::limits;
 use ff_core::types::{ExecutionId, TimestampMs};
 use uuid::Uuid;
 
-use super::{STAGED, key_of_label, label_of_state};
+use super::{STAGED, key_of_label, label_of_reason, label_of_state};
 use crate::error::SqlError;
 use crate::queries::{WALK_LABEL, WALK_LANE, WALK_NAMESPACE};
 use crate::schema::TAG;
@@ -50,11 +50,12 @@ pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<Sea
     }
 }
 
-/// The index that is walked: of a label or a state that has one, or else of a lane or a namespace.
+/// The index that is walked: of a reason, a label or a state that has one, or else of a lane or a namespace.
 fn index(filter: &Filter) -> (&'static str, Vec<Value>) {
     let namespace = || Value::from(filter.namespace.as_str());
     let tag = filter.tags.first_key_value().map(|(key, value)| (key.as_str(), value.as_str()));
-    match (tag.or_else(|| label_of_state(filter.state?)), &filter.lane) {
+    let reason = filter.blocking_reason.and_then(label_of_reason);
+    match (reason.or(tag).or_else(|| label_of_state(filter.state?)), &filter.lane) {
         (Some((key, value)), _) => (WALK_LABEL, vec![namespace(), key.into(), value.into()]),
         (None, Some(lane)) => (WALK_LANE, vec![lane.within(&filter.namespace).as_str().into()]),
         (None, None) => (WALK_NAMESPACE, vec![namespace()]),
@@ -83,7 +84,8 @@ async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<V
             places.push(place(row)?);
         }
     }
-    for (key, value) in filter.tags.iter().skip(1) {
+    // The first label is walked, unless there is a reason.
+    for (key, value) in filter.tags.iter().skip(usize::from(filter.blocking_reason.is_none())) {
         if places.is_empty() {
             break;
         }

@@ -11,14 +11,15 @@ use std::str::FromStr;
 
 use ff_core::backend::Answer;
 use ff_core::change::KeyEntry;
+use ff_core::due::Due;
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::execution::{Execution, Phase};
-use ff_core::index::{Index, Score, has_state_index};
+use ff_core::execution::{Blocker, Execution, Phase};
+use ff_core::index::{Index, Score, has_reason_index, has_state_index};
 use ff_core::keys::{FlowIndexKeys, IndexKeys, idempotency_key};
 use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, worker_partition};
 use ff_core::snapshot::Snapshot;
-use ff_core::state::PublicState;
+use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 use ff_script::event::ff_read_feed;
 use ff_script::execution::{ExtraReads, ff_read_execution};
@@ -125,14 +126,17 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// What the store keeps beside the indexes that follow from the records: delays of all lanes together.
+    /// What the store keeps beside the indexes that follow from the records: the moments of all lanes together at which
+    /// delayed and blocked executions are ready.
     async fn strays(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
         let delayed = self.scores::<ExecutionId>(&keys.delayed()).await?;
         let in_lanes = snapshot.indexes.iter().filter(|(index, _)| matches!(index, Index::LaneDelayed(_)));
-        let expected: BTreeMap<_, _> = in_lanes.flat_map(|(_, members)| members.clone()).collect();
+        let mut expected: BTreeMap<_, _> = in_lanes.flat_map(|(_, members)| members.clone()).collect();
+        let until = |execution: &Execution| Some((execution.id, execution.due_at(Due::Unblock)?.0));
+        expected.extend(snapshot.executions.values().filter_map(until));
         for id in delayed.keys().chain(expected.keys()).collect::<BTreeSet<_>>() {
             if delayed.get(id) != expected.get(id) {
-                let what = format!("among all delays is {:?}, in its lane {:?}", delayed.get(id), expected.get(id));
+                let what = format!("among all delays is {:?}, by itself {:?}", delayed.get(id), expected.get(id));
                 snapshot.strays.push((*id, what));
             }
         }
@@ -206,7 +210,8 @@ impl Names {
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
             indexes.push(Index::LaneSuspended(lane.clone()));
-            indexes.push(Index::LaneBlockedDependencies(lane.clone()));
+            let blockers = Blocker::OF_ADMISSION.into_iter().chain([Blocker::Dependencies]);
+            indexes.extend(blockers.map(|on| Index::LaneBlocked(lane.clone(), on)));
             indexes.push(Index::LaneTerminal(lane));
         }
         let classes = self.queues.iter().map(|(lane, _, class)| (lane.clone(), class.clone())).collect::<BTreeSet<_>>();
@@ -216,6 +221,8 @@ impl Names {
         for tenant in self.tenants {
             let states = PublicState::ALL.iter().filter(|state| has_state_index(**state));
             indexes.extend(states.map(|state| Index::InState(tenant.clone(), *state)));
+            let reasons = BlockingReason::ALL.iter().filter(|reason| has_reason_index(**reason));
+            indexes.extend(reasons.map(|reason| Index::InReason(tenant.clone(), *reason)));
             indexes.extend((!tenant.is_default()).then_some(Index::NamespaceExecutions(tenant)));
         }
         indexes.extend(self.labels.into_iter().map(|(namespace, key, value)| Index::Tag(namespace, key, value)));

@@ -3,7 +3,7 @@
 use clap::Args;
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{Attempts, ExecutionInfo};
-use ff_core::execution::FinishedBy;
+use ff_core::execution::{BlockDetail, FinishedBy, Hold};
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::TimestampMs;
 
@@ -62,6 +62,8 @@ fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> 
     row("flow", info.flow_id.as_ref().map(ToString::to_string));
     row("node", info.node.as_ref().map(ToString::to_string));
     row("state", Some(state(info)));
+    row("held", info.hold.as_deref().map(|hold| held(hold, now)));
+    row("kept back", info.blocking_detail.as_deref().map(kept_back));
     row("until", moment(info.delayed_until));
     row("worker", info.lease.as_ref().map(|lease| lease.worker_instance_id.to_string()));
     row("lease ends", moment(info.lease.as_ref().map(|lease| lease.expires_at)));
@@ -99,6 +101,25 @@ fn revoked(attempts: &Attempts) -> Option<String> {
     attempts.leases.iter().rev().find_map(|lease| lease.reason.clone())
 }
 
+/// Since when an operator holds it, and who and why, as far as that was said.
+fn held(hold: &Hold, now: TimestampMs) -> String {
+    let by = hold.requested_by.as_ref().map(|who| format!("by {who}"));
+    let why = hold.reason.as_ref().map(|why| format!("({why})"));
+    [Some(span::relative(hold.at, now)), by, why].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// What keeps it back.
+fn kept_back(detail: &BlockDetail) -> String {
+    match detail {
+        BlockDetail::Route { class } => format!("no worker has {class}"),
+        BlockDetail::Quota { name, key, used, limit, .. } if key.is_empty() => {
+            format!("quota {name}: {used} of {limit} used")
+        }
+        BlockDetail::Quota { name, key, used, limit, .. } => format!("quota {name} for {key}: {used} of {limit} used"),
+        BlockDetail::Budget { name, dimension, .. } => format!("budget {name}: no {dimension} left"),
+    }
+}
+
 /// Why it was cancelled, and by whom, as far as that was said.
 fn cancelled(by: Option<&FinishedBy>) -> Option<String> {
     let FinishedBy::Cancel { reason, requested_by } = by? else { return None };
@@ -115,7 +136,9 @@ pub(super) fn blocked_on(started_at: Option<TimestampMs>) -> &'static str {
 /// The state in a word, with what it waits for when that is not plain from the word.
 pub(super) fn state(info: &ExecutionInfo) -> String {
     match (info.public_state, info.state.blocking_reason) {
-        (PublicState::Delayed, reason) | (PublicState::Waiting, reason) if reason != BlockingReason::None => {
+        (PublicState::Delayed | PublicState::Waiting | PublicState::RateLimited, reason)
+            if reason != BlockingReason::None =>
+        {
             format!("{}, {}", info.public_state, reason.as_str().replace('_', " "))
         }
         (PublicState::WaitingChildren, _) => format!("waiting ({})", blocked_on(info.started_at)),

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LaneStanding, ListLanesArgs, Setting};
+use ff_core::contracts::{ConfigureLaneArgs, Depths, LaneInfo, LaneStanding, ListLanesArgs, Setting};
 use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{LaneId, Namespace, TimestampMs};
@@ -160,11 +160,26 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
             count(LaneStanding::Active),
             count(LaneStanding::Delayed),
             count(LaneStanding::Suspended),
-            count(LaneStanding::WaitingChildren),
+            blocked(&lane.depths),
             count(LaneStanding::Finished),
         ]));
     }
     table
+}
+
+/// What is blocked: for its flow, and by each reason of admission that has some.
+fn blocked(depths: &Depths) -> String {
+    let count = |standing| depths.get(&standing).map_or(0, |depth| depth.count);
+    let reasons = [
+        (LaneStanding::BlockedByOperator, "held"),
+        (LaneStanding::BlockedByRoute, "route"),
+        (LaneStanding::BlockedByQuota, "quota"),
+        (LaneStanding::BlockedByBudget, "budget"),
+    ];
+    let reasons = reasons.map(|(standing, word)| (count(standing), word)).into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<_> = reasons.map(|(count, word)| format!("{count} {word}")).collect();
+    let in_flows = count(LaneStanding::WaitingChildren).to_string();
+    if words.is_empty() { in_flows } else { format!("{in_flows} ({})", words.join(", ")) }
 }
 
 fn count(text: &str) -> Result<Setting<u32>, String> {

@@ -4,7 +4,7 @@ use clap::Args;
 use ff_api::Page;
 use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs};
-use ff_core::state::PublicState;
+use ff_core::state::{BlockingReason, EligibilityState, PublicState};
 use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};
 use ff_sdk::Client;
 
@@ -20,9 +20,13 @@ use crate::{screen, span};
 /// List executions, newest first
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only those in this state: waiting, delayed, waiting_children, active, suspended, completed, failed, cancelled, expired, skipped
+    /// Only those in this state: waiting, delayed, rate_limited, waiting_children, active, suspended, completed, failed, cancelled, expired, skipped
     #[arg(long, value_name = "STATE")]
     state: Option<PublicState>,
+
+    /// Only those that are kept back for this reason: route, quota, budget or hold
+    #[arg(long, value_name = "REASON", value_parser = filter::reason)]
+    reason: Option<BlockingReason>,
 
     /// Only those of this lane
     #[arg(long, value_name = "LANE")]
@@ -62,6 +66,7 @@ impl List {
     fn into_filter(self, settings: &Settings) -> anyhow::Result<(Filter, Paging<Cursor>)> {
         let terms = [
             self.state.map(Term::State),
+            self.reason.map(Term::Reason),
             self.lane.map(Term::Lane),
             self.kind.map(Term::Kind),
             self.since.map(Term::Since),
@@ -114,7 +119,13 @@ fn tabulate(executions: &[ExecutionInfo], with_reason: bool, now: TimestampMs) -
 fn state(info: &ExecutionInfo) -> String {
     match info.public_state {
         PublicState::WaitingChildren => format!("waiting ({})", blocked_on(info.started_at)),
-        state => state.to_string(),
+        state => match info.state.eligibility_state {
+            EligibilityState::BlockedByOperator => format!("{state} (held)"),
+            EligibilityState::BlockedByRoute => format!("{state} (no capable worker)"),
+            EligibilityState::BlockedByQuota => format!("{state} (quota)"),
+            EligibilityState::BlockedByBudget => format!("{state} (budget)"),
+            _ => state.to_string(),
+        },
     }
 }
 

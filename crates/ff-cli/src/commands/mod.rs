@@ -45,7 +45,7 @@ pub(crate) use keys::Keys;
 pub(crate) use lanes::Lanes;
 pub(crate) use list::List;
 pub(crate) use migrate::Migrate;
-pub(crate) use operator::{Cancel, Replay, Revoke};
+pub(crate) use operator::{Cancel, Hold, Release, Replay, Revoke};
 pub(crate) use result::Result;
 pub(crate) use secrets::Secrets;
 pub(crate) use server::Server;

@@ -1,10 +1,11 @@
-//! Changing what becomes of an execution, or of many: stop it, run it again, take it from its worker.
+//! Changing what becomes of an execution, or of many: stop it, hold it, release it, run it again, take it from its worker.
 
 use std::io::IsTerminal;
 
 use anyhow::Context;
 use clap::Args;
-use ff_core::contracts::{ReplayArgs, Replayed};
+use ff_core::contracts::{HoldReleased, ReplayArgs, Replayed};
+use ff_core::state::PublicState;
 use ff_sdk::{Bulk, Client, Search};
 
 use super::many;
@@ -27,6 +28,36 @@ pub(crate) struct Cancel {
     /// Do not ask before every execution there is is cancelled
     #[arg(long, requires = "filter")]
     yes: bool,
+}
+
+/// Keep an execution from being claimed until it is released, or every one a filter means; one that runs goes on
+#[derive(Args)]
+#[command(
+    override_usage = "ff hold [OPTIONS] <ID>\n       ff hold [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
+)]
+pub(crate) struct Hold {
+    #[command(flatten)]
+    what: OneOrMany,
+}
+
+/// End the hold of an execution, or of every one a filter means
+#[derive(Args)]
+#[command(
+    visible_alias = "unhold",
+    override_usage = "ff release [OPTIONS] <ID>\n       ff release [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
+)]
+pub(crate) struct Release {
+    /// The execution: {fp:N}:<uuid>, quoted for the shell, or the uuid alone
+    #[arg(required_unless_present = "filter", conflicts_with = "filter")]
+    id: Option<IdArg>,
+
+    /// Every one of which this is true: lane=, state=, reason=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
+    #[arg(long, value_name = "FIELD=VALUE")]
+    filter: Vec<Term>,
+
+    /// Only say how many would be released
+    #[arg(long, requires = "filter")]
+    dry_run: bool,
 }
 
 /// Run an execution again after it ended, or every one a filter means
@@ -68,7 +99,7 @@ struct OneOrMany {
     #[arg(required_unless_present = "filter", conflicts_with = "filter")]
     id: Option<IdArg>,
 
-    /// Every one of which this is true: lane=, state=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
+    /// Every one of which this is true: lane=, state=, reason=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
     #[arg(long, value_name = "FIELD=VALUE")]
     filter: Vec<Term>,
 
@@ -101,6 +132,40 @@ impl Cancel {
         let cancelled = client.cancel(&id, reason.as_deref()).await?;
         let already = if cancelled.already { " already" } else { "" };
         settings.answer(&cancelled, || output::line(format_args!("{id} is{already} cancelled")))
+    }
+}
+
+impl Hold {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let OneOrMany { id, filter, dry_run, reason } = self.what;
+        let Some(id) = id else {
+            let begin = |client: &Client, search: Search| because(client.hold_all(search)?, reason.as_deref());
+            return many::act(settings, (filter, dry_run), "held", begin).await;
+        };
+        let client = settings.connect().await?.client();
+        let id = id.find(&client).await?;
+        let placed = client.hold(&id, reason.as_deref()).await?;
+        let already = if placed.already { " already" } else { "" };
+        let goes_on = match placed.public_state {
+            PublicState::Active => "; its worker goes on with it",
+            _ => "",
+        };
+        settings.answer(&placed, || output::line(format_args!("{id} is{already} held{goes_on}")))
+    }
+}
+
+impl Release {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let Some(id) = self.id else {
+            let begin = |client: &Client, search: Search| client.release_all(search);
+            return many::act(settings, (self.filter, self.dry_run), "released", begin).await;
+        };
+        let client = settings.connect().await?.client();
+        let id = id.find(&client).await?;
+        let released = client.release(&id).await?;
+        let HoldReleased { public_state, already } = released;
+        let was = if already { "was not held" } else { "is released" };
+        settings.answer(&released, || output::line(format_args!("{id} {was}; it is {public_state}")))
     }
 }
 

@@ -10,7 +10,7 @@ mod workers;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::execution::{Attempt, AttemptSlot, Execution, Outcome, Phase};
+use crate::execution::{Attempt, AttemptSlot, Blocker, Execution, Outcome, Phase};
 use crate::index::{Index, Score, entries};
 use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
@@ -120,6 +120,21 @@ fn shape(execution: &Execution) -> Vec<String> {
         (Phase::Suspended { .. }, AttemptSlot::Next(_)) => wrong.push("is suspended without an attempt".into()),
         (Phase::Finished { .. }, AttemptSlot::Open(_)) => wrong.push("is finished with an attempt open".into()),
         _ => {}
+    }
+    if execution.hold.is_some() && execution.phase == Phase::Waiting {
+        wrong.push("an operator holds it, yet it can be claimed".into());
+    }
+    let detail = execution.blocked_by.as_ref().map(|detail| detail.blocker());
+    let kept_back = match execution.phase {
+        Phase::Blocked { on: Blocker::Operator, .. } if execution.hold.is_none() => {
+            wrong.push("is blocked on an operator without a hold".into());
+            None
+        }
+        Phase::Blocked { on, .. } if on.is_admission() && on != Blocker::Operator => Some(on),
+        _ => None,
+    };
+    if detail != kept_back {
+        wrong.push(format!("is blocked on {kept_back:?}, and says that it is on {detail:?}"));
     }
     wrong
 }

@@ -10,6 +10,7 @@ pub use follow::follow;
 use serde::{Deserialize, Serialize};
 
 use crate::execution::Outcome;
+use crate::state::BlockingReason;
 use crate::suspension::ResumedBy;
 use crate::types::{AttemptIndex, ExecutionId, Priority, TimestampMs};
 
@@ -46,8 +47,14 @@ pub enum EventKind {
     Suspended,
     /// It waits for the members it added to its flow.
     WaitsForChildren,
-    /// Its join is decided, or another reason it was blocked is gone.
-    Unblocked,
+    /// It is ready otherwise, and kept back; by an operator also from the moment on at which it is ready.
+    Blocked {
+        reason: BlockingReason,
+    },
+    /// What it was blocked on is gone, such as the upstreams it waited for.
+    Unblocked {
+        reason: BlockingReason,
+    },
     Released {
         by: ResumedBy,
     },

@@ -64,7 +64,7 @@ fn delay(execution: &Execution, args: &DelayArgs, now: TimestampMs) -> Result<Ch
     let later = args.start.later_than(now);
     let phase = match later {
         Some(until) => Phase::Delayed { until, why: DelayReason::Holder },
-        None => Phase::Waiting,
+        None => execution.ready_phase(),
     };
     let until = later.unwrap_or(now);
     let mut change = execution.end_lease(phase, LeaseEnding::Delayed { until }, None, now);

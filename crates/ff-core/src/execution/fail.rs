@@ -101,8 +101,8 @@ impl Execution {
             return self.finish(end, now);
         }
         let retry_at = now + self.policy.retry_policy.backoff.delay_ms(self.retries, nonce.jitter());
-        let phase =
-            if retry_at > now { Phase::Delayed { until: retry_at, why: DelayReason::Backoff } } else { Phase::Waiting };
+        let backoff = Phase::Delayed { until: retry_at, why: DelayReason::Backoff };
+        let phase = if retry_at > now { backoff } else { self.ready_phase() };
         let next = Origin::Retry { of: self.current_index() };
         let end = (cause.outcome, Some(failure), next);
         let mut change = self.end_lease(phase, (cause.ending)(Some(retry_at)), Some(end), now);

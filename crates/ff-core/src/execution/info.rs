@@ -39,6 +39,8 @@ impl Execution {
             trace: self.trace.clone(),
             steps: self.steps.map_or(0, |counter| counter.count),
             forked_from: self.forked_from.as_ref().map(|origin| origin.execution_id),
+            hold: self.hold.clone().filter(|_| !self.is_finished()),
+            blocking_detail: self.blocked_by.clone(),
         };
         match &self.phase {
             Phase::Waiting => {}

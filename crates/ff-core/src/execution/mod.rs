@@ -1,12 +1,14 @@
 //! Executions: work that is submitted, attempted, and ended exactly once.
 
 mod attempt;
+mod block;
 mod cancel;
 mod complete;
 pub mod contracts;
 mod deadline;
 mod delay;
 mod fail;
+mod hold;
 mod info;
 mod phase;
 mod priority;
@@ -20,9 +22,11 @@ mod tag;
 mod time_out;
 
 pub use attempt::{Attempt, AttemptEnd, AttemptOutcome, Failure, Origin};
+pub use block::{BlockDetail, unblock};
 pub use cancel::cancel;
 pub use complete::complete;
 pub use deadline::expire;
+pub use hold::Hold;
 pub use phase::{Blocker, DelayReason, FinishedBy, Outcome, Phase};
 pub use promote::promote;
 pub(crate) use record::End;

@@ -48,7 +48,7 @@ pub enum DelayReason {
 }
 
 /// What an execution is blocked on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blocker {
     /// Its upstreams in its flow.
@@ -57,6 +57,53 @@ pub enum Blocker {
     Staging,
     /// Its dependents, which learn first that it runs again.
     Reopening,
+    /// A worker that has what it requires.
+    Route,
+    /// A quota that is used up.
+    Quota,
+    /// A budget that is used up.
+    Budget,
+    /// An operator, who holds it.
+    Operator,
+}
+
+impl Blocker {
+    /// Those by which an execution that is ready is kept from being claimed.
+    pub const OF_ADMISSION: [Blocker; 4] = [Self::Route, Self::Quota, Self::Budget, Self::Operator];
+
+    /// Whether it keeps back what is ready otherwise, and not what waits for the rest of its flow.
+    pub fn is_admission(self) -> bool {
+        Self::OF_ADMISSION.contains(&self)
+    }
+
+    /// What an execution that is blocked on it waits for, in the words of the state.
+    pub fn reason(self) -> BlockingReason {
+        match self {
+            Self::Dependencies | Self::Staging | Self::Reopening => BlockingReason::WaitingForChildren,
+            Self::Route => BlockingReason::WaitingForCapableWorker,
+            Self::Quota => BlockingReason::WaitingForQuota,
+            Self::Budget => BlockingReason::WaitingForBudget,
+            Self::Operator => BlockingReason::PausedByOperator,
+        }
+    }
+
+    fn public_state(self) -> PublicState {
+        match self {
+            Self::Dependencies | Self::Staging | Self::Reopening => PublicState::WaitingChildren,
+            Self::Quota | Self::Budget => PublicState::RateLimited,
+            Self::Route | Self::Operator => PublicState::Waiting,
+        }
+    }
+
+    fn eligibility(self) -> EligibilityState {
+        match self {
+            Self::Dependencies | Self::Staging | Self::Reopening => EligibilityState::BlockedByDependencies,
+            Self::Route => EligibilityState::BlockedByRoute,
+            Self::Quota => EligibilityState::BlockedByQuota,
+            Self::Budget => EligibilityState::BlockedByBudget,
+            Self::Operator => EligibilityState::BlockedByOperator,
+        }
+    }
 }
 
 /// How an execution ended.
@@ -120,11 +167,27 @@ impl From<Outcome> for PublicState {
 }
 
 impl Execution {
+    /// Where it goes when nothing of its own keeps it from being claimed.
+    pub fn ready_phase(&self) -> Phase {
+        match self.hold {
+            Some(_) => Phase::Blocked { on: Blocker::Operator, until: None },
+            None => Phase::Waiting,
+        }
+    }
+
+    /// Whether nothing but admission keeps it from being claimed.
+    pub fn is_ready(&self) -> bool {
+        match self.phase {
+            Phase::Blocked { on, .. } => on.is_admission(),
+            _ => self.phase == Phase::Waiting,
+        }
+    }
+
     pub fn public_state(&self) -> PublicState {
         match &self.phase {
             Phase::Delayed { .. } => PublicState::Delayed,
             Phase::Waiting => PublicState::Waiting,
-            Phase::Blocked { .. } => PublicState::WaitingChildren,
+            Phase::Blocked { on, .. } => on.public_state(),
             Phase::Running { .. } => PublicState::Active,
             Phase::Suspended { .. } => PublicState::Suspended,
             Phase::Finished { outcome, .. } => (*outcome).into(),
@@ -142,7 +205,7 @@ impl Execution {
             eligibility_state: match self.phase {
                 Phase::Waiting => EligibilityState::EligibleNow,
                 Phase::Delayed { .. } => EligibilityState::NotEligibleUntilTime,
-                Phase::Blocked { .. } => EligibilityState::BlockedByDependencies,
+                Phase::Blocked { on, .. } => on.eligibility(),
                 Phase::Running { .. } | Phase::Suspended { .. } | Phase::Finished { .. } => {
                     EligibilityState::NotApplicable
                 }
@@ -166,13 +229,14 @@ impl Execution {
         }
     }
 
-    fn blocking_reason(&self) -> BlockingReason {
+    /// What it waits for.
+    pub fn blocking_reason(&self) -> BlockingReason {
         match &self.phase {
             Phase::Waiting => BlockingReason::WaitingForWorker,
             Phase::Delayed { why: DelayReason::Backoff, .. } => BlockingReason::WaitingForRetryBackoff,
             Phase::Delayed { why: DelayReason::Resume, .. } => BlockingReason::WaitingForResumeDelay,
             Phase::Delayed { .. } => BlockingReason::WaitingForDelay,
-            Phase::Blocked { .. } => BlockingReason::WaitingForChildren,
+            Phase::Blocked { on, .. } => on.reason(),
             Phase::Suspended { suspension } if suspension.escalated_at.is_some() => BlockingReason::PausedByOperator,
             Phase::Suspended { suspension } => (&suspension.reason).into(),
             Phase::Running { .. } | Phase::Finished { .. } => BlockingReason::None,

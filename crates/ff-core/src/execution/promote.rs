@@ -2,12 +2,12 @@
 
 use crate::change::Change;
 use crate::event::{Event, EventKind};
-use crate::execution::{Execution, Phase};
+use crate::execution::Execution;
 use crate::types::TimestampMs;
 
-/// Lets a delayed execution wait for a worker.
+/// Makes a delayed execution ready.
 pub fn promote(execution: &Execution, now: TimestampMs) -> Change {
-    let mut change = execution.enter(Phase::Waiting, now);
+    let mut change = execution.enter(execution.ready_phase(), now);
     change.events.push(Event::new(&execution.id, now, EventKind::Promoted));
     change
 }

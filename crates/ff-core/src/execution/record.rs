@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
-use crate::execution::{Attempt, AttemptEnd, AttemptOutcome, Blocker, Failure, FinishedBy, Origin, Outcome, Phase};
+use crate::execution::{
+    Attempt, AttemptEnd, AttemptOutcome, BlockDetail, Blocker, Failure, FinishedBy, Hold, Origin, Outcome, Phase,
+};
 use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
@@ -90,6 +92,12 @@ pub struct Execution {
     /// Its place in a flow, when it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub membership: Option<Box<Membership>>,
+    /// The operator's hold. It applies whenever the execution is ready, until it is released or the execution is replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Box<Hold>>,
+    /// What keeps it back, while it is blocked on its route, a quota or a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<Box<BlockDetail>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
@@ -270,6 +278,7 @@ impl Execution {
         let mut change = self.unchanged();
         change.after.phase = phase;
         change.after.changed_at = now;
+        change.after.blocked_by = None;
         change
     }
 

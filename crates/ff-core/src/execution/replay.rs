@@ -91,10 +91,11 @@ fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<
 }
 
 impl Execution {
-    /// Another life under the same id. It has no steps behind it.
+    /// Another life under the same id. It has no steps behind it, and an operator's hold ended with the life before.
     pub(crate) fn afresh(&self, origin: Origin, now: TimestampMs) -> Change {
         let mut change = self.enter(Phase::Waiting, now);
         let after = &mut change.after;
+        after.hold = None;
         after.replays += 1;
         after.started_at = None;
         after.retries = 0;

@@ -239,6 +239,8 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         forked_from: None,
         last_suspension: None,
         membership: None,
+        hold: None,
+        blocked_by: None,
     }
 }
 

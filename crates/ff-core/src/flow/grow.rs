@@ -169,7 +169,7 @@ impl Step<'_> {
             Phase::Delayed { until, .. } => Some(until),
             _ => None,
         };
-        let waits = matches!(child.phase, Phase::Waiting | Phase::Delayed { .. });
+        let waits = child.is_ready() || matches!(child.phase, Phase::Delayed { .. });
         if waits && group.state != GroupState::Satisfied {
             self.write(child.enter(Phase::Blocked { on: Blocker::Dependencies, until }, self.now))?;
         }

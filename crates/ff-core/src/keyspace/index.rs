@@ -2,7 +2,7 @@
 
 use super::keys;
 use crate::partition::Partition;
-use crate::state::PublicState;
+use crate::state::{BlockingReason, PublicState};
 use crate::types::{Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 
 /// Builds the keys of one partition of executions.
@@ -64,7 +64,7 @@ keys! { IndexKeys { tag }
     attempt_timeout() => "ff:idx:{tag}:attempt_timeout";
     /// Live executions, by deadline.
     execution_deadline() => "ff:idx:{tag}:execution_deadline";
-    /// Delayed executions of all lanes, by their time.
+    /// Delayed executions of all lanes, by their time, and those blocked until a moment, by that moment.
     delayed() => "ff:idx:{tag}:delayed";
     /// Suspensions, by when they time out.
     suspension_timeout() => "ff:idx:{tag}:suspension_timeout";
@@ -79,6 +79,8 @@ keys! { IndexKeys { tag }
     namespace_executions(namespace: &Namespace) => "ff:idx:{tag}:ns:{namespace}:executions";
     /// Every execution of a tenant here in an exceptional state (failed, cancelled, expired …), by creation.
     in_state(namespace: &Namespace, state: PublicState) => "ff:idx:{tag}:ns:{namespace}:state:{state}";
+    /// Every execution of a tenant here that waits for something admission asks for, by creation.
+    in_reason(namespace: &Namespace, reason: BlockingReason) => "ff:idx:{tag}:ns:{namespace}:reason:{reason}";
     /// Every execution here with this label, by creation: the truth behind the directory of labels.
     tag(namespace: &Namespace, key: &TagKey, value: &TagValue) => "ff:idx:{tag}:tag:{namespace}:{key}:{value}";
     /// Upstreams whose dependents have not all been notified yet.

@@ -2,7 +2,7 @@
 
 use crate::change::Change;
 use crate::event::{Event, EventKind};
-use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Origin, Outcome, Phase};
+use crate::execution::{AttemptOutcome, End, Execution, Failure, FinishedBy, Origin, Outcome};
 use crate::lease::LeaseEnding;
 use crate::types::{Kind, TimestampMs};
 
@@ -28,7 +28,7 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
     }
     let next = Origin::Reclaim { of: execution.current_index() };
     let end = (AttemptOutcome::LeaseExpired, None, next);
-    let mut change = execution.end_lease(Phase::Waiting, LeaseEnding::Expired, Some(end), now);
+    let mut change = execution.end_lease(execution.ready_phase(), LeaseEnding::Expired, Some(end), now);
     change.after.reclaims += 1;
     change.events.push(Event::new(&execution.id, now, EventKind::LeaseExpired));
     change
@@ -38,6 +38,7 @@ pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
 mod tests {
     use super::*;
     use crate::engine_error::Code;
+    use crate::execution::Phase;
     use crate::samples::{at, held, running};
 
     #[test]

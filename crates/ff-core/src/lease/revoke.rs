@@ -63,7 +63,7 @@ pub fn revoke(execution: &Execution, args: &RevokeArgs, now: TimestampMs) -> Res
         (Phase::Running { lease }, _) if named(lease.fence.lease_id) => {
             let next = Origin::Reclaim { of: execution.current_index() };
             let end = (AttemptOutcome::LeaseRevoked, None, next);
-            let mut change = execution.end_lease(Phase::Waiting, LeaseEnding::Revoked, Some(end), now);
+            let mut change = execution.end_lease(execution.ready_phase(), LeaseEnding::Revoked, Some(end), now);
             change.leases.iter_mut().for_each(|lease| lease.reason.clone_from(&args.reason));
             change.events.push(Event::new(&execution.id, now, EventKind::LeaseRevoked));
             Ok(change)

@@ -63,7 +63,7 @@ fn lane_of(index: &Index) -> Option<&LaneId> {
         | Index::LaneActive(lane)
         | Index::LaneSuspended(lane)
         | Index::LaneTerminal(lane)
-        | Index::LaneBlockedDependencies(lane) => Some(lane),
+        | Index::LaneBlocked(lane, _) => Some(lane),
         _ => None,
     }
 }

@@ -48,6 +48,9 @@ macro_rules! operations {
                 change_priority: ChangePriority(ChangePriorityArgs) -> PriorityChanged(PriorityChanged);
                 /// Moves the deadline of a live execution, sooner or later.
                 extend_deadline: ExtendDeadline(ExtendDeadlineArgs) -> DeadlineExtended(DeadlineExtended);
+                /// Keeps a live execution from being claimed until it is released. One that runs goes on.
+                hold: Hold(HoldArgs) -> HoldPlaced(HoldPlaced);
+                release_hold: ReleaseHold(ReleaseHoldArgs) -> HoldReleased(HoldReleased);
                 set_tags: SetTags(SetTagsArgs) -> Tagged(Tagged);
                 /// The holder gives up its lease and waits, unless the condition is met already.
                 suspend: Suspend(SuspendArgs) -> Suspended(Suspended);
@@ -96,6 +99,10 @@ macro_rules! operations {
                 claim_granted: ClaimGranted(GrantedClaimArgs) -> GrantClaimed(GrantedClaims) from ClaimGranted(GrantedClaim);
                 recount_lane: RecountLane(RecountLaneArgs) -> LaneRecounted(LaneCount);
                 settle_lane: SettleLane(SettleLaneArgs) -> LaneSettled(LaneSettled);
+                /// Takes executions that may not run now out of the queues. Those that do not wait under the given epoch are left alone.
+                block: Block(BlockArgs) -> BlockedCount(BlockedCount);
+                /// Makes executions ready again that are blocked on something. Others are left alone.
+                unblock: Unblock(UnblockArgs) -> UnblockedCount(UnblockedCount);
                 sweep_worker: SweepWorker(SweepWorkerArgs) -> WorkerSwept(SweptWorker);
                 /// Keeps a partition's feed of events going for [`crate::limits::FOLLOWED_MS`].
                 follow: Follow(FollowArgs) -> Followed(Feed);

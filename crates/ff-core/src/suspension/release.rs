@@ -19,7 +19,7 @@ impl Execution {
         now: TimestampMs,
     ) -> Change {
         let phase = match delay_ms {
-            0 => Phase::Waiting,
+            0 => self.ready_phase(),
             ms => Phase::Delayed { until: now + ms, why: DelayReason::Resume },
         };
         let mut change = self.enter(phase, now);

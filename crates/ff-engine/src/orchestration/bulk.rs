@@ -1,7 +1,7 @@
-//! Cancelling or replaying many executions: each is an operation of its own.
+//! Cancelling, holding, releasing or replaying many executions: each is an operation of its own.
 
 use ff_core::backend::{Answer, EngineStore};
-use ff_core::contracts::{BulkAction, BulkArgs, BulkPage, CancelArgs, ReplayArgs};
+use ff_core::contracts::{BulkAction, BulkArgs, BulkPage, CancelArgs, HoldArgs, ReleaseHoldArgs, ReplayArgs};
 use ff_core::types::ExecutionId;
 use futures_util::{StreamExt, stream};
 
@@ -34,6 +34,10 @@ async fn act_on<S: EngineStore + ?Sized>(store: &S, action: BulkAction, executio
         BulkAction::Cancel { reason, requested_by } => {
             store.cancel(CancelArgs { execution_id, reason, requested_by }).await.map(drop)
         }
+        BulkAction::Hold { reason, requested_by } => {
+            store.hold(HoldArgs { execution_id, reason, requested_by }).await.map(drop)
+        }
+        BulkAction::ReleaseHold => store.release_hold(ReleaseHoldArgs { execution_id }).await.map(drop),
         BulkAction::Replay { reason, requested_by, reopen_downstream } => {
             let args = ReplayArgs { reason, requested_by, reopen_downstream, ..ReplayArgs::new(execution_id) };
             store.replay(args).await.map(drop)

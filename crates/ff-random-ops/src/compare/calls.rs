@@ -123,8 +123,10 @@ async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) ->
     refusal(match operation {
         Operation::Claim(args) => way.claim(args).await.map(Output::Claims),
         work @ (Operation::Submit(_) | Operation::GrowFlow(_)) => way.perform_work(work).await.map(Output::Reply),
-        // Only an engine fires what is due.
-        Operation::Pump(_) => store.perform(operation).await.map(Output::Reply),
+        // Only an engine fires what is due and keeps back what may not run.
+        Operation::Pump(_) | Operation::Block(_) | Operation::Unblock(_) => {
+            store.perform(operation).await.map(Output::Reply)
+        }
         other => way.calls().perform(other).await.map(Output::Reply),
     })
 }

@@ -1,5 +1,6 @@
 //! Choosing the next transition: mostly one that can work, now and then one that must be refused.
 
+mod admission;
 mod flow;
 mod graph;
 mod operator;
@@ -46,6 +47,8 @@ pub struct Generator {
     adjustments: Chance,
     /// Likewise for steps.
     steps: Chance,
+    /// And for what keeps executions back that are ready.
+    admission: Chance,
     mix: Mix,
     jobs: u32,
     /// Flows so far; the number of the next.
@@ -64,7 +67,20 @@ impl Generator {
         let beginning = if mix.messages { operator::limited_lane() } else { Vec::new() };
         let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
         let steps = Chance::new(seed.rotate_left(32) ^ 5);
-        Self { chance, adjustments, steps, mix, jobs: 0, flows: 0, head: None, staged, last: None, beginning }
+        let admission = Chance::new(seed.rotate_left(16) ^ 9);
+        Self {
+            chance,
+            adjustments,
+            steps,
+            admission,
+            mix,
+            jobs: 0,
+            flows: 0,
+            head: None,
+            staged,
+            last: None,
+            beginning,
+        }
     }
 
     /// The next transition; now and then the last one again, as if its reply had been lost. What has become due is often
@@ -87,6 +103,9 @@ impl Generator {
     fn another(&mut self, reference: &Reference) -> Transition {
         if self.steps.one_in(if self.mix.flows > 50 { 30 } else { 9 }) {
             return self.step(reference);
+        }
+        if self.admission.one_in(if self.mix.flows > 50 { 30 } else { 14 }) {
+            return self.keep_back(reference);
         }
         let Mix { flows, operators, suspensions, .. } = self.mix;
         match self.chance.below(100) {

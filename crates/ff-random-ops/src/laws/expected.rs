@@ -51,6 +51,8 @@ fn is_about_others(step: &Step<'_>) -> bool {
             id
         }
         Operation::Cancel(args) => args.execution_id,
+        Operation::Hold(args) => args.execution_id,
+        Operation::ReleaseHold(args) => args.execution_id,
         Operation::Replay(args) => args.execution_id,
         Operation::Revoke(args) => args.execution_id,
         Operation::Fork(args) => args.execution_id,
@@ -108,6 +110,8 @@ fn expected(
             Phase::Finished { .. } => Err(Code::ExecutionNotActive),
             _ => Ok(Effect::Done),
         },
+        Operation::Hold(args) => holding(found(&args.execution_id)?, true),
+        Operation::ReleaseHold(args) => holding(found(&args.execution_id)?, false),
         Operation::Replay(args) => match found(&args.execution_id)? {
             live if !live.is_finished() => Err(Code::ExecutionNotTerminal),
             spent if spent.replays >= spent.policy.max_replay_count => Err(Code::MaxReplaysExhausted),
@@ -169,6 +173,15 @@ fn submission(
         && existing.kind == args.kind
         && existing.fingerprint == args.payload.fingerprint();
     if same { Ok(Effect::Answered) } else { Err(Code::IdempotencyConflict) }
+}
+
+/// An execution that lives is held or released once.
+fn holding(execution: &Execution, is_to_be_held: bool) -> Result<Effect, Code> {
+    match execution.phase {
+        Phase::Finished { .. } => Err(Code::ExecutionNotActive),
+        _ if execution.hold.is_some() == is_to_be_held => Ok(Effect::Answered),
+        _ => Ok(Effect::Done),
+    }
 }
 
 fn revocation(execution: &Execution, args: &RevokeArgs) -> Result<Effect, Code> {

@@ -1,9 +1,10 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, Resumed, Revoked, Rotated, StagedFlow,
-    StepRecorded, Submitted, SubmittedFlow,
+    BlockedCount, Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, HoldPlaced, HoldReleased,
+    Resumed, Revoked, Rotated, StagedFlow, StepRecorded, Submitted, SubmittedFlow, UnblockedCount,
 };
+use ff_core::execution::Execution;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::signal::Effect;
@@ -18,6 +19,12 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
     let expected = match reply {
         Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
+        // A flow that is being cancelled may end its member in the same step.
+        Reply::HoldPlaced(_) | Reply::HoldReleased(_) if has_ended(after, operation) => return Ok(()),
+        Reply::HoldPlaced(first) => Reply::HoldPlaced(HoldPlaced { already: true, ..*first }),
+        Reply::HoldReleased(first) => Reply::HoldReleased(HoldReleased { already: true, ..*first }),
+        Reply::BlockedCount(_) => Reply::BlockedCount(BlockedCount { blocked: 0 }),
+        Reply::UnblockedCount(_) => Reply::UnblockedCount(UnblockedCount { unblocked: 0 }),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
@@ -85,6 +92,16 @@ fn has_a_place(operation: &Operation) -> bool {
 fn is_refused_at_its_end(after: &Model, operation: &Operation) -> bool {
     let subject = adjustment::subject(operation).filter(|_| !adjustment::takes_ended(operation));
     subject.is_some_and(|id| after.find(&id).is_some_and(is_member))
+}
+
+/// Whether an execution that was held or released has ended.
+fn has_ended(after: &Model, operation: &Operation) -> bool {
+    let subject = match operation {
+        Operation::Hold(args) => args.execution_id,
+        Operation::ReleaseHold(args) => args.execution_id,
+        _ => return false,
+    };
+    after.find(&subject).is_some_and(Execution::is_finished)
 }
 
 /// Whether a change of a graph has a key under which it is known again.

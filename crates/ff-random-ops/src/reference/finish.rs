@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use ff_core::backend::ReadyLane;
 use ff_core::clock::Clock;
 use ff_core::contracts::{
-    AllotArgs, ClaimArgs, CloseFlowArgs, CompleteArgs, ConfigureLaneArgs, PumpArgs, RecountLaneArgs, ResumeArgs,
-    SettleLaneArgs,
+    AllotArgs, ClaimArgs, CloseFlowArgs, CompleteArgs, ConfigureLaneArgs, PumpArgs, RecountLaneArgs, ReleaseHoldArgs,
+    ResumeArgs, SettleLaneArgs, UnblockArgs,
 };
-use ff_core::execution::Phase;
+use ff_core::execution::{Blocker, Execution, Phase};
 use ff_core::lane::LaneState;
 use ff_core::limits::RECOUNT_MS;
 use ff_core::operation::Operation;
@@ -57,12 +57,14 @@ impl Reference {
         Err("I20: the run does not come to an end".into())
     }
 
-    /// Completes what can be claimed, resumes what is suspended and closes what is open; false when there is none.
+    /// Completes what can be claimed, resumes what is suspended, lets go what is kept back and closes what is open; false
+    /// when there is none.
     fn work(&mut self, entropy: &SharedEntropy) -> bool {
         let suspended = |phase: &Phase| matches!(phase, Phase::Suspended { .. });
         let decide = |id| Operation::Resume(ResumeArgs::new(id, OperatorDecision::Approve));
         let mut operations: Vec<_> =
             self.model.executions().filter(|one| suspended(&one.phase)).map(|one| decide(one.id)).collect();
+        operations.extend(self.model.executions().filter_map(let_go));
         let open = self.model.flows().filter(|flow| flow.held_open);
         operations.extend(open.map(|flow| Operation::CloseFlow(CloseFlowArgs { flow_id: flow.id })));
         let held = self.model.executions().filter_map(|one| match &one.phase {
@@ -120,5 +122,17 @@ impl Reference {
         let allotted = self.ask(all, entropy.draw()).map_err(|refusal| refusal.to_string())?;
         let granted = allotted.grant.map_or(0, |grant| grant.n);
         if granted == limit { Ok(()) } else { Err(format!("I14: {granted} of a limit of {limit} are left")) }
+    }
+}
+
+/// The operation that lets an execution go which is ready and kept back.
+fn let_go(execution: &Execution) -> Option<Operation> {
+    let (execution_id, partition) = (execution.id, execution.id.partition());
+    match execution.phase {
+        Phase::Blocked { on: Blocker::Operator, .. } => Some(Operation::ReleaseHold(ReleaseHoldArgs { execution_id })),
+        Phase::Blocked { on: from, .. } if from.is_admission() => {
+            Some(Operation::Unblock(UnblockArgs { partition, executions: vec![execution_id], from }))
+        }
+        _ => None,
     }
 }

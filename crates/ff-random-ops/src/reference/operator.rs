@@ -1,17 +1,18 @@
 //! Requests of operators, worker processes and readers of events, and how the model answers them.
 
 use ff_core::contracts::{
-    AllotArgs, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage, FollowArgs, Grant,
-    GrantedClaimArgs, HeartbeatArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs, RegisterWorkerArgs,
-    SettleLaneArgs, SweepWorkerArgs,
+    AllotArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage,
+    FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, HoldArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs,
+    RegisterWorkerArgs, ReleaseHoldArgs, SettleLaneArgs, SweepWorkerArgs, UnblockArgs,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
 use ff_core::event::EventCursor;
+use ff_core::execution::Execution;
 use ff_core::lane::Lane;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::lane_partition;
-use ff_core::types::{LaneId, Namespace, WorkerInstanceId};
+use ff_core::types::{LaneId, LeaseEpoch, Namespace, WorkerInstanceId};
 use ff_core::view::View;
 
 use super::{Call, Reference, vocabulary};
@@ -74,6 +75,27 @@ impl Reference {
                 Call::Events(EventsArgs { after, namespace: None, execution: None, limit: *limit })
             }
             Order::Adjust { job, adjustment } => Call::One(Box::new(adjustment.operation(self.id(*job), self.now()))),
+            Order::Hold { job, reason } => {
+                let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
+                let requested_by = vocabulary::requester(&reason);
+                one(HoldArgs { execution_id, reason, requested_by })
+            }
+            Order::ReleaseHold { job } => one(ReleaseHoldArgs { execution_id: self.id(*job) }),
+            Order::Block { jobs, on, in_ms, is_late } => {
+                let retry_at = in_ms.map(|ms| self.now() + ms);
+                let target = |job: &u32| {
+                    let execution_id = self.id(*job);
+                    let epoch = self.model.find(&execution_id).map_or(LeaseEpoch(0), Execution::epoch);
+                    let lease_epoch = if *is_late { epoch.next() } else { epoch };
+                    BlockTarget { execution_id, lease_epoch, detail: vocabulary::detail(*on, retry_at) }
+                };
+                one(BlockArgs { partition: self.partition_of(jobs), executions: jobs.iter().map(target).collect() })
+            }
+            Order::Unblock { jobs, from } => one(UnblockArgs {
+                partition: self.partition_of(jobs),
+                executions: jobs.iter().map(|job| self.id(*job)).collect(),
+                from: vocabulary::blocker(*from),
+            }),
             Order::Register { worker, namespace, ttl_ms } => one(RegisterWorkerArgs {
                 worker_instance_id: instance(*worker),
                 worker_id: vocabulary::holder(*worker).worker_id,
@@ -112,6 +134,10 @@ impl Reference {
                 one(SettleLaneArgs { namespace: home(), lane: lane(), counts })
             }
         }
+    }
+
+    fn partition_of(&self, jobs: &[u32]) -> u16 {
+        jobs.first().map_or(0, |job| self.id(*job).partition())
     }
 
     /// The last grant the home of the default lane gave a partition.

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use ff_core::contracts::{RotateSecretArgs, SubmitArgs};
-use ff_core::execution::Tags;
+use ff_core::execution::{BlockDetail, Blocker, Tags};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
 use ff_core::token::Secret;
 use ff_core::trace::TraceContext;
-use ff_core::types::{Capability, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, WorkerId, WorkerInstanceId};
+use ff_core::types::{
+    Capability, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, TimestampMs, WorkerId,
+    WorkerInstanceId,
+};
 use uuid::Uuid;
 
 pub(crate) use crate::adjustment::label;
@@ -46,6 +49,24 @@ pub(crate) fn trace(nth: u32) -> Option<Box<TraceContext>> {
 /// Uuids spread over the partitions as real ones do.
 pub(crate) fn uuid(job: u32) -> Uuid {
     Uuid::from_u128((u128::from(job) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))
+}
+
+/// What an execution is blocked on; the last number is for one that no call may name.
+pub(crate) fn blocker(nth: u8) -> Blocker {
+    [Blocker::Route, Blocker::Quota, Blocker::Budget, Blocker::Operator][usize::from(nth)]
+}
+
+/// What keeps an execution back.
+pub(crate) fn detail(on: u8, retry_at: Option<TimestampMs>) -> BlockDetail {
+    let name = "a limit".to_owned();
+    match blocker(on) {
+        Blocker::Quota => {
+            let (policy_id, key) = (QuotaPolicyId::from_uuid(uuid(on.into())), "\u{e9}\"".to_owned());
+            BlockDetail::Quota { policy_id, name, key, used: 2, limit: 2, retry_at }
+        }
+        Blocker::Budget => BlockDetail::Budget { name, dimension: "tokens".into(), retry_at },
+        _ => BlockDetail::Route { class: "gpu,region=eu".into() },
+    }
 }
 
 pub(crate) fn namespace(nth: u8) -> Namespace {

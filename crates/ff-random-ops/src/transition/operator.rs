@@ -12,6 +12,27 @@ pub enum Order {
         job: u32,
         adjustment: Adjustment,
     },
+    Hold {
+        job: u32,
+        reason: Option<usize>,
+    },
+    ReleaseHold {
+        job: u32,
+    },
+    /// Admission keeps executions of the first one's partition back.
+    Block {
+        jobs: Vec<u32>,
+        /// A number of what they are blocked on.
+        on: u8,
+        /// Until so long from now.
+        in_ms: Option<u64>,
+        /// Whether the epochs it shows are those of later leases.
+        is_late: bool,
+    },
+    Unblock {
+        jobs: Vec<u32>,
+        from: u8,
+    },
     Configure {
         namespace: u8,
         lane: u8,

@@ -3,7 +3,7 @@
 //!
 //! `FF_MODEL_STEPS` says how many transitions each test takes, `FF_RANDOM_SEED` where to begin.
 
-use ff_random_ops::laws::{EXECUTION_MOVES, SUSPENSION_MOVES, adjustment_moves};
+use ff_random_ops::laws::{ADMISSION_MOVES, EXECUTION_MOVES, SUSPENSION_MOVES, adjustment_moves};
 use ff_random_ops::{Adjustment, Coverage, Mix, Setup, number, runs};
 
 /// Transitions of all runs together, unless more are asked for: enough for everything below to happen.
@@ -14,7 +14,7 @@ const RUN: usize = 100;
 #[test]
 fn the_laws_hold_for_executions() {
     let coverage = take(Mix::EXECUTIONS, TRANSITIONS, RUN, false);
-    let moves = EXECUTION_MOVES.iter().map(|name| (*name, 1));
+    let moves = EXECUTION_MOVES.iter().chain(ADMISSION_MOVES).map(|name| (*name, 1));
     let least = EXECUTIONS.iter().copied().chain(Adjustment::each_at_least(100));
     coverage.assert_at_least(least.chain(moves).chain(once(EXECUTIONS_ONCE)));
     coverage.assert_at_least(adjustment_moves().iter().map(|name| (name.as_str(), 1)));
@@ -61,7 +61,7 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("invalid_input", 30),
     ("limit_exceeded", 100),
     ("submitted duplicate", 200),
-    ("appended", 40),
+    ("appended", 20),
     ("invalid_offset", 2),
     ("invalid_frame_type", 2),
     ("step recorded", 200),
@@ -115,7 +115,7 @@ const SUSPENSIONS_ONCE: &str = "suspended, waitpoint created, waitpoint closed, 
 const FLOWS: &[(&str, usize)] = &[
     ("flow staged", 10),
     ("flow submitted", 100),
-    ("flow submitted duplicate", 100),
+    ("flow submitted duplicate", 80),
     ("flow created", 20),
     ("flow grown", 100),
     ("flow closed", 20),

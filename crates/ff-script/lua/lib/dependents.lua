@@ -91,7 +91,7 @@ function dependents.admit(e)
     step.cascaded()
     finish(e, SKIPPED, moment)
   else
-    event_feed.to(e, 'unblocked')
+    event_feed.to(e, 'unblocked', 'reason', 'waiting_for_children')
     phase.delayed(e, until_ms or moment, 'submitted', moment)
   end
   step.write(e)

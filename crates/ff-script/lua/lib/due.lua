@@ -51,6 +51,14 @@ local TABLE = {
   },
   {
     at = function(e)
+      return phase.reason(e.core.blocked_on) and e.core.blocked_until
+    end,
+    fire = function(e, moment)
+      phase.admit(e, moment)
+    end,
+  },
+  {
+    at = function(e)
       return e.core.pending_waitpoints and pending.first(e) or nil
     end,
     fire = function(e, moment)
@@ -126,7 +134,7 @@ local function due_in(name, offset, most, moment)
   if (here.memory.earliest[name] or moment) > moment then
     return {}
   end
-  local last = moment + index.lead(name)
+  local last = moment + flow_index.lead(name)
   return call('ZRANGE', keys.index(name), '-inf', last, 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES')
 end
 
@@ -168,7 +176,7 @@ function due.flows(most, moment)
   for _, name in ipairs(FLOW_INDEXES) do
     local flat = due_in(name, 0, most, moment)
     for nth = 1, #flat, 2 do
-      found[#found + 1], first[flat[nth]] = flat[nth], tonumber(flat[nth + 1]) - index.lead(name)
+      found[#found + 1], first[flat[nth]] = flat[nth], tonumber(flat[nth + 1]) - flow_index.lead(name)
     end
   end
   table.sort(found, function(a, b)
@@ -192,7 +200,7 @@ function due.next_here()
   local earliest, is_read = here.memory.earliest, {}
   local function read(name)
     local score = tonumber(call('ZRANGE', keys.index(name), 0, 0, 'WITHSCORES')[2])
-    earliest[name], is_read[name] = score and score - index.lead(name) or math.huge, true
+    earliest[name], is_read[name] = score and score - flow_index.lead(name) or math.huge, true
   end
   while true do
     local first

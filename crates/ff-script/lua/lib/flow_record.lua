@@ -221,16 +221,16 @@ local function write_indexes(flow)
   local is, was = entries(flow), flow.was
   for name, score in pairs(is) do
     if score ~= was[name] then
-      index.owe(name, score, flow.id)
+      flow_index.owe(name, score, flow.id)
     end
   end
   for name in pairs(was) do
     if not is[name] then
-      index.unowe(name, flow.id)
+      flow_index.unowe(name, flow.id)
     end
   end
   if not flow.was_open and not flow.core.staging_parts then
-    index.open_flow(flow.core.created_at, flow.id)
+    flow_index.open(flow.core.created_at, flow.id)
   end
 end
 
@@ -239,10 +239,10 @@ local OF_FLOW = { 'core', 'summary', 'tags', 'members', 'nodes', 'graph', 'event
 --- Forgets a flow whose members are gone.
 local function forget_it(flow)
   for name in pairs(flow.was) do
-    index.unowe(name, flow.id)
+    flow_index.unowe(name, flow.id)
   end
   if flow.was_open then
-    index.close_flow(flow.id)
+    flow_index.close(flow.id)
   end
   local gone = {}
   for _, what in ipairs(OF_FLOW) do

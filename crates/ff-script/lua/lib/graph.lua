@@ -44,7 +44,7 @@ function graph.member(flow, id, field)
   return e
 end
 
-local IDLE = { waiting = true, delayed = true, waiting_children = true }
+local IDLE = { waiting = true, delayed = true, rate_limited = true, waiting_children = true }
 
 --- Whether no attempt of this life was made, so that it may still wait for more.
 local function has_not_started(core)
@@ -188,8 +188,8 @@ local function judge(joined, may_be_short, moment)
     return refusal
   end
   group.judge(joined, moment)
-  local state, until_ms = e.core.public_state, e.core.delayed_until
-  if (state == 'waiting' or state == 'delayed') and joined.group_state ~= 'satisfied' then
+  local until_ms = e.core.delayed_until
+  if (phase.is_ready(e) or until_ms) and joined.group_state ~= 'satisfied' then
     phase.blocked(e, nil, until_ms, moment)
     step.write(e)
   end

@@ -1,4 +1,5 @@
---- Indexes follow from the record: for each state there is one way in and one way out, and nothing else writes an index.
+--- Indexes follow from the record: for each state there is one way in and one way out, and nothing else writes an index but
+--- `flow_index`, for flows.
 
 local index = {}
 
@@ -54,6 +55,8 @@ local function remove(key, id)
   change(removed, 'ZREM', key, id)
 end
 
+index.add, index.remove = add, remove
+
 --- Moments listeners may have to know.
 local function add_due(name, at, id)
   add(keys.index(name), at, id)
@@ -79,13 +82,35 @@ end
 --- States that work without incident comes to have no index, nor has what nobody sees.
 local UNLISTED = { waiting = true, active = true, completed = true, none = true, staged = true }
 
---- It came from one state to another.
+--- The state of what admission keeps back, by what it is blocked on.
+local KEPT_BACK = {
+  ['blocked:route'] = 'waiting',
+  ['blocked:quota'] = 'rate_limited',
+  ['blocked:budget'] = 'rate_limited',
+  ['blocked:operator'] = 'waiting',
+}
+
+--- It came from one state to another, or from one place to another within a state.
 function index.restate(namespace, from, to, created_at, id)
+  from, to = KEPT_BACK[from] or from, KEPT_BACK[to] or to
+  if from == to then
+    return
+  end
   if not UNLISTED[from] then
     remove(keys.in_state(namespace or 'default', from), id)
   end
   if not UNLISTED[to] then
     add(keys.in_state(namespace or 'default', to), created_at, id)
+  end
+end
+
+--- It waits for something else that admission asks for, or for nothing of it.
+function index.reason(namespace, from, to, created_at, id)
+  if from then
+    remove(keys.in_reason(namespace or 'default', from), id)
+  end
+  if to then
+    add(keys.in_reason(namespace or 'default', to), created_at, id)
   end
 end
 
@@ -325,40 +350,19 @@ function index.unblock(lane, id)
   remove(keys.lane(lane, 'blocked:dependencies'), id)
 end
 
---- How long before its score what is owed is due. The pump does not wait for the grace of a cancellation to end.
-function index.lead(name)
-  return name == 'cancel_backlog' and limits.cancel_grace_ms or 0
+--- Admission keeps it back since a moment, and until another if that is known. `place` is the name of the lane's index.
+function index.keep_back(lane, place, since, until_ms, id)
+  add(keys.lane(lane, place), since, id)
+  if until_ms then
+    add_due('delayed', until_ms, id)
+  end
 end
 
---- Something is owed, or was until now: by an execution, or by a flow.
-function index.owe(name, score, id)
-  add(keys.index(name), score, id)
-  hint.due(name, score - index.lead(name))
-end
-
-function index.unowe(name, id)
-  remove(keys.index(name), id)
-end
-
---- The siblings of a join are to be looked at, or have been.
-function index.pend_group(flow_id, id)
-  call('SADD', keys.index('pending_cancel_groups'), flow_id .. '|' .. id)
-end
-
-function index.unpend_group(flow_id, id)
-  call('SREM', keys.index('pending_cancel_groups'), flow_id .. '|' .. id)
-end
-
---- A flow can be seen.
-function index.open_flow(created_at, flow_id)
-  add(keys.index('flows'), created_at, flow_id)
-  call('SADD', keys.index('flow_index'), flow_id)
-end
-
---- A flow is gone.
-function index.close_flow(flow_id)
-  remove(keys.index('flows'), flow_id)
-  call('SREM', keys.index('flow_index'), flow_id)
+function index.admit(lane, place, until_ms, id)
+  remove(keys.lane(lane, place), id)
+  if until_ms then
+    remove(keys.index('delayed'), id)
+  end
 end
 
 --- It ended.

@@ -82,13 +82,17 @@ function keys.followed()
   return 'ff:part:' .. here.tag .. ':followed'
 end
 
---- The executions of a tenant; those of it in a state; and those of it with a label.
+--- The executions of a tenant; those of it in a state; those that wait for something admission asks for; and those of it with a label.
 function keys.tenant(namespace)
   return keys.index('ns:' .. namespace .. ':executions')
 end
 
 function keys.in_state(namespace, state)
   return keys.index('ns:' .. namespace .. ':state:' .. state)
+end
+
+function keys.in_reason(namespace, reason)
+  return keys.index('ns:' .. namespace .. ':reason:' .. reason)
 end
 
 function keys.label(namespace, key, value)

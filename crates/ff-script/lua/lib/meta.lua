@@ -121,16 +121,16 @@ end
 local function write_owed(id, since, before)
   local e = record.find(id)
   if since and not before then
-    index.pend_group(e.core.flow_id, id)
+    flow_index.pend_group(e.core.flow_id, id)
   elseif before and not since then
-    index.unpend_group(e.core.flow_id, id)
+    flow_index.unpend_group(e.core.flow_id, id)
   end
   local due = e.core.blocked_on ~= 'staging' and since or nil
   local was_due = e.place ~= 'staged' and before or nil
   if due and due ~= was_due then
-    index.owe('sibling_backlog', due, id)
+    flow_index.owe('sibling_backlog', due, id)
   elseif was_due and not due then
-    index.unowe('sibling_backlog', id)
+    flow_index.unowe('sibling_backlog', id)
   end
 end
 

@@ -1,19 +1,60 @@
---- Where an execution stands, besides being held: waiting, delayed until a moment, suspended, or blocked.
+--- Where an execution stands, besides being leased: waiting, delayed until a moment, suspended, or blocked.
 
 local phase = {}
 
 local function unblock(e)
   record.drop(e, 'blocked_on')
   record.drop(e, 'blocked_until')
+  record.drop(e, 'blocking_detail')
 end
 
---- Waits for a worker.
+--- Is ready: waits for a worker, or is blocked by the operator who holds it.
 function phase.waiting(e, moment)
   record.put(e, 'public_state', 'waiting')
   record.put(e, 'changed_at', moment)
   record.drop(e, 'delayed_until')
   record.drop(e, 'delayed_why')
   unblock(e)
+  record.put_if_said(e, 'blocked_on', e.core.held_at and 'operator')
+end
+
+--- What executions that admission keeps back wait for, and their public state.
+local REASONS = {
+  route = 'waiting_for_capable_worker',
+  quota = 'waiting_for_quota',
+  budget = 'waiting_for_budget',
+  operator = 'paused_by_operator',
+}
+local STATES = { route = 'waiting', quota = 'rate_limited', budget = 'rate_limited' }
+
+--- What an execution waits for that is blocked on something of admission; nothing, when it is not.
+function phase.reason(blocked_on)
+  return REASONS[blocked_on or '']
+end
+
+--- Whether nothing but admission keeps it from being claimed.
+function phase.is_ready(e)
+  return e.core.public_state == 'waiting' or e.core.public_state == 'rate_limited'
+end
+
+--- Is ready, and may not run now: until a moment, if that is known. Says whether it is known what it is blocked on.
+function phase.keep_back(e, on, until_ms, detail, moment)
+  if not STATES[on] then
+    return false
+  end
+  record.put(e, 'public_state', STATES[on])
+  record.put(e, 'changed_at', moment)
+  record.put(e, 'blocked_on', on)
+  record.put_if_said(e, 'blocked_until', until_ms)
+  record.put(e, 'blocking_detail', detail)
+  event_feed.to(e, 'blocked', 'reason', REASONS[on])
+  return true
+end
+
+--- Admission keeps it back no longer.
+function phase.admit(e, moment)
+  event_feed.to(e, 'unblocked', 'reason', REASONS[e.core.blocked_on])
+  phase.waiting(e, moment)
 end
 
 --- Waits for a moment, or for a worker when the moment is not in the future.
@@ -35,9 +76,8 @@ function phase.blocked(e, on, until_ms, moment)
   record.put(e, 'changed_at', moment)
   record.drop(e, 'delayed_until')
   record.drop(e, 'delayed_why')
-  record.drop(e, 'blocked_on')
+  unblock(e)
   record.put_if_said(e, 'blocked_on', on)
-  record.drop(e, 'blocked_until')
   record.put_if_said(e, 'blocked_until', until_ms)
 end
 

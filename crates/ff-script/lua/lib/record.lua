@@ -12,7 +12,7 @@ local record = {}
 local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
-  delayed_until edges ended_at sweep_seen sweep_since events expires_at failed graph_revision injected_bytes
+  delayed_until edges ended_at sweep_seen sweep_since events expires_at failed graph_revision held_at injected_bytes
   input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes propagation_since passed_bytes payload_bytes
   position priority ran_ms reclaims replays result_bytes retries round satisfied_at siblings_since skipped
   staging_parts staging_short staging_until started_at succeeded suspended_at timeout_at ttl_ms
@@ -47,9 +47,31 @@ function record.lane(namespace, lane_id)
   return lane_id
 end
 
---- A staged execution is in no index.
+--- Where an execution is that is blocked on something else than its upstreams. A staged one is in no index.
+local PLACES = {
+  staging = 'staged',
+  route = 'blocked:route',
+  quota = 'blocked:quota',
+  budget = 'blocked:budget',
+  operator = 'blocked:operator',
+}
+
 local function place(core)
-  return core.blocked_on == 'staging' and 'staged' or core.public_state
+  return core.blocked_on and PLACES[core.blocked_on] or core.public_state
+end
+
+--- The reasons executions are searched by: those of admission, and suspensions for the same reasons.
+local SUSPENDED_FOR = {
+  waiting_for_operator_review = 'paused_by_operator',
+  manual_pause = 'paused_by_operator',
+  paused_by_budget = 'waiting_for_budget',
+}
+
+local function reason_of(core, suspension)
+  if suspension then
+    return suspension.escalated_at and 'paused_by_operator' or SUSPENDED_FOR[suspension.reason_code]
+  end
+  return phase.reason(core.blocked_on)
 end
 
 --- The visible execution of an id. A staged one is not, until its flow is opened.
@@ -86,6 +108,7 @@ function record.find(id)
     e.suspension = record.hash(keys.of(id, 'suspension:current'))
     e.waited = { timeout_at = e.suspension and e.suspension.timeout_at }
   end
+  e.reason, e.kept_until = reason_of(core, e.suspension), core.blocked_until
   if core.flow_id then
     step.keep(e)
   end
@@ -179,6 +202,19 @@ function ENTER.waiting_children(e)
   index.block(e.lane, e.core.created_at, e.id)
 end
 
+local function admit(e)
+  index.admit(e.lane, e.place, e.kept_until, e.id)
+end
+
+local function keep_back(e)
+  index.keep_back(e.lane, place(e.core), e.core.changed_at, e.core.blocked_until, e.id)
+end
+
+LEAVE['blocked:route'], ENTER['blocked:route'] = admit, keep_back
+LEAVE['blocked:quota'], ENTER['blocked:quota'] = admit, keep_back
+LEAVE['blocked:budget'], ENTER['blocked:budget'] = admit, keep_back
+LEAVE['blocked:operator'], ENTER['blocked:operator'] = admit, keep_back
+
 --- It was not visible before.
 local function appear(e)
   index.create(e.core.namespace, e.core.created_at, e.id)
@@ -236,6 +272,10 @@ local function move(e)
   end
   if to ~= e.place then
     index.restate(e.core.namespace, e.place, to, e.core.created_at, e.id)
+  end
+  local reason = reason_of(e.core, e.suspension)
+  if reason ~= e.reason then
+    index.reason(e.core.namespace, e.reason, reason, e.core.created_at, e.id)
   end
 end
 

@@ -3,12 +3,13 @@
 local reopen = {}
 
 local CLEARED = [[
-  cancellation_reason cancelled_by failure_category failure_message failure_permanent finished_by progress_at
-  progress_message progress_percent reclaims result_bytes result_type retries started_at terminal_outcome deadline_at
+  cancellation_reason cancelled_by failure_category failure_message failure_permanent finished_by held_at held_by hold_reason
+  progress_at progress_message progress_percent reclaims result_bytes result_type retries started_at terminal_outcome
+  deadline_at
 ]]
 
---- Another life under the same id: retries from zero, result and failure cleared, deadline armed again. Of its steps it has those that
---- are kept.
+--- Another life under the same id: retries from zero, result, failure and an operator's hold cleared, deadline armed again. Of
+--- its steps it has those that are kept.
 function reopen.afresh(e, moment, kept_steps)
   event_feed.to(e, 'replayed')
   for name in CLEARED:gmatch('%S+') do

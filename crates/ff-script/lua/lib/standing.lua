@@ -3,7 +3,10 @@
 local standing = {}
 
 --- Names by which a lane's standings are found, in the order of a reply. Finished executions come last.
-standing.all = { 'eligible', 'delayed', 'active', 'suspended', 'blocked:dependencies', 'terminal' }
+standing.all = {
+  'eligible', 'delayed', 'active', 'suspended', 'blocked:dependencies', 'blocked:route', 'blocked:quota', 'blocked:budget',
+  'blocked:operator', 'terminal',
+}
 
 --- The oldest of what waits: the first at each of the highest priorities is looked at.
 local function oldest(queue, moment)

@@ -274,9 +274,9 @@ local function write_owed(e)
   end
   local since = propagation and propagation.since
   if since and since ~= e.owed_since then
-    index.owe('dispatch_backlog', since, e.id)
+    flow_index.owe('dispatch_backlog', since, e.id)
   elseif not since and e.owed_since then
-    index.unowe('dispatch_backlog', e.id)
+    flow_index.unowe('dispatch_backlog', e.id)
   end
 end
 

@@ -19,7 +19,7 @@ local moment, id = now(), keys.id(core)
 local e = record.load(id)
 if not e then
   return no.execution_not_found()
-elseif e.state ~= 'waiting' then
+elseif e.place ~= 'waiting' then
   return no.execution_not_eligible('state', e.state)
 elseif e.core.next_attempt ~= 'resume' then
   return no.not_a_resumed_execution()

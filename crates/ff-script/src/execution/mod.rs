@@ -1,5 +1,6 @@
 //! The functions of executions.
 
+mod admission;
 mod change;
 mod create;
 mod end;
@@ -11,6 +12,8 @@ use ff_core::keys::ExecKeyContext;
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
+pub use admission::{ff_block_executions, ff_hold_execution, ff_release_hold, ff_unblock_executions};
+pub(crate) use admission::{word, written};
 pub use change::{
     ff_change_priority, ff_delay_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
 };

@@ -21,12 +21,16 @@ pub struct LaneFields {
 }
 
 /// In the order the function tells them.
-const STANDINGS: [LaneStanding; 6] = [
+const STANDINGS: [LaneStanding; 10] = [
     LaneStanding::Waiting,
     LaneStanding::Delayed,
     LaneStanding::Active,
     LaneStanding::Suspended,
     LaneStanding::WaitingChildren,
+    LaneStanding::BlockedByRoute,
+    LaneStanding::BlockedByQuota,
+    LaneStanding::BlockedByBudget,
+    LaneStanding::BlockedByOperator,
     LaneStanding::Finished,
 ];
 

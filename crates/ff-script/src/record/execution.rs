@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use ff_core::execution::{
-    Attempt, AttemptSlot, DelayReason, Execution, FinishedBy, Origin, Outcome, Phase, Progress, Tags,
+    Attempt, AttemptSlot, BlockDetail, DelayReason, Execution, FinishedBy, Hold, Origin, Outcome, Phase, Progress, Tags,
 };
 use ff_core::lease::LeaseEvent;
 use ff_core::payload::{Fingerprint, Payload};
@@ -142,6 +142,8 @@ fn execution(
         pending_waitpoints: suspension::pending(core)?,
         signals_taken: waits.signals,
         membership: None,
+        hold: hold(core)?,
+        blocked_by: detail(core)?,
     })
 }
 
@@ -157,7 +159,7 @@ fn changed_at(core: &Hash, lease: &Hash) -> Result<TimestampMs, ScriptError> {
 fn phase(core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Result<Phase, ScriptError> {
     let finished = |outcome| Ok(Phase::Finished { outcome, at: changed_at(core, lease)?, by: finished_by(core)? });
     match core.read::<PublicState>("public_state")? {
-        PublicState::Waiting => Ok(Phase::Waiting),
+        PublicState::Waiting if core.bytes("blocked_on").is_none() => Ok(Phase::Waiting),
         PublicState::Delayed => {
             let until = TimestampMs(core.read("delayed_until")?);
             Ok(Phase::Delayed { until, why: delay_reason(&core.read::<String>("delayed_why")?)? })
@@ -166,14 +168,26 @@ fn phase(core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Result<Phase, S
         PublicState::Suspended => {
             Ok(Phase::Suspended { suspension: Box::new(suspension::current(&waits.current, &waits.tally)?) })
         }
-        PublicState::WaitingChildren => blocked(core),
+        PublicState::Waiting | PublicState::RateLimited | PublicState::WaitingChildren => blocked(core),
         PublicState::Completed => finished(Outcome::Success),
         PublicState::Failed => finished(Outcome::Failed),
         PublicState::Cancelled => finished(Outcome::Cancelled),
         PublicState::Expired => finished(Outcome::Expired),
         PublicState::Skipped => finished(Outcome::Skipped),
-        other => Err(ScriptError::parse(format!("no execution is {other} yet"))),
     }
+}
+
+/// The hold of an operator.
+fn hold(core: &Hash) -> Result<Option<Box<Hold>>, ScriptError> {
+    let Some(at) = core.maybe("held_at")?.map(TimestampMs) else { return Ok(None) };
+    let (requested_by, reason) = (core.owned("held_by")?, core.owned("hold_reason")?);
+    Ok(Some(Box::new(Hold { at, requested_by, reason })))
+}
+
+/// What keeps it back.
+fn detail(core: &Hash) -> Result<Option<Box<BlockDetail>>, ScriptError> {
+    let read = core.bytes("blocking_detail").map(|json| serde_json::from_slice(json)).transpose();
+    read.map_err(|error| ScriptError::parse(format!("what an execution is blocked on cannot be read: {error}")))
 }
 
 fn delay_reason(word: &str) -> Result<DelayReason, ScriptError> {

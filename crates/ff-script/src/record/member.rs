@@ -112,6 +112,10 @@ pub(super) fn blocked(core: &Hash) -> Result<Phase, ScriptError> {
         None => Blocker::Dependencies,
         Some("staging") => Blocker::Staging,
         Some("reopening") => Blocker::Reopening,
+        Some("route") => Blocker::Route,
+        Some("quota") => Blocker::Quota,
+        Some("budget") => Blocker::Budget,
+        Some("operator") => Blocker::Operator,
         Some(other) => return Err(ScriptError::parse(format!("nothing is blocked on {other}"))),
     };
     Ok(Phase::Blocked { on, until: core.maybe("blocked_until")?.map(TimestampMs) })

@@ -84,6 +84,8 @@ const NAMED: &[&str] = &[
     "ff_append_frame",
     "ff_read_attempt_stream",
     "ff_read_summary",
+    "ff_block_execution_for_admission",
+    "ff_unblock_execution",
     "ff_version",
 ];
 

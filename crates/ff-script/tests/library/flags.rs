@@ -21,6 +21,7 @@ const ON_A_FULL_SERVER: &[&str] = &[
     "ff_expire_suspension",
     "ff_fail_execution",
     "ff_heartbeat_worker",
+    "ff_hold_execution",
     "ff_leave_worker",
     "ff_mark_lease_expired_if_due",
     "ff_move_to_waiting_children",
@@ -28,6 +29,7 @@ const ON_A_FULL_SERVER: &[&str] = &[
     "ff_promote_delayed",
     "ff_pump",
     "ff_reconcile_sibling_cancel_group",
+    "ff_release_hold",
     "ff_renew_lease",
     "ff_resolve_dependency",
     "ff_resume_execution",
@@ -35,6 +37,8 @@ const ON_A_FULL_SERVER: &[&str] = &[
     "ff_suspend_execution",
     "ff_sweep",
     "ff_sweep_worker",
+    "ff_unblock_execution",
+    "ff_unblock_executions",
     "ff_update_progress",
 ];
 

@@ -190,6 +190,7 @@ fn arguments(signature: &Signature) -> Vec<Vec<Bytes>> {
             "text" => &["word"],
             "text?" => &["", "word"],
             "flag" => &["", "1"],
+            "free?" | "bytes" => &["", "=word"],
             other => panic!("{} has an argument of type {other}", signature.name),
         };
         let with =

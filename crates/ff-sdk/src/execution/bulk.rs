@@ -13,6 +13,16 @@ impl Client {
         self.act_on(search.into(), BulkAction::Cancel { reason: None, requested_by: None })
     }
 
+    /// Holds what a search finds and has not ended: no worker gets it until it is released.
+    pub fn hold_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
+        self.act_on(search.into(), BulkAction::Hold { reason: None, requested_by: None })
+    }
+
+    /// Releases what a search finds and is held.
+    pub fn release_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
+        self.act_on(search.into(), BulkAction::ReleaseHold)
+    }
+
     /// Runs again what a search finds and has ended.
     pub fn replay_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Replay { reason: None, requested_by: None, reopen_downstream: false })
@@ -44,17 +54,19 @@ pub struct BulkReport {
 }
 
 impl Bulk {
-    /// Why; it is kept with each execution.
+    /// Why; it is kept with each execution. A release ends the hold it would be kept with.
     pub fn reason(mut self, why: &str) -> Self {
-        let (BulkAction::Cancel { reason, .. } | BulkAction::Replay { reason, .. }) = &mut self.args.action;
-        *reason = Some(why.to_owned());
+        if let Some((reason, _)) = cause(&mut self.args.action) {
+            *reason = Some(why.to_owned());
+        }
         self
     }
 
-    /// Who wants it; it is kept with each execution.
+    /// Who wants it; it is kept with each execution, but of a release.
     pub fn requested_by(mut self, who: &str) -> Self {
-        let (BulkAction::Cancel { requested_by, .. } | BulkAction::Replay { requested_by, .. }) = &mut self.args.action;
-        *requested_by = Some(who.to_owned());
+        if let Some((_, requested_by)) = cause(&mut self.args.action) {
+            *requested_by = Some(who.to_owned());
+        }
         self
     }
 
@@ -111,5 +123,15 @@ impl Bulk {
             on_page(&page);
         }
         Ok(all)
+    }
+}
+
+/// Why something is done and who wants it, where that is kept.
+fn cause(action: &mut BulkAction) -> Option<(&mut Option<String>, &mut Option<String>)> {
+    match action {
+        BulkAction::Cancel { reason, requested_by }
+        | BulkAction::Hold { reason, requested_by }
+        | BulkAction::Replay { reason, requested_by, .. } => Some((reason, requested_by)),
+        BulkAction::ReleaseHold => None,
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use ff_core::contracts::{ExecutionInfo, Filter, ListArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
-use ff_core::state::PublicState;
+use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
 use futures_util::Stream;
 use futures_util::stream::unfold;
@@ -51,6 +51,12 @@ impl Search {
     /// Only those in this state.
     pub fn state(self, state: PublicState) -> Self {
         self.put(|filter| filter.state = Some(state))
+    }
+
+    /// Only those that admission keeps back for this reason: `WaitingForCapableWorker`, `WaitingForQuota`,
+    /// `WaitingForBudget` or `PausedByOperator`.
+    pub fn blocking_reason(self, reason: BlockingReason) -> Self {
+        self.put(|filter| filter.blocking_reason = Some(reason))
     }
 
     /// Only those of this kind.

@@ -51,12 +51,13 @@ impl Handle<Describe, ExecutionInfo> for HttpBackend {
 
 impl Handle<ListArgs, Page> for HttpBackend {
     async fn handle(&self, args: ListArgs) -> Answer<Page> {
-        let Filter { namespace, lane, state, kind, tags, created_from, created_until } = args.filter;
+        let Filter { namespace, lane, state, blocking_reason, kind, tags, created_from, created_until } = args.filter;
         let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
         let mut query =
             vec![("namespace", self.effective_namespace(&namespace).to_string()), ("limit", args.limit.to_string())];
         query.extend(lane.map(|lane| ("lane", lane.to_string())));
         query.extend(state.map(|state| ("state", state.to_string())));
+        query.extend(blocking_reason.map(|reason| ("blocking_reason", reason.to_string())));
         query.extend(kind.map(|kind| ("kind", kind.to_string())));
         query.extend(labels.iter().map(|(name, value)| (name.as_str(), value.clone())));
         query.extend(created_from.map(|at| ("created_from", at.to_string())));

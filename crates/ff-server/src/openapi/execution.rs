@@ -2,7 +2,7 @@
 
 use ff_api::{Batch, BatchReply, Bulk, Encoding, ExecutionEnd, Page, PayloadView, Submit};
 use ff_core::contracts::{Attempts, BulkPage, ExecutionInfo, Submitted};
-use ff_core::state::PublicState;
+use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
 use serde_json::json;
 
@@ -21,6 +21,11 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
         .query::<LaneId>("lane", "Of this lane.")
         .query::<PublicState>("state", "In this state.")
+        .query::<BlockingReason>(
+            "blocking_reason",
+            "Waiting for this, of what admission asks for: `waiting_for_capable_worker`, `waiting_for_quota`, \
+             `waiting_for_budget` or `paused_by_operator`.",
+        )
         .query::<Kind>("kind", "Of this kind.")
         .query::<TagValue>("tag.KEY", "With this label; the name of the parameter ends in its key. Up to 8 of them.")
         .query_of("created_from", json!({ "type": "integer" }), "Created then or later.")
@@ -33,7 +38,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .takes::<Batch>(Batch::BODY_BYTES)
         .answers::<BatchReply>(200, "What became of each, in their order.")
         .done();
-    api.post("/v1/executions/bulk", "Cancels or replays whatever a filter means, a page at a time.")
+    api.post("/v1/executions/bulk", "Cancels, holds, releases or replays whatever a filter means, a page at a time.")
         .takes::<Bulk>(Bulk::BODY_BYTES)
         .answers::<BulkPage>(200, "What was done, and where the next page begins.")
         .done();

@@ -29,6 +29,10 @@ pub struct BulkArgs {
 pub enum BulkAction {
     /// Live executions are cancelled.
     Cancel { reason: Option<String>, requested_by: Option<String> },
+    /// Live executions are held.
+    Hold { reason: Option<String>, requested_by: Option<String> },
+    /// Executions that are held are released.
+    ReleaseHold,
     /// Finished executions are replayed.
     Replay { reason: Option<String>, requested_by: Option<String>, reopen_downstream: bool },
 }
@@ -61,10 +65,15 @@ pub struct BulkRefusal {
 impl BulkArgs {
     pub fn check(&self) -> Result<(), Refusal> {
         self.filter.check()?;
-        let (BulkAction::Cancel { reason, requested_by } | BulkAction::Replay { reason, requested_by, .. }) =
-            &self.action;
-        check_message("reason", reason.as_deref())?;
-        check_message("requested_by", requested_by.as_deref())?;
+        match &self.action {
+            BulkAction::Cancel { reason, requested_by }
+            | BulkAction::Hold { reason, requested_by }
+            | BulkAction::Replay { reason, requested_by, .. } => {
+                check_message("reason", reason.as_deref())?;
+                check_message("requested_by", requested_by.as_deref())?;
+            }
+            BulkAction::ReleaseHold => {}
+        }
         check_page(self.limit, limits::BULK)
     }
 
@@ -105,6 +114,8 @@ impl BulkAction {
     fn applies(&self, info: &ExecutionInfo) -> bool {
         match self {
             Self::Cancel { .. } => !info.public_state.is_terminal(),
+            Self::Hold { .. } => !info.public_state.is_terminal() && info.hold.is_none(),
+            Self::ReleaseHold => info.hold.is_some(),
             Self::Replay { .. } => info.public_state.is_terminal(),
         }
     }

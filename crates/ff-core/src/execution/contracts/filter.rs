@@ -1,10 +1,10 @@
 //! Filters on executions, for searches and bulk actions.
 
 use crate::engine_error::{Code, Refusal};
-use crate::execution::{Execution, Tags};
-use crate::index::{Index, has_state_index};
+use crate::execution::{Blocker, Execution, Tags};
+use crate::index::{Index, has_reason_index, has_state_index};
 use crate::limits;
-use crate::state::PublicState;
+use crate::state::{BlockingReason, PublicState};
 use crate::types::{Kind, LaneId, Namespace, TimestampMs};
 
 /// Executions of one tenant that are everything this says.
@@ -13,6 +13,8 @@ pub struct Filter {
     pub namespace: Namespace,
     pub lane: Option<LaneId>,
     pub state: Option<PublicState>,
+    /// What they wait for, of what admission asks for.
+    pub blocking_reason: Option<BlockingReason>,
     pub kind: Option<Kind>,
     /// Every one of these labels.
     pub tags: Tags,
@@ -29,6 +31,7 @@ impl Filter {
             namespace,
             lane: None,
             state: None,
+            blocking_reason: None,
             kind: None,
             tags: Tags::new(),
             created_from: None,
@@ -39,6 +42,10 @@ impl Filter {
     pub fn check(&self) -> Result<(), Refusal> {
         if self.tags.len() > limits::FILTER_TAGS {
             return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::FILTER_TAGS, self.tags.len()));
+        }
+        if self.blocking_reason.is_some_and(|reason| !has_reason_index(reason)) {
+            let allowed = Blocker::OF_ADMISSION.map(|on| on.reason().as_str()).join(", ");
+            return Err(Refusal::invalid("blocking_reason", format!("must be one of {allowed}")));
         }
         match (self.created_from, self.created_until) {
             (Some(from), Some(until)) if until <= from => {
@@ -54,6 +61,7 @@ impl Filter {
             && execution.namespace == self.namespace
             && self.lane.as_ref().is_none_or(|lane| execution.lane == *lane)
             && self.state.is_none_or(|state| execution.public_state() == state)
+            && self.blocking_reason.is_none_or(|reason| execution.blocking_reason() == reason)
             && self.kind.as_ref().is_none_or(|kind| execution.kind == *kind)
             && self.tags.iter().all(|(key, value)| execution.tags.get(key) == Some(value))
             && self.covers(execution.created_at)
@@ -64,10 +72,13 @@ impl Filter {
         self.created_from.is_none_or(|from| created_at >= from) && self.created_until.is_none_or(|end| created_at < end)
     }
 
-    /// The index of every partition that has all that is meant, and as little else as any: a label, a rare state, or all
-    /// of the tenant. It is by creation, so a search walks it from the newest and nothing that happens meanwhile moves.
+    /// The index of every partition that has all that is meant, and as little else as any: a reason, a label, a rare state,
+    /// or all of the tenant. It is by creation, so a search walks it from the newest and nothing that happens meanwhile moves.
     pub fn index(&self) -> Index {
         let namespace = || self.namespace.clone();
+        if let Some(reason) = self.blocking_reason {
+            return Index::InReason(namespace(), reason);
+        }
         if let Some((key, value)) = self.tags.first_key_value() {
             return Index::Tag(namespace(), key.clone(), value.clone());
         }
@@ -112,6 +123,8 @@ mod tests {
             (Filter { lane: Some(other), ..all() }, false),
             (Filter { state: Some(PublicState::Waiting), ..all() }, true),
             (Filter { state: Some(PublicState::Active), ..all() }, false),
+            (Filter { blocking_reason: Some(BlockingReason::WaitingForWorker), ..all() }, true),
+            (Filter { blocking_reason: Some(BlockingReason::WaitingForQuota), ..all() }, false),
             (Filter { kind: Some(Kind::parse("resize").unwrap()), ..all() }, true),
             (Filter { kind: Some(Kind::parse("send").unwrap()), ..all() }, false),
             (Filter { tags: [tag("team"), tag("order")].into(), ..all() }, true),
@@ -145,6 +158,10 @@ mod tests {
         assert_eq!(Filter { tags: labels(limits::FILTER_TAGS), ..all() }.check(), Ok(()));
         let refusal = Filter { tags: labels(limits::FILTER_TAGS + 1), ..all() }.check().unwrap_err();
         assert_eq!(refusal.limit, Some((8, 9)));
+        let unindexed =
+            Filter { blocking_reason: Some(BlockingReason::WaitingForWorker), ..all() }.check().unwrap_err();
+        assert_eq!(unindexed.field.as_deref(), Some("blocking_reason"));
+        assert_eq!(Filter { blocking_reason: Some(BlockingReason::PausedByOperator), ..all() }.check(), Ok(()));
         let empty = Filter { created_from: Some(at(1)), created_until: Some(at(1)), ..all() };
         assert_eq!(empty.check().unwrap_err().field.as_deref(), Some("created_until"));
     }

@@ -5,11 +5,13 @@ mod filter;
 mod listing;
 mod reading;
 
+pub use super::block::{BlockArgs, BlockTarget, BlockedCount, UnblockArgs, UnblockedCount};
 pub use super::cancel::{CancelArgs, Cancelled};
 pub use super::complete::{CompleteArgs, Completed};
 pub use super::deadline::*;
 pub use super::delay::{DelayArgs, Delayed};
 pub use super::fail::{FailArgs, Failed};
+pub use super::hold::{HoldArgs, HoldPlaced, HoldReleased, ReleaseHoldArgs};
 pub use super::priority::{ChangePriorityArgs, PriorityChanged};
 pub use super::progress::{Noted, ProgressArgs};
 pub use super::replay::{ReplayArgs, Replayed};

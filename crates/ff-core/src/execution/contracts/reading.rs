@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::execution::{Attempt, Failure, FinishedBy, Outcome, Progress, Tags};
+use crate::execution::{Attempt, BlockDetail, Failure, FinishedBy, Hold, Outcome, Progress, Tags};
 use crate::lease::LeaseEvent;
 use crate::payload::Payload;
 use crate::policy::Policy;
@@ -69,6 +69,12 @@ pub struct ExecutionInfo {
     /// The execution it is a fork of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ExecutionId>,
+    /// The operator's hold, while it lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Box<Hold>>,
+    /// What keeps it back, while it is blocked on its route, a quota or a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocking_detail: Option<Box<BlockDetail>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

@@ -83,7 +83,7 @@ impl Step<'_> {
         let Some(execution) = self.execution(id)?.cloned() else { return Ok(()) };
         let Phase::Blocked { on, until } = execution.phase else { return Ok(()) };
         let propagation = execution.membership.as_ref().is_some_and(|m| m.pending_propagation.is_some());
-        if on == Blocker::Staging || (on == Blocker::Reopening && propagation) {
+        if on == Blocker::Staging || on.is_admission() || (on == Blocker::Reopening && propagation) {
             return Ok(());
         }
         let waits_again = matches!(execution.attempt, AttemptSlot::Open(_));
@@ -97,10 +97,11 @@ impl Step<'_> {
             GroupState::Satisfied | GroupState::Impossible => {
                 let phase = match until.filter(|until| *until > self.now) {
                     Some(until) => Phase::Delayed { until, why: DelayReason::Submitted },
-                    None => Phase::Waiting,
+                    None => execution.ready_phase(),
                 };
                 let mut change = execution.enter(phase, self.now);
-                change.events.push(Event::new(id, self.now, EventKind::Unblocked));
+                let reason = on.reason();
+                change.events.push(Event::new(id, self.now, EventKind::Unblocked { reason }));
                 change
             }
         };

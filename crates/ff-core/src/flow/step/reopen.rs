@@ -21,7 +21,7 @@ impl Step<'_> {
         if again && group.round > 0 {
             group.begin_round();
         }
-        let blocked = again || matches!(child.phase, Phase::Blocked { .. });
+        let blocked = again || matches!(child.phase, Phase::Blocked { on, .. } if !on.is_admission());
         if blocked && edge.round != group.round {
             edge.round = group.round;
             group.n += 1;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Refusal, check_page};
+use crate::execution::Blocker;
 use crate::index::Index;
 use crate::lane::LaneSettings;
 use crate::limits;
@@ -153,7 +154,7 @@ pub type Depths = BTreeMap<LaneStanding, Depth>;
 pub struct Depth {
     pub count: u64,
     /// Since when the oldest has been there: of what waits for a worker or for upstreams since it was created, of what is
-    /// held or suspended since it has been. Of what is delayed: when the first is due. What has finished has no age.
+    /// held, suspended or blocked by admission since it has been. Of what is delayed: when the first is due. What has finished has no age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_at: Option<TimestampMs>,
 }
@@ -166,6 +167,10 @@ words! {
         Active "active",
         Suspended "suspended",
         WaitingChildren "waiting_children",
+        BlockedByRoute "blocked_by_route",
+        BlockedByQuota "blocked_by_quota",
+        BlockedByBudget "blocked_by_budget",
+        BlockedByOperator "blocked_by_operator",
         Finished "finished",
     }
 }
@@ -178,7 +183,11 @@ impl LaneStanding {
             Self::Delayed => Index::LaneDelayed(lane),
             Self::Active => Index::LaneActive(lane),
             Self::Suspended => Index::LaneSuspended(lane),
-            Self::WaitingChildren => Index::LaneBlockedDependencies(lane),
+            Self::WaitingChildren => Index::LaneBlocked(lane, Blocker::Dependencies),
+            Self::BlockedByRoute => Index::LaneBlocked(lane, Blocker::Route),
+            Self::BlockedByQuota => Index::LaneBlocked(lane, Blocker::Quota),
+            Self::BlockedByBudget => Index::LaneBlocked(lane, Blocker::Budget),
+            Self::BlockedByOperator => Index::LaneBlocked(lane, Blocker::Operator),
             Self::Finished => Index::LaneTerminal(lane),
         }
     }

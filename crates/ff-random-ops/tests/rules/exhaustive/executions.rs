@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, ProgressArgs, PumpArgs, RenewArgs,
-    ReplayArgs, RevokeArgs, Start, SubmitArgs,
+    BlockArgs, BlockTarget, CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, HoldArgs,
+    ProgressArgs, PumpArgs, ReleaseHoldArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs, UnblockArgs,
 };
 use ff_core::due::Due;
-use ff_core::execution::{Execution, Failure};
+use ff_core::execution::{BlockDetail, Blocker, Execution, Failure};
 use ff_core::lease::Fence;
 use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
@@ -16,7 +16,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{ExecutionId, IdempotencyKey, Kid, Kind, TimestampMs};
+use ff_core::types::{ExecutionId, IdempotencyKey, Kid, Kind, LeaseEpoch, TimestampMs};
 use ff_random_ops::Adjustment;
 use ff_random_ops::laws::{Step, answers_again, as_expected, healthy, lawful, promised, tokens_open_nothing_else};
 use uuid::Uuid;
@@ -50,6 +50,8 @@ pub(crate) struct ExecutionWorld {
     granted: Option<Vec<GrantedWaitpoint>>,
     /// Whether operators adjust executions.
     operated: bool,
+    /// Whether executions that are ready are kept back.
+    kept_back: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -74,12 +76,17 @@ impl ExecutionWorld {
         let claims = (0..2).flat_map(claims).map(Operation::Claim);
         let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
         let (model, held, granted) = (Model::default(), Vec::new(), None);
-        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted, operated: false }
+        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted, operated: false, kept_back: false }
     }
 
     /// The same, where operators adjust executions.
     pub(crate) fn operated(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
         Self { operated: true, ..Self::new(work) }
+    }
+
+    /// The same, where executions that are ready are kept back.
+    pub(crate) fn kept_back(work: impl IntoIterator<Item = SubmitArgs>) -> Self {
+        Self { kept_back: true, ..Self::new(work) }
     }
 
     /// The same, where executions may wait.
@@ -132,6 +139,9 @@ impl ExecutionWorld {
         }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: None, reason: None }));
         operations.push(Operation::Revoke(RevokeArgs { execution_id, lease_id: oldest, reason }));
+        if self.kept_back {
+            operations.extend(keeping_back(execution_id, self.model.find(&execution_id), self.now));
+        }
         if self.operated {
             operations.extend(Adjustment::samples(execution_id));
         }
@@ -189,6 +199,23 @@ impl World for ExecutionWorld {
         healthy(&self.model, 0, self.now)?;
         tokens_open_nothing_else(&self.model, &search.conditions(PARTITIONS, self.now))
     }
+}
+
+/// What keeps an execution back that is ready, and what lets it go.
+fn keeping_back(execution_id: ExecutionId, found: Option<&Execution>, now: TimestampMs) -> Vec<Operation> {
+    let lease_epoch = found.map_or(LeaseEpoch(0), Execution::epoch);
+    let quota = BlockDetail::Budget { name: "b".into(), dimension: "d".into(), retry_at: Some(now + DELAY_MS) };
+    let details = [BlockDetail::Route { class: "gpu".into() }, quota];
+    let block = |detail| {
+        let executions = vec![BlockTarget { execution_id, lease_epoch, detail }];
+        Operation::Block(BlockArgs { partition: 0, executions })
+    };
+    let unblock = |from| Operation::Unblock(UnblockArgs { partition: 0, executions: vec![execution_id], from });
+    let mut operations: Vec<_> = details.into_iter().map(block).collect();
+    operations.extend([Blocker::Route, Blocker::Budget].map(unblock));
+    operations.push(Operation::Hold(HoldArgs { execution_id, reason: None, requested_by: None }));
+    operations.push(Operation::ReleaseHold(ReleaseHoldArgs { execution_id }));
+    operations
 }
 
 /// An execution with every policy that has a moment, started at once or later.

@@ -19,7 +19,7 @@ pub(crate) fn sameness(model: &Model, now: TimestampMs) -> u64 {
         (execution.id, older).hash(&mut hasher);
         (execution.retries, execution.reclaims, execution.replays).hash(&mut hasher);
         standing(execution, &mut workers).hash(&mut hasher);
-        (execution.priority, execution.tags.len()).hash(&mut hasher);
+        (execution.priority, execution.tags.len(), execution.hold.is_some()).hash(&mut hasher);
         moments(execution, now).hash(&mut hasher);
         attempt(execution).hash(&mut hasher);
         execution.last_lease.as_ref().map(|last| discriminant(&last.ended)).hash(&mut hasher);

@@ -1,0 +1,17 @@
+//! Promises about admission: what keeps work that is ready from running.
+
+pub(crate) mod blocking;
+pub(crate) mod holding;
+
+use crate::prelude::*;
+
+/// The three words of a state that say what an execution waits for.
+pub(crate) async fn words(world: &World, id: &ExecutionId) -> [&'static str; 3] {
+    let state = world.describe(id).await.state;
+    [state.public_state.as_str(), state.eligibility_state.as_str(), state.blocking_reason.as_str()]
+}
+
+/// Whether a worker of any kind gets nothing on the default lane.
+pub(crate) async fn nothing_to_claim(world: &World) -> bool {
+    world.worker("idle").claim_up_to(1).await.is_empty()
+}

@@ -1,0 +1,291 @@
+//! Blocking: an execution that is ready and may not run now leaves the queues, and comes back when it may.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, EventKind};
+use crate::execution::{Blocker, Execution, Phase};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
+use crate::types::{ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
+use crate::view::{Stop, View, require_all};
+
+/// What keeps an execution back that is ready otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "on", rename_all = "snake_case")]
+pub enum BlockDetail {
+    /// No connected worker has what it requires.
+    Route {
+        /// The requirements, sorted, with commas between.
+        class: String,
+    },
+    /// A quota refused it.
+    Quota {
+        policy_id: QuotaPolicyId,
+        name: String,
+        /// The value the quota counts it under; empty where it counts all together.
+        key: String,
+        used: u64,
+        limit: u64,
+        /// When the window has room for it; absent when it waits for a slot.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_at: Option<TimestampMs>,
+    },
+    /// A budget refused it.
+    Budget {
+        name: String,
+        dimension: String,
+        /// When the budget begins anew; absent when it never does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_at: Option<TimestampMs>,
+    },
+}
+
+impl BlockDetail {
+    pub fn blocker(&self) -> Blocker {
+        match self {
+            Self::Route { .. } => Blocker::Route,
+            Self::Quota { .. } => Blocker::Quota,
+            Self::Budget { .. } => Blocker::Budget,
+        }
+    }
+
+    /// When it is worth trying again, if time alone may change it.
+    pub fn retry_at(&self) -> Option<TimestampMs> {
+        match self {
+            Self::Route { .. } => None,
+            Self::Quota { retry_at, .. } | Self::Budget { retry_at, .. } => *retry_at,
+        }
+    }
+}
+
+/// An engine takes executions that may not run now out of the queues of a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockArgs {
+    pub partition: u16,
+    pub executions: Vec<BlockTarget>,
+}
+
+/// An execution that may not run now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockTarget {
+    pub execution_id: ExecutionId,
+    /// The epoch of its last lease, zero before the first: one that was claimed meanwhile is left alone.
+    pub lease_epoch: LeaseEpoch,
+    pub detail: BlockDetail,
+}
+
+/// How many executions were blocked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockedCount {
+    pub blocked: usize,
+}
+
+impl Command for BlockArgs {
+    type Reply = BlockedCount;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)?;
+        check_targets(self.partition, self.executions.iter().map(|target| &target.execution_id))
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<BlockedCount>, Stop> {
+        require_all(self.executions.iter().map(|target| view.execution(&target.execution_id)))?;
+        let (mut seen, mut changes) = (BTreeSet::new(), Vec::new());
+        for target in &self.executions {
+            let execution = view.execution(&target.execution_id)?.filter(|_| seen.insert(target.execution_id));
+            changes.extend(execution.and_then(|execution| block(execution, target, at.now)));
+        }
+        Ok(Decision::of(BlockedCount { blocked: changes.len() }, changes))
+    }
+}
+
+/// Blocks an execution that waits for a worker under an epoch.
+fn block(execution: &Execution, target: &BlockTarget, now: TimestampMs) -> Option<Change> {
+    if execution.phase != Phase::Waiting || execution.epoch() != target.lease_epoch {
+        return None;
+    }
+    let on = target.detail.blocker();
+    let mut change = execution.enter(Phase::Blocked { on, until: target.detail.retry_at() }, now);
+    change.after.blocked_by = Some(Box::new(target.detail.clone()));
+    change.events.push(Event::new(&execution.id, now, EventKind::Blocked { reason: on.reason() }));
+    Some(change)
+}
+
+/// An engine lets executions of a partition try again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnblockArgs {
+    pub partition: u16,
+    pub executions: Vec<ExecutionId>,
+    /// What they are blocked on. Those that are blocked on something else are left alone.
+    pub from: Blocker,
+}
+
+/// How many executions are ready again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnblockedCount {
+    pub unblocked: usize,
+}
+
+impl Command for UnblockArgs {
+    type Reply = UnblockedCount;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)?;
+        check_targets(self.partition, &self.executions)?;
+        match self.from {
+            Blocker::Route | Blocker::Quota | Blocker::Budget => Ok(()),
+            _ => Err(Code::InvalidBlockingReason.refusal().at("from").because("must be one of route, quota, budget")),
+        }
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UnblockedCount>, Stop> {
+        require_all(self.executions.iter().map(|id| view.execution(id)))?;
+        let (mut seen, mut changes) = (BTreeSet::new(), Vec::new());
+        for id in &self.executions {
+            let execution = view.execution(id)?.filter(|_| seen.insert(*id));
+            let blocked = execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from));
+            changes.extend(blocked.map(|execution| unblock(execution, at.now)));
+        }
+        Ok(Decision::of(UnblockedCount { unblocked: changes.len() }, changes))
+    }
+}
+
+/// Makes an execution ready again that admission has blocked. Its priority and its age are as they were.
+pub fn unblock(execution: &Execution, now: TimestampMs) -> Change {
+    let mut change = execution.enter(execution.ready_phase(), now);
+    let reason = execution.blocking_reason();
+    change.events.push(Event::new(&execution.id, now, EventKind::Unblocked { reason }));
+    change
+}
+
+/// Refuses more executions than one call takes, and those of other partitions.
+fn check_targets<'a>(partition: u16, ids: impl IntoIterator<Item = &'a ExecutionId>) -> Result<(), Refusal> {
+    let mut count = 0;
+    for id in ids {
+        count += 1;
+        if id.partition() != partition {
+            return Err(Refusal::invalid("executions", format!("{id} is not on partition {partition}")));
+        }
+    }
+    if count > limits::BLOCK {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BLOCK, count));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::due::{Due, fire};
+    use crate::entropy::{Entropy, SeededEntropy};
+    use crate::execution::contracts::HoldArgs;
+    use crate::fixture::ExecutionFixture;
+    use crate::index::{Index, entries};
+    use crate::samples::{at, running, waiting, work};
+
+    fn quota(retry_at: Option<TimestampMs>) -> BlockDetail {
+        let policy_id = QuotaPolicyId::from_uuid(uuid::Uuid::nil());
+        BlockDetail::Quota { policy_id, name: "api".into(), key: "acme".into(), used: 2, limit: 2, retry_at }
+    }
+
+    fn target(lease_epoch: u64, detail: BlockDetail) -> BlockTarget {
+        BlockTarget { execution_id: waiting().id, lease_epoch: LeaseEpoch(lease_epoch), detail }
+    }
+
+    fn blocked(detail: BlockDetail) -> Execution {
+        block(&waiting(), &target(0, detail), at(5)).unwrap().after
+    }
+
+    #[test]
+    fn each_blocker_has_its_words_and_its_index() {
+        let budget = BlockDetail::Budget { name: "b".into(), dimension: "usd".into(), retry_at: None };
+        let route = BlockDetail::Route { class: "gpu".into() };
+        for (detail, words) in [
+            (route, ["waiting", "blocked_by_route", "waiting_for_capable_worker"]),
+            (quota(None), ["rate_limited", "blocked_by_quota", "waiting_for_quota"]),
+            (budget, ["rate_limited", "blocked_by_budget", "waiting_for_budget"]),
+        ] {
+            let on = detail.blocker();
+            let after = blocked(detail.clone());
+            let state = after.state_vector();
+            let said = [state.public_state.as_str(), state.eligibility_state.as_str(), state.blocking_reason.as_str()];
+            assert_eq!(said, words);
+            assert_eq!(after.info().blocking_detail.as_deref(), Some(&detail));
+            let entries = entries(&after);
+            assert!(entries.contains(&(Index::LaneBlocked(after.lane_key(), on), at(5).0)), "since it was blocked");
+            let in_reason = Index::InReason(after.namespace.clone(), state.blocking_reason);
+            assert!(entries.contains(&(in_reason, after.created_at.0)), "and found by the reason");
+            assert!(!entries.iter().any(|(index, _)| matches!(index, Index::LaneEligible(..))));
+        }
+    }
+
+    #[test]
+    fn what_was_claimed_meanwhile_is_left_alone() {
+        assert_eq!(block(&running(), &target(1, quota(None)), at(5)), None);
+        assert_eq!(block(&waiting(), &target(1, quota(None)), at(5)), None);
+        assert_eq!(block(&blocked(quota(None)), &target(0, quota(None)), at(6)), None);
+    }
+
+    #[test]
+    fn a_window_with_room_makes_it_ready_at_the_place_it_had() {
+        let before = blocked(quota(Some(at(100))));
+        assert_eq!(before.next_due(), Some((at(100), Due::Unblock)));
+        let nonce = SeededEntropy::new(1).nonce();
+        assert_eq!(fire(&before, &nonce, at(99)), None);
+        let after = fire(&before, &nonce, at(100)).unwrap().after;
+        assert_eq!(after, Execution { changed_at: at(100), ..waiting() });
+    }
+
+    #[test]
+    fn a_call_moves_those_that_are_blocked_on_what_it_names() {
+        let mut fixture = ExecutionFixture::waiting(&work(), at(0));
+        let (id, partition) = (fixture.id, fixture.id.partition());
+        let target = BlockTarget { execution_id: id, ..target(0, quota(None)) };
+        let twice = BlockArgs { partition, executions: vec![target.clone(), target] };
+        assert_eq!(fixture.ask(twice.clone(), at(1)), Ok(BlockedCount { blocked: 1 }));
+        assert_eq!(fixture.ask(twice, at(1)), Ok(BlockedCount { blocked: 0 }));
+        let mut unblock = |from| fixture.ask(UnblockArgs { partition, executions: vec![id, id], from }, at(2));
+        assert_eq!(unblock(Blocker::Route), Ok(UnblockedCount { unblocked: 0 }));
+        assert_eq!(unblock(Blocker::Quota), Ok(UnblockedCount { unblocked: 1 }));
+        assert_eq!(unblock(Blocker::Operator).unwrap_err().code, Code::InvalidBlockingReason);
+        assert_eq!(fixture.execution().phase, Phase::Waiting);
+    }
+
+    #[test]
+    fn a_hold_takes_the_place_of_another_blocker() {
+        let mut fixture = ExecutionFixture::waiting(&work(), at(0));
+        let (id, partition) = (fixture.id, fixture.id.partition());
+        let executions = vec![BlockTarget { execution_id: id, ..target(0, quota(Some(at(100)))) }];
+        fixture.ask(BlockArgs { partition, executions }, at(1)).unwrap();
+        fixture.ask(HoldArgs { execution_id: id, reason: None, requested_by: None }, at(2)).unwrap();
+        assert_eq!(fixture.execution().phase, Phase::Blocked { on: Blocker::Operator, until: None });
+        assert_eq!((fixture.execution().next_due(), &fixture.execution().blocked_by), (None, &None));
+    }
+
+    #[test]
+    fn more_than_one_call_takes_and_other_partitions_are_refused() {
+        let partition = waiting().id.partition();
+        let check = |partition, count| {
+            let args = UnblockArgs { partition, executions: vec![waiting().id; count], from: Blocker::Route };
+            Command::check(&args, &PartitionConfig::default()).map_err(|refusal| (refusal.code, refusal.field))
+        };
+        assert_eq!(check(partition, limits::BLOCK), Ok(()));
+        let over = (Code::LimitExceeded, Some("executions".into()));
+        assert_eq!(check(partition, limits::BLOCK + 1), Err(over));
+        assert_eq!(check(partition ^ 1, 1).unwrap_err().0, Code::InvalidInput);
+    }
+}

@@ -1,0 +1,216 @@
+//! Holding: an operator keeps an execution from being claimed until it is released.
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::engine_error::Refusal;
+use crate::event::{Event, EventKind};
+use crate::execution::{Blocker, Execution};
+use crate::operation::command::{Command, Conditions, Decision, check_message, found};
+use crate::partition::{PartitionConfig, check_id};
+use crate::state::PublicState;
+use crate::types::{ExecutionId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// An operator's hold on an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hold {
+    pub at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// An operator holds an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldArgs {
+    pub execution_id: ExecutionId,
+    pub reason: Option<String>,
+    pub requested_by: Option<String>,
+}
+
+impl HoldArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())?;
+        check_message("requested_by", self.requested_by.as_deref())
+    }
+}
+
+/// The execution is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HoldPlaced {
+    pub public_state: PublicState,
+    /// True when it had been held before. The first hold stays as it is.
+    pub already: bool,
+}
+
+impl Command for HoldArgs {
+    type Reply = HoldPlaced;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<HoldPlaced>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = hold(before, self, at.now)?;
+        let (public_state, already) = (change.after.public_state(), before.hold.is_some());
+        Ok(Decision::of(HoldPlaced { public_state, already }, [change]))
+    }
+}
+
+/// Holds a live execution: at once when it is ready, otherwise from the moment on at which it is. What it was blocked on
+/// before is asked again once it is released.
+fn hold(execution: &Execution, args: &HoldArgs, now: TimestampMs) -> Result<Change, Refusal> {
+    if execution.is_finished() {
+        return Err(execution.not_active());
+    }
+    if execution.hold.is_some() {
+        return Ok(execution.unchanged());
+    }
+    let hold = Hold { at: now, requested_by: args.requested_by.clone(), reason: args.reason.clone() };
+    let held = Execution { hold: Some(Box::new(hold)), ..execution.clone() };
+    let mut change = if execution.is_ready() { held.enter(held.ready_phase(), now) } else { held.unchanged() };
+    let reason = Blocker::Operator.reason();
+    change.events.push(Event::new(&execution.id, now, EventKind::Blocked { reason }));
+    Ok(change)
+}
+
+/// An operator releases an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReleaseHoldArgs {
+    pub execution_id: ExecutionId,
+}
+
+/// The execution is not held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HoldReleased {
+    pub public_state: PublicState,
+    /// True when it had no hold.
+    pub already: bool,
+}
+
+impl Command for ReleaseHoldArgs {
+    type Reply = HoldReleased;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<HoldReleased>, Stop> {
+        let before = found(view, &self.execution_id)?;
+        let change = release(before, at.now)?;
+        let (public_state, already) = (change.after.public_state(), before.hold.is_none());
+        Ok(Decision::of(HoldReleased { public_state, already }, [change]))
+    }
+}
+
+/// Ends a hold. An execution that it kept back is ready, at the place in its queue that it would have had.
+fn release(execution: &Execution, now: TimestampMs) -> Result<Change, Refusal> {
+    if execution.is_finished() {
+        return Err(execution.not_active());
+    }
+    if execution.hold.is_none() {
+        return Ok(execution.unchanged());
+    }
+    let released = Execution { hold: None, ..execution.clone() };
+    let mut change =
+        if execution.is_ready() { released.enter(released.ready_phase(), now) } else { released.unchanged() };
+    let reason = Blocker::Operator.reason();
+    change.events.push(Event::new(&execution.id, now, EventKind::Unblocked { reason }));
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine_error::Code;
+    use crate::execution::contracts::{CancelArgs, ReplayArgs, Start, SubmitArgs};
+    use crate::execution::{Phase, cancel};
+    use crate::fixture::ExecutionFixture;
+    use crate::lease::contracts::RevokeArgs;
+    use crate::lease::{expire, revoke};
+    use crate::samples::{RecordSet, at, running, waiting, work};
+
+    const OPERATOR: Phase = Phase::Blocked { on: Blocker::Operator, until: None };
+
+    fn args() -> HoldArgs {
+        let (reason, requested_by) = (Some("a bad release".into()), Some("ada".into()));
+        HoldArgs { execution_id: waiting().id, reason, requested_by }
+    }
+
+    fn held(execution: &Execution) -> Execution {
+        hold(execution, &args(), at(5)).unwrap().after
+    }
+
+    #[test]
+    fn what_is_ready_is_blocked_at_once_and_says_who_and_why() {
+        let after = held(&waiting());
+        assert_eq!(after.phase, OPERATOR);
+        let hold = after.hold.clone().unwrap();
+        assert_eq!((hold.at, hold.requested_by.as_deref()), (at(5), Some("ada")));
+        let words = after.state_vector();
+        assert_eq!(
+            (words.public_state.as_str(), words.eligibility_state.as_str(), words.blocking_reason.as_str()),
+            ("waiting", "blocked_by_operator", "paused_by_operator")
+        );
+        assert_eq!(release(&after, at(9)).unwrap().after, Execution { changed_at: at(9), ..waiting() });
+    }
+
+    #[test]
+    fn holding_and_releasing_twice_is_once() {
+        let first = held(&waiting());
+        assert_eq!(hold(&first, &HoldArgs { reason: None, ..args() }, at(6)).unwrap(), first.unchanged());
+        assert_eq!(release(&waiting(), at(6)).unwrap(), waiting().unchanged());
+    }
+
+    #[test]
+    fn what_runs_goes_on_and_is_held_when_it_is_ready_again() {
+        let after = held(&running());
+        assert_eq!(after.phase, running().phase);
+        assert_eq!(expire(&after, at(30_000)).after.phase, OPERATOR);
+        let args = RevokeArgs { execution_id: after.id, lease_id: None, reason: None };
+        assert_eq!(revoke(&after, &args, at(6)).unwrap().after.phase, OPERATOR);
+        assert_eq!(release(&after, at(7)).unwrap().after, running());
+    }
+
+    #[test]
+    fn a_delay_that_ends_leads_to_the_hold() {
+        let mut records = RecordSet::default();
+        let delayed = SubmitArgs { start: Start::After(100), ..work() };
+        let id = records.submit(&delayed, at(0)).unwrap().execution_id;
+        let delayed = held(&records.executions[&id]);
+        assert_eq!(crate::execution::promote(&delayed, at(100)).after.phase, OPERATOR);
+    }
+
+    #[test]
+    fn a_replay_is_not_held_by_what_an_operator_said_before() {
+        let mut fixture = ExecutionFixture::running(at(0));
+        let execution_id = fixture.id;
+        fixture.ask(HoldArgs { execution_id, ..args() }, at(1)).unwrap();
+        fixture.ask(CancelArgs { execution_id, reason: None, requested_by: None }, at(2)).unwrap();
+        assert_eq!(fixture.execution().info().hold, None, "what has finished is not held");
+        fixture.ask(ReplayArgs::new(execution_id), at(3)).unwrap();
+        assert_eq!((fixture.execution().phase.clone(), fixture.execution().hold.clone()), (Phase::Waiting, None));
+    }
+
+    #[test]
+    fn what_has_finished_is_refused() {
+        let cancelled = CancelArgs { execution_id: waiting().id, reason: None, requested_by: None };
+        let finished = cancel(&waiting(), &cancelled, at(1)).unwrap().after;
+        assert_eq!(hold(&finished, &args(), at(2)).unwrap_err().code, Code::ExecutionNotActive);
+        assert_eq!(release(&finished, at(2)).unwrap_err().code, Code::ExecutionNotActive);
+    }
+}

@@ -1,0 +1,56 @@
+//! Choosing what keeps executions back that are ready: an operator's hold, and what admission blocks.
+
+use ff_core::execution::{Blocker, Execution, Phase};
+
+use super::Generator;
+use crate::reference::Reference;
+use crate::transition::{Order, Transition};
+
+impl Generator {
+    /// Keeps something back, or lets go what is kept back.
+    pub(super) fn keep_back(&mut self, reference: &Reference) -> Transition {
+        let on = *self.admission.pick(&[0, 1, 1, 2]);
+        Transition::Operate(match self.admission.below(12) {
+            0..3 => {
+                let job = self.job_that(reference, |one| one.hold.is_none() && !one.is_finished());
+                let reason = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 9]));
+                Order::Hold { job, reason }
+            }
+            3..6 => Order::ReleaseHold { job: self.job_that(reference, |one| one.hold.is_some()) },
+            6..10 => {
+                let jobs = self.together(reference, |one| one.phase == Phase::Waiting);
+                let in_ms = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 500, 3_000, 30_000]));
+                Order::Block { jobs, on, in_ms, is_late: self.admission.one_in(8) }
+            }
+            _ => {
+                let jobs = self.together(reference, is_kept_back);
+                let first = jobs.first().and_then(|job| reference.model.find(&reference.id(*job)));
+                let from = match first.map(|one| &one.phase) {
+                    Some(Phase::Blocked { on: Blocker::Route, .. }) if !self.admission.one_in(6) => 0,
+                    Some(Phase::Blocked { on: Blocker::Quota, .. }) if !self.admission.one_in(6) => 1,
+                    Some(Phase::Blocked { on: Blocker::Budget, .. }) if !self.admission.one_in(6) => 2,
+                    _ => *self.admission.pick(&[0, 1, 2, 3]),
+                };
+                Order::Unblock { jobs, from }
+            }
+        })
+    }
+
+    /// A job that suits and up to two others of its partition, perhaps one of them twice; rarely one of another partition.
+    fn together(&mut self, reference: &Reference, suits: impl Fn(&Execution) -> bool) -> Vec<u32> {
+        let first = self.job_that(reference, &suits);
+        let partition = reference.id(first).partition();
+        let fits = |one: &Execution| suits(one) && one.id.partition() == partition;
+        let others = reference.jobs().filter(|(_, id)| reference.model.find(id).is_some_and(fits)).map(|(job, _)| job);
+        let others: Vec<_> = others.collect();
+        let mut jobs = vec![first];
+        for _ in 0..self.admission.below(3) {
+            jobs.extend((!others.is_empty()).then(|| *self.admission.pick(&others)));
+        }
+        jobs
+    }
+}
+
+fn is_kept_back(execution: &Execution) -> bool {
+    execution.is_ready() && execution.phase != Phase::Waiting
+}

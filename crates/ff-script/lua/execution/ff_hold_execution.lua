@@ -1,0 +1,34 @@
+--- An operator keeps a live execution from being claimed until it is released: at once when it is ready, otherwise from the
+--- moment on at which it is. One that is held already stays held as it was.
+---
+--- key  core          hash
+--- arg  reason        free?
+--- arg  requested_by  free?
+---
+--- ok   public_state
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to keep work back
+
+local moment = now()
+local e = record.load(keys.id(core))
+if not e then
+  return no.execution_not_found()
+elseif e.core.terminal_outcome then
+  return lease.not_active(e)
+end
+local held = e.core.held_at
+if not held then
+  record.put(e, 'held_at', moment)
+  record.put_if_said(e, 'held_by', requested_by)
+  record.put_if_said(e, 'hold_reason', reason)
+  event_feed.to(e, 'blocked', 'reason', 'paused_by_operator')
+  if phase.is_ready(e) then
+    phase.waiting(e, moment)
+  end
+end
+local state = e.core.public_state
+-- Also when nothing changes: a flow that is being cancelled ends its member.
+record.save(e)
+return held and already(state) or ok(state)

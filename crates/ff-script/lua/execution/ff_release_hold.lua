@@ -1,0 +1,31 @@
+--- Ends an operator's hold. An execution that it kept back is ready, at the place in its queue that it would have had.
+---
+--- key  core          hash
+---
+--- ok   public_state
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   invalid_args
+--- flag allow-oom             a full server must still be able to let work go on
+
+local moment = now()
+local e = record.load(keys.id(core))
+if not e then
+  return no.execution_not_found()
+elseif e.core.terminal_outcome then
+  return lease.not_active(e)
+end
+local held = e.core.held_at
+if held then
+  record.drop(e, 'held_at')
+  record.drop(e, 'held_by')
+  record.drop(e, 'hold_reason')
+  event_feed.to(e, 'unblocked', 'reason', 'paused_by_operator')
+  if phase.is_ready(e) then
+    phase.waiting(e, moment)
+  end
+end
+local state = e.core.public_state
+-- Also when nothing changes: a flow that is being cancelled ends its member.
+record.save(e)
+return held and ok(state) or already(state)

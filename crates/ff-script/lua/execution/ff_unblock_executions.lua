@@ -1,0 +1,21 @@
+--- Makes executions ready again that are blocked on something. Those that are not, or on something else, are left alone.
+---
+--- key  all_executions  zset
+--- arg  from            text   route, quota or budget
+--- arg  ids             list
+---
+--- ok   unblocked       how many
+--- no   invalid_args
+--- flag allow-oom              a full server must still be able to let work go on
+
+local moment, unblocked = now(), 0
+index.collect()
+for _, id in ipairs(ids) do
+  local e = record.find(id)
+  if e and e.core.blocked_on == from and phase.reason(from) then
+    phase.admit(e, moment)
+    record.save(e)
+    unblocked = unblocked + 1
+  end
+end
+return ok(text(unblocked))

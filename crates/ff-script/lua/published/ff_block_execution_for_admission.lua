@@ -1,0 +1,27 @@
+--- Takes an execution that may not run now out of its queue.
+---
+--- key  core          hash
+--- arg  on            text   route, quota or budget
+--- arg  retry_at      int?   when it is ready again, if time alone decides
+--- arg  detail        bytes  what keeps it back, as JSON: the `on` again, and what belongs to it
+---
+--- ok   public_state
+--- no   execution_not_found
+--- no   execution_not_eligible
+--- no   invalid_blocking_reason
+--- no   invalid_args
+
+local moment = now()
+local e = record.load(keys.id(core))
+if not e then
+  return no.execution_not_found()
+elseif e.place ~= 'waiting' then
+  return no.execution_not_eligible('state', e.core.public_state)
+end
+local is_read, said = pcall(cjson.decode, detail)
+local names_it = is_read and type(said) == 'table' and said.on == on
+if not names_it or not phase.keep_back(e, on, retry_at, detail, moment) then
+  return no.invalid_blocking_reason('field', 'on', 'detail', 'must be one of route, quota, budget, and what the detail says')
+end
+record.save(e)
+return ok(e.core.public_state)

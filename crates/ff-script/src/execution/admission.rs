@@ -1,0 +1,93 @@
+//! What keeps executions back that are ready: an operator's hold, and what admission blocks.
+
+use bytes::Bytes;
+use ff_core::contracts::{
+    BlockArgs, BlockTarget, BlockedCount, HoldArgs, HoldPlaced, HoldReleased, ReleaseHoldArgs, UnblockArgs,
+    UnblockedCount,
+};
+use ff_core::execution::{BlockDetail, Blocker};
+use ff_core::keys::IndexKeys;
+use ff_core::partition::{Partition, PartitionFamily};
+
+use super::core_key;
+use crate::server::{ask, ask_fields};
+use crate::signature::{BlockExecutions, HoldExecution, ReleaseHold, UnblockExecutions};
+use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+
+/// Keeps a live execution from being claimed until it is released.
+pub async fn ff_hold_execution(server: &dyn Server, args: HoldArgs) -> Result<HoldPlaced, ScriptError> {
+    let HoldArgs { execution_id, reason, requested_by } = args;
+    ask(server, HoldExecution { core: core_key(&execution_id), reason, requested_by }.call()).await
+}
+
+impl FromFcallResult for HoldPlaced {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { public_state: fields.read()?, already })
+    }
+}
+
+/// Ends an operator's hold.
+pub async fn ff_release_hold(server: &dyn Server, args: ReleaseHoldArgs) -> Result<HoldReleased, ScriptError> {
+    ask(server, ReleaseHold { core: core_key(&args.execution_id) }.call()).await
+}
+
+impl FromFcallResult for HoldReleased {
+    fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
+        let (mut fields, already) = result.into_fields();
+        Ok(Self { public_state: fields.read()?, already })
+    }
+}
+
+/// Takes executions that may not run now out of the queues.
+pub async fn ff_block_executions(server: &dyn Server, args: BlockArgs) -> Result<BlockedCount, ScriptError> {
+    let targets = args.executions.iter().map(target).collect::<Result<Vec<_>, _>>()?;
+    let block = BlockExecutions { all_executions: all_executions(args.partition), targets: targets.concat() };
+    let (mut fields, _) = ask_fields(server, block.call()).await?;
+    Ok(BlockedCount { blocked: fields.read()? })
+}
+
+/// One of them as the list has it.
+fn target(target: &BlockTarget) -> Result<Vec<Bytes>, ScriptError> {
+    let BlockTarget { execution_id, lease_epoch, detail } = target;
+    Ok(vec![
+        execution_id.to_string().into(),
+        lease_epoch.0.to_string().into(),
+        Bytes::from_static(word(detail.blocker()).as_bytes()),
+        detail.retry_at().map(|at| at.0.to_string()).unwrap_or_default().into(),
+        written(detail)?.into(),
+    ])
+}
+
+/// What keeps an execution back, as its record has it.
+pub(crate) fn written(detail: &BlockDetail) -> Result<String, ScriptError> {
+    serde_json::to_string(detail).map_err(|error| ScriptError::parse(format!("a detail cannot be written: {error}")))
+}
+
+/// Makes executions ready again that are blocked on something.
+pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Result<UnblockedCount, ScriptError> {
+    let unblock = UnblockExecutions {
+        all_executions: all_executions(args.partition),
+        from: word(args.from).to_owned(),
+        ids: args.executions.iter().map(|id| id.to_string().into()).collect(),
+    };
+    let (mut fields, _) = ask_fields(server, unblock.call()).await?;
+    Ok(UnblockedCount { unblocked: fields.read()? })
+}
+
+/// What an execution is blocked on, as its record says it.
+pub(crate) fn word(on: Blocker) -> &'static str {
+    match on {
+        Blocker::Dependencies => "dependencies",
+        Blocker::Staging => "staging",
+        Blocker::Reopening => "reopening",
+        Blocker::Route => "route",
+        Blocker::Quota => "quota",
+        Blocker::Budget => "budget",
+        Blocker::Operator => "operator",
+    }
+}
+
+fn all_executions(partition: u16) -> String {
+    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).all_executions()
+}
