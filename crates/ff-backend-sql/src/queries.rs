@@ -82,6 +82,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("depth_active", DEPTH_ACTIVE),
     ("depth_in_state", DEPTH_IN_STATE),
     ("depth_completed", DEPTH_COMPLETED),
+    ("queue", QUEUE),
     ("ready_on", READY_ON),
     ("leases_on", LEASES_ON),
     ("due_on", DUE_ON),
@@ -215,7 +216,15 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
 /// How many executions of a lane wait on a partition, and when the first of them was created.
-pub(crate) const DEPTH_READY: &str = "SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2";
+pub(crate) const DEPTH_READY: &str = "\
+    SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2 AND substr(class, 1, 1) <> ','";
+
+/// The first executions of a queue on a partition, with their records.
+pub(crate) const QUEUE: &str = "\
+    SELECT execution.record FROM ready \
+    JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
+    WHERE ready.partition = $1 AND ready.lane = $2 AND ready.class = $3 AND ready.kind = $4 \
+    ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $5";
 
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";

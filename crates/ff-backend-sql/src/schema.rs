@@ -62,6 +62,7 @@ pub static EXECUTION: Table = Table {
 };
 
 /// Waiting executions, in the order a claim takes them. The class is empty for those that require nothing of their worker.
+/// Executions that are blocked because no live worker meets their requirements are here too, under a class that no claim asks for.
 pub static READY: Table = Table {
     name: "ready",
     key: 7,

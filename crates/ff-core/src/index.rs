@@ -15,6 +15,8 @@ pub enum Index {
     /// What waits in a lane, of one requirement class.
     LaneEligible(LaneId, RequirementClass),
     LaneEligibleKind(LaneId, Kind, RequirementClass),
+    /// What is blocked because no live worker meets its requirements, by creation.
+    LaneUnroutable(LaneId, Kind, RequirementClass),
     LaneDelayed(LaneId),
     LaneActive(LaneId),
     LaneSuspended(LaneId),
@@ -54,6 +56,7 @@ impl Index {
             Self::LaneEligible(lane, class) => keys.lane_eligible_class(lane, class),
             Self::LaneEligibleKind(lane, kind, class) if class.is_plain() => keys.lane_eligible_kind(lane, kind),
             Self::LaneEligibleKind(lane, kind, class) => keys.lane_eligible_kind_class(lane, kind, class),
+            Self::LaneUnroutable(lane, kind, class) => keys.lane_unroutable(lane, kind, class),
             Self::LaneDelayed(lane) => keys.lane_delayed(lane),
             Self::LaneActive(lane) => keys.lane_active(lane),
             Self::LaneSuspended(lane) => keys.lane_suspended(lane),
@@ -115,6 +118,7 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
         }
         Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
         Phase::Blocked { on, .. } if on.is_admission() => {
+            entries.extend(unroutable(execution).map(|queue| (queue, execution.created_at.0)));
             entries.push((Index::LaneBlocked(lane, *on), execution.changed_at.0));
         }
         Phase::Blocked { .. } => {
@@ -129,6 +133,13 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     }
     entries.extend(searched_by(execution).map(|index| (index, execution.created_at.0)));
     entries
+}
+
+/// The queue an execution is released from when a worker meets its requirements.
+fn unroutable(execution: &Execution) -> Option<Index> {
+    let class = execution.class();
+    let is_unroutable = matches!(execution.phase, Phase::Blocked { on: Blocker::Route, .. }) && !class.is_plain();
+    is_unroutable.then(|| Index::LaneUnroutable(execution.lane_key(), execution.kind.clone(), class))
 }
 
 /// Whether what is in a state has an index of its own. Work that is submitted, claimed and completed is in none, so that a

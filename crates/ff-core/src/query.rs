@@ -11,7 +11,7 @@ use crate::flow::contracts::{
     EdgesPage, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
     ListFlowsArgs, MembersPage,
 };
-use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs, ListQueueArgs, QueuedExecution};
 use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
@@ -88,6 +88,8 @@ macro_rules! queries {
                 now() -> TimestampMs = Now(Now): Now;
                 /// Looks at a partition without a hint: what is ready there, and what is due when.
                 sweep(partition: u16) -> PartitionStatus = Sweep(Sweep): Sweep { partition };
+                /// The first executions of a queue on a partition.
+                list_queue(args: ListQueueArgs) -> Vec<QueuedExecution> = ListQueue(ListQueueArgs): args;
                 /// Everything a partition holds.
                 snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
                 /// Worker instances that may be gone; sweeping one decides.
@@ -256,7 +258,8 @@ macro_rules! checks {
 checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
         Describe, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
-    |query, partitions| check_partition(query.partition, partitions) => ReadKeyRing, Sweep, TakeSnapshot;
+    |query, partitions| check_partition(query.partition, partitions) =>
+        ReadKeyRing, Sweep, TakeSnapshot, ListQueueArgs;
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>

@@ -1,7 +1,7 @@
 //! The queries of an engine: the time, how many partitions there are, what is due, and what waits.
 
 use ff_core::backend::{PartitionStatus, ReadyLane};
-use ff_core::contracts::Head;
+use ff_core::contracts::{Head, WorkQueue};
 use ff_core::due::{ExpiryCounts, Pumped};
 use ff_core::entropy::Nonce;
 use ff_core::keys::{IndexKeys, global_config_partitions};
@@ -88,6 +88,11 @@ impl FromFcallResult for PartitionStatus {
             let head = Head { behind: queues.read()?, created_at: TimestampMs(queues.read()?) };
             ready.push(ReadyLane { lane, kind, class, head });
         }
-        Ok(Self { ready, next_due })
+        let (mut queues, mut unroutable) = (fields.nested()?, Vec::new());
+        while !queues.is_empty() {
+            let lane = lane_of_index(&queues.text()?).ok_or_else(|| ScriptError::parse("a lane cannot be read"))?;
+            unroutable.push(WorkQueue { lane, kind: queues.read()?, class: class(&queues.text()?)? });
+        }
+        Ok(Self { ready, unroutable, next_due })
     }
 }

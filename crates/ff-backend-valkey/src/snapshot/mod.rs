@@ -216,7 +216,12 @@ impl Names {
         }
         let classes = self.queues.iter().map(|(lane, _, class)| (lane.clone(), class.clone())).collect::<BTreeSet<_>>();
         indexes.extend(classes.into_iter().map(|(lane, class)| Index::LaneEligible(lane, class)));
-        indexes.extend(self.queues.into_iter().map(|(lane, kind, class)| Index::LaneEligibleKind(lane, kind, class)));
+        for (lane, kind, class) in self.queues {
+            if !class.is_plain() {
+                indexes.push(Index::LaneUnroutable(lane.clone(), kind.clone(), class.clone()));
+            }
+            indexes.push(Index::LaneEligibleKind(lane, kind, class));
+        }
         indexes.extend(self.instances.into_iter().map(Index::WorkerLeases));
         for tenant in self.tenants {
             let states = PublicState::ALL.iter().filter(|state| has_state_index(**state));

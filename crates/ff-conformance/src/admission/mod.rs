@@ -2,6 +2,7 @@
 
 pub(crate) mod blocking;
 pub(crate) mod holding;
+pub(crate) mod routing;
 
 use crate::prelude::*;
 

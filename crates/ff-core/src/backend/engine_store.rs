@@ -73,6 +73,8 @@ use query_calls;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionStatus {
     pub ready: Vec<ReadyLane>,
+    /// Queues of which something is blocked because no live worker meets its requirements.
+    pub unroutable: Vec<WorkQueue>,
     pub next_due: Option<TimestampMs>,
 }
 
@@ -87,6 +89,10 @@ pub struct ReadyLane {
 }
 
 impl ReadyLane {
+    pub fn queue(&self) -> WorkQueue {
+        WorkQueue { lane: self.lane.clone(), kind: self.kind.clone(), class: self.class.clone() }
+    }
+
     /// What announces it.
     pub fn hint(self, partition: u16) -> Hint {
         let Self { lane, kind, class, head } = self;

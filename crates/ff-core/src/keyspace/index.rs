@@ -37,6 +37,8 @@ keys! { IndexKeys { tag }
     lane_eligible_class(lane_id: &LaneId, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:class:{class}";
     /// The same of one kind.
     lane_eligible_kind_class(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:kind:{kind}:class:{class}";
+    /// Executions of one kind and requirement class that no live worker can run, by creation.
+    lane_unroutable(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:blocked:route:kind:{kind}:class:{class}";
     /// Delayed executions, by their time.
     lane_delayed(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:delayed";
     /// Executions with a lease.

@@ -28,6 +28,7 @@ use crate::flow::{Edge, Flow, FlowEvent};
 use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, streamed, worker_hints};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
+use crate::lane::contracts::{ListQueueArgs, QueuedExecution, WorkQueue};
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
 use crate::limits;
@@ -346,6 +347,25 @@ impl Model {
             _ => None,
         })
         .collect()
+    }
+
+    /// The queues of a partition of which something is blocked because no live worker meets its requirements.
+    pub fn unroutable(&self, partition: u16) -> Vec<WorkQueue> {
+        let here = self.indexes.keys().filter(|(of, _)| *of == partition);
+        let queues = here.filter_map(|(_, index)| match index {
+            Index::LaneUnroutable(lane, kind, class) => {
+                Some(WorkQueue { lane: lane.clone(), kind: kind.clone(), class: class.clone() })
+            }
+            _ => None,
+        });
+        queues.collect()
+    }
+
+    /// The first executions of a queue.
+    pub fn queue(&self, args: &ListQueueArgs) -> Vec<QueuedExecution> {
+        let index = (args.partition, args.index());
+        let first = self.indexes.get(&index).into_iter().flatten().take(args.limit);
+        first.filter_map(|(_, id)| Some(QueuedExecution::of(self.executions.get(id)?))).collect()
     }
 
     /// When the next thing on a partition is due.

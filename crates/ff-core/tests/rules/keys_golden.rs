@@ -78,6 +78,10 @@ fn our_own_keys_follow_the_same_grammar() {
             index.lane_eligible_kind_class(&lane, &kind, &class),
             "ff:idx:{fp:7}:lane:acme/mail:eligible:kind:resize:class:gpu,region=eu",
         ),
+        (
+            index.lane_unroutable(&lane, &kind, &class),
+            "ff:idx:{fp:7}:lane:acme/mail:blocked:route:kind:resize:class:gpu,region=eu",
+        ),
         (index.delayed(), "ff:idx:{fp:7}:delayed"),
         (index.retention(), "ff:idx:{fp:7}:retention"),
         (index.tag(&label.0, &label.1, &label.2), "ff:idx:{fp:7}:tag:acme:order:a:{fp:1}"),

@@ -171,7 +171,12 @@ function keys.queue(lane, kind, class)
   return queues[kind] or remember(queues, kind, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':eligible:' .. kind)
 end
 
---- A queue as the list that sweeps go by names it; and the lane, kind and class of such a name.
+--- What is blocked of a kind and class because no live worker meets its requirements.
+function keys.unroutable(lane, kind, class)
+  return keys.lane(lane, 'blocked:route:kind:' .. kind .. ':class:' .. class)
+end
+
+--- A queue as the list that sweeps go by names it, a comma before the class when it is what is blocked; and the lane, kind and class of such a name.
 function keys.queue_name(lane, kind, class)
   return lane .. ':' .. kind .. (class and ':' .. class or '')
 end

@@ -210,7 +210,14 @@ local function keep_back(e)
   index.keep_back(e.lane, place(e.core), e.core.changed_at, e.core.blocked_until, e.id)
 end
 
-LEAVE['blocked:route'], ENTER['blocked:route'] = admit, keep_back
+LEAVE['blocked:route'] = function(e)
+  admit(e)
+  index.reroute(e.lane, e.core.kind, e.core.class, e.id)
+end
+ENTER['blocked:route'] = function(e)
+  keep_back(e)
+  index.unroute(e.lane, e.core.kind, e.core.class, e.core.created_at, e.id)
+end
 LEAVE['blocked:quota'], ENTER['blocked:quota'] = admit, keep_back
 LEAVE['blocked:budget'], ENTER['blocked:budget'] = admit, keep_back
 LEAVE['blocked:operator'], ENTER['blocked:operator'] = admit, keep_back

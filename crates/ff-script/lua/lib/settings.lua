@@ -111,7 +111,7 @@ function settings.announce(lane, before, after)
   end
   for _, queue in ipairs(call('SMEMBERS', keys.index('lanes'))) do
     local of, kind, class = keys.queue_parts(queue)
-    local head = of == lane and call('ZRANGE', keys.queue(lane, kind, class), 0, 0, 'WITHSCORES') or {}
+    local head = of == lane and not (class or ''):find('^,') and call('ZRANGE', keys.queue(lane, kind, class), 0, 0, 'WITHSCORES') or {}
     if head[1] then
       hint.ready(lane, kind, class, index.head(tonumber(head[2]), here.memory.moment))
     end

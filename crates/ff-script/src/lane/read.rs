@@ -1,14 +1,14 @@
 //! How lanes stand on a partition.
 
-use ff_core::contracts::{Depth, Depths, LaneStanding};
+use ff_core::contracts::{Depth, Depths, LaneStanding, ListQueueArgs, QueuedExecution};
 use ff_core::keys::IndexKeys;
 use ff_core::lane::Lane;
 use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::types::{LaneId, TimestampMs};
+use ff_core::types::{LaneId, LeaseEpoch, TimestampMs};
 
 use crate::record::{Hash, lane};
 use crate::server::ask_fields;
-use crate::signature::{CountLanes, ReadLanes};
+use crate::signature::{CountLanes, ListQueue, ReadLanes};
 use crate::{Fields, ScriptError, Server};
 
 /// What a partition has of a lane.
@@ -114,4 +114,16 @@ impl LaneFields {
         }
         Ok(Self { lane, depths })
     }
+}
+
+/// The first executions of a queue.
+pub async fn ff_list_queue(server: &dyn Server, args: &ListQueueArgs) -> Result<Vec<QueuedExecution>, ScriptError> {
+    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
+    let list = ListQueue { queue: args.index().key(&keys), most: args.limit as u64 };
+    let (mut fields, _) = ask_fields(server, list.call()).await?;
+    let (mut row, mut found) = (fields.nested()?, Vec::new());
+    while !row.is_empty() {
+        found.push(QueuedExecution { execution_id: row.read()?, lease_epoch: LeaseEpoch(row.read()?) });
+    }
+    Ok(found)
 }

@@ -1,6 +1,7 @@
 //! Arguments and replies about lanes, from callers and between partitions.
 
 mod listing;
+mod queue;
 
 pub use super::allot::{AllotArgs, Allotted, Grant};
 pub use super::configure::{ConfigureLaneArgs, Setting};
@@ -10,3 +11,4 @@ pub use super::register_class::RegisterClassesArgs;
 pub use super::settle::{LaneSettled, SettleLaneArgs};
 pub use crate::lease::contracts::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
 pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
+pub use queue::{ListQueueArgs, QueueState, QueuedExecution, WorkQueue};
