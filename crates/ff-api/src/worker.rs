@@ -105,7 +105,7 @@ mod tests {
             namespace: Namespace::parse("acme").unwrap(),
             lanes: [LaneId::parse("mail").unwrap()].into(),
             kinds: [Kind::parse("send").unwrap()].into(),
-            capabilities: [Capability::parse("gpu large").unwrap()].into(),
+            capabilities: [Capability::parse("gpu=large").unwrap()].into(),
             ttl_ms: 5_000,
         };
         let text = serde_json::to_string(&RegisterWorker::of(args.clone())).unwrap();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus, Pending};
 use ff_core::clock::Clock;
+use ff_core::contracts::{ListQueueArgs, QueuedExecution};
 use ff_core::hint::{Hint, Hints};
 use ff_core::outage::OutageLog;
 use ff_core::query::{Now, Sweep, TakeSnapshot};
@@ -40,7 +41,14 @@ impl Handle<Now, TimestampMs> for MemoryBackend {
 impl Handle<Sweep, PartitionStatus> for MemoryBackend {
     async fn handle(&self, Sweep { partition }: Sweep) -> Answer<PartitionStatus> {
         let model = self.model()?;
-        Ok(PartitionStatus { ready: model.ready(partition), next_due: model.next_due(partition) })
+        let (ready, unroutable) = (model.ready(partition), model.unroutable(partition));
+        Ok(PartitionStatus { ready, unroutable, next_due: model.next_due(partition) })
+    }
+}
+
+impl Handle<ListQueueArgs, Vec<QueuedExecution>> for MemoryBackend {
+    async fn handle(&self, args: ListQueueArgs) -> Answer<Vec<QueuedExecution>> {
+        Ok(self.model()?.queue(&args))
     }
 }
 

@@ -19,12 +19,13 @@ use crate::{ReadContext, record};
 /// How many waiting executions of a lane and kind on a partition have a higher priority, at most so many.
 pub(crate) const AHEAD_BY_PRIORITY: &str = "\
     SELECT count(*) FROM (SELECT 1 FROM ready \
-        WHERE partition = $1 AND lane = $2 AND kind = $3 AND priority > $4 LIMIT $5) AS ahead";
+        WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND priority > $5 LIMIT $6) AS ahead";
 
 /// How many of them have the same priority and are older, or of the same age and of a smaller id.
 pub(crate) const AHEAD_BY_AGE: &str = "\
     SELECT count(*) FROM (SELECT 1 FROM ready \
-        WHERE partition = $1 AND lane = $2 AND kind = $3 AND priority = $4 AND (created_at, uuid) < ($5, $6) LIMIT $7) AS ahead";
+        WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND priority = $5 \
+        AND (created_at, uuid) < ($6, $7) LIMIT $8) AS ahead";
 
 #[async_trait]
 impl Question for QueueArgs {
@@ -40,7 +41,8 @@ impl Question for QueueArgs {
         let (own, most) = (self.execution_id.partition(), || Value::number(AHEAD_MAX + 1));
         let on_each = || 0..at.partitions.num_flow_partitions;
         let queue = |partition: u16| {
-            [partition.into(), key.as_str().into(), self.kind.as_str().into(), self.priority.get().into()]
+            let (lane, class, kind) = (key.as_str(), self.class.as_str(), self.kind.as_str());
+            [partition.into(), lane.into(), class.into(), kind.into(), self.priority.get().into()]
         };
         let by_priority = on_each().map(|partition| [&queue(partition)[..], &[most()]].concat()).collect::<Vec<_>>();
         let by_age = on_each().map(|partition| {

@@ -12,7 +12,7 @@ use crate::flow::queries::{
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
-/// Waiting executions of one kind, each with its record, its flow's record and its payload. A large payload is left out: it is not
+/// Waiting executions of one class and kind, each with its record, its flow's record and its payload. A large payload is left out: it is not
 /// known yet which of the executions are handed out.
 macro_rules! waiting {
     ($which:literal, $order:literal, $most:literal) => {
@@ -20,7 +20,7 @@ macro_rules! waiting {
             "SELECT ready.uuid, ready.priority, ready.created_at, execution.record, flow.record, \
              payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM (\
              SELECT uuid, partition, priority, created_at FROM ready \
-             WHERE partition = $1 AND lane = $2 AND kind = $3 ",
+             WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 ",
             $which,
             $order,
             $most,
@@ -82,6 +82,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("depth_completed", DEPTH_COMPLETED),
     ("ahead_by_priority", AHEAD_BY_PRIORITY),
     ("ahead_by_age", AHEAD_BY_AGE),
+    ("queue", QUEUE),
     ("ready_on", READY_ON),
     ("leases_on", LEASES_ON),
     ("due_on", DUE_ON),
@@ -130,36 +131,37 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("flows_on", FLOWS_ON),
 ];
 
-/// The first waiting executions of one kind of a lane on a partition.
+/// The first waiting executions of one class and kind of a lane on a partition.
 pub(crate) const WAITING: &str =
-    waiting!("", "ORDER BY ready.priority DESC, ready.created_at, ready.uuid", " LIMIT $4");
+    waiting!("", "ORDER BY ready.priority DESC, ready.created_at, ready.uuid", " LIMIT $5");
 
-/// The kinds of which something waits in a lane on a partition: from each to the next, past everything that waits of it.
+/// The kinds of which something of a class waits in a lane on a partition: from each to the next, past everything that waits of it.
 pub(crate) const WAITING_KINDS: &str = "\
     WITH RECURSIVE step (kind) AS (\
-        SELECT (SELECT kind FROM ready WHERE partition = $1 AND lane = $2 ORDER BY kind LIMIT 1) \
+        SELECT (SELECT kind FROM ready WHERE partition = $1 AND lane = $2 AND class = $3 ORDER BY kind LIMIT 1) \
         UNION ALL \
-        SELECT (SELECT kind FROM ready WHERE partition = $1 AND lane = $2 AND kind > step.kind ORDER BY kind LIMIT 1) \
+        SELECT (SELECT kind FROM ready \
+                WHERE partition = $1 AND lane = $2 AND class = $3 AND kind > step.kind ORDER BY kind LIMIT 1) \
         FROM step WHERE step.kind IS NOT NULL) \
     SELECT kind FROM step WHERE kind IS NOT NULL";
 
-/// The highest priorities at which something of a kind waits, best first: from each to the next, past everything that waits at
+/// The highest priorities at which something of a class and kind waits, best first: from each to the next, past everything that waits at
 /// it.
 pub(crate) const WAITING_PRIORITIES: &str = "\
     WITH RECURSIVE step (priority, nth) AS (\
         SELECT (SELECT priority FROM ready \
-                WHERE partition = $1 AND lane = $2 AND kind = $3 \
+                WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 \
                 ORDER BY priority DESC LIMIT 1), 1 \
         UNION ALL \
         SELECT (SELECT priority FROM ready \
-                WHERE partition = $1 AND lane = $2 AND kind = $3 AND priority < step.priority \
+                WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND priority < step.priority \
                 ORDER BY priority DESC LIMIT 1), nth + 1 \
-        FROM step WHERE step.priority IS NOT NULL AND nth < $4) \
+        FROM step WHERE step.priority IS NOT NULL AND nth < $5) \
     SELECT priority FROM step WHERE priority IS NOT NULL";
 
-/// The oldest of one kind that wait at one priority.
+/// The oldest of one class and kind that wait at one priority.
 pub(crate) const WAITING_AT: &str =
-    waiting!("AND priority = $4 ", "ORDER BY ready.created_at, ready.uuid", " LIMIT $5");
+    waiting!("AND priority = $5 ", "ORDER BY ready.created_at, ready.uuid", " LIMIT $6");
 
 /// How many executions of a lane are held on a partition.
 pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $1 AND lane = $2";
@@ -183,11 +185,11 @@ pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("flow", "due_at IS NOT NULL AND ")
 );
 
-/// The best waiting execution of the next kind, in the order of lanes and kinds.
+/// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
 pub(crate) const NEXT_READY: &str = "\
-    SELECT lane, kind, priority, created_at FROM ready \
-    WHERE partition = $1 AND (lane, kind) > ($2, $3) \
-    ORDER BY lane, kind, priority DESC, created_at LIMIT 1";
+    SELECT lane, class, kind, priority, created_at FROM ready \
+    WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
+    ORDER BY lane, class, kind, priority DESC, created_at LIMIT 1";
 
 /// The newest executions of a namespace, before a place in the list and not before a moment, with what else a search goes by.
 pub(crate) const WALK_NAMESPACE: &str = "\
@@ -216,7 +218,15 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
 /// How many executions of a lane wait on a partition, and when the first of them was created.
-pub(crate) const DEPTH_READY: &str = "SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2";
+pub(crate) const DEPTH_READY: &str = "\
+    SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2 AND substr(class, 1, 1) <> ','";
+
+/// The first executions of a queue on a partition, with their records.
+pub(crate) const QUEUE: &str = "\
+    SELECT execution.record FROM ready \
+    JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
+    WHERE ready.partition = $1 AND ready.lane = $2 AND ready.class = $3 AND ready.kind = $4 \
+    ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $5";
 
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
@@ -235,7 +245,8 @@ pub(crate) const DEPTH_COMPLETED: &str = "\
     SELECT count(*), min(created_at) FROM execution WHERE lane = $1 AND state = 'completed'";
 
 /// The narrow tables as they are on a partition. Only the doctor asks.
-pub(crate) const READY_ON: &str = "SELECT uuid, lane, kind, priority, created_at FROM ready WHERE partition = $1";
+pub(crate) const READY_ON: &str =
+    "SELECT uuid, lane, class, kind, priority, created_at FROM ready WHERE partition = $1";
 pub(crate) const LEASES_ON: &str = "SELECT uuid, due_at, lane, acquired_at FROM lease WHERE partition = $1";
 pub(crate) const DUE_ON: &str = "SELECT uuid, due_at FROM due WHERE partition = $1";
 

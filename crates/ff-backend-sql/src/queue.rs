@@ -56,6 +56,11 @@ impl WriterHandle {
         answer::<A>(self.perform(args.into_operation()).await?)
     }
 
+    /// How many partitions the store has.
+    pub fn partitions(&self) -> &PartitionConfig {
+        &self.partitions
+    }
+
     /// Accepts no more operations; those in the queues are still done.
     pub async fn close(&self) {
         for queue in &self.queues {

@@ -61,13 +61,15 @@ pub static EXECUTION: Table = Table {
     ],
 };
 
-/// Waiting executions, in the order a claim takes them.
+/// Waiting executions, in the order a claim takes them. The class is empty for those that require nothing of their worker.
+/// Executions that are blocked because no live worker meets their requirements are here too, under a class that no claim asks for.
 pub static READY: Table = Table {
     name: "ready",
-    key: 6,
+    key: 7,
     columns: &[
         Column::int("partition"),
         Column::text("lane"),
+        Column::text("class"),
         Column::text("kind"),
         Column::int("priority"),
         Column::int("created_at"),

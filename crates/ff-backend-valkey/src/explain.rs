@@ -55,7 +55,7 @@ impl ValkeyBackend {
     /// smaller id do as well.
     async fn ahead_on(&self, partition: u16, lane: &LaneId, args: &QueueArgs) -> Answer<u64> {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
-        let queue = Index::LaneEligibleKind(lane.clone(), args.kind.clone()).key(&keys);
+        let queue = Index::LaneEligibleKind(lane.clone(), args.kind.clone(), args.class.clone()).key(&keys);
         if partition == args.execution_id.partition() {
             let rank = cmd("ZRANK").arg(&queue).arg(args.execution_id.to_string()).clone();
             if let Some(rank) = self.read::<Option<u64>>(&queue, rank).await? {

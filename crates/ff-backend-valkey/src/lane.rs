@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesFill,
-    LanesPage, ListLanesArgs, ListingStep, RecountLaneArgs, SettleLaneArgs,
+    LanesPage, ListLanesArgs, ListQueueArgs, ListingStep, QueuedExecution, RecountLaneArgs, RegisterClassesArgs,
+    SettleLaneArgs,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::lane::Lane;
@@ -14,8 +15,8 @@ use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::query::DescribeLane;
 use ff_core::types::LaneId;
 use ff_script::lane::{
-    CountedLanes, ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_count_lanes, ff_recount_lane, ff_settle_lane,
-    lane_of_index,
+    CountedLanes, ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_count_lanes, ff_list_queue, ff_recount_lane,
+    ff_register_classes, ff_settle_lane, lane_of_index,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
@@ -69,8 +70,17 @@ impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
     }
 }
 
+impl Handle<RegisterClassesArgs, Lane> for ValkeyBackend {
+    async fn handle(&self, args: RegisterClassesArgs) -> Answer<Lane> {
+        let lane = Entry::Lane(args.lane.within(&args.namespace));
+        self.calls.directory.note(&self.calls, &[lane]).await?;
+        Ok(ff_register_classes(&*self.calls, &self.partitions, args).await?)
+    }
+}
+
 functions! {
     CopyLaneArgs => LaneCount: |store, args| ff_copy_lane(&*store.calls, &args);
+    ListQueueArgs => Vec<QueuedExecution>: |store, args| ff_list_queue(&*store.calls, &args);
     AllotArgs => Allotted: |store, args| ff_allot_lane(&*store.calls, &store.partitions, &args);
     RecountLaneArgs => LaneCount: |store, args| ff_recount_lane(&*store.calls, &args);
     SettleLaneArgs => LaneSettled: |store, args| ff_settle_lane(&*store.calls, &store.partitions, &args);

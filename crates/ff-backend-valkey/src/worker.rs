@@ -1,12 +1,15 @@
 //! The domain of workers, on Valkey.
 
-use ff_core::backend::{Answer, Handle};
+use std::collections::BTreeSet;
+
+use ff_core::backend::{Answer, EngineStore, Handle};
 use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, ListWorkersArgs, RegisterWorkerArgs, RegisteredWorker, SeenWorker,
     SweepWorkerArgs, SweptWorker, WorkersPage,
 };
 use ff_core::engine_error::EngineError;
-use ff_core::keys::{worker_caps_key, worker_key, workers_index_key};
+use ff_core::hint::Hint;
+use ff_core::keys::{worker_caps_key, worker_key, workers_capability_key, workers_index_key};
 use ff_core::limits;
 use ff_core::partition::worker_partition;
 use ff_core::query::ListSweepableWorkers;
@@ -31,13 +34,10 @@ impl Handle<RegisterWorkerArgs, RegisteredWorker> for ValkeyBackend {
         let index = workers_index_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
         let registered = ff_register_worker(&*self.calls, &args, self.time_of(id).await?).await?;
-        let capabilities: Vec<_> = args.capabilities.iter().map(Capability::as_str).collect();
-        let caps = worker_caps_key(id);
-        let command = match capabilities.is_empty() {
-            true => cmd("DEL").arg(&caps).clone(),
-            false => cmd("SET").arg(&caps).arg(capabilities.join(",")).clone(),
-        };
-        self.calls.plain(&caps, command).await?;
+        self.list_capabilities(id, &args.capabilities).await?;
+        if !args.capabilities.is_empty() {
+            self.announce(vec![Hint::WorkersChanged]).await?;
+        }
         Ok(registered)
     }
 }
@@ -146,9 +146,34 @@ impl ValkeyBackend {
     /// One that registers again meanwhile lists itself once more with its next registration; until then it is only not
     /// listed.
     async fn unlist(&self, id: &WorkerInstanceId) -> Answer<()> {
-        let (caps, index) = (worker_caps_key(id), workers_index_key());
-        self.calls.plain(&caps, cmd("DEL").arg(&caps).clone()).await?;
+        let index = workers_index_key();
+        self.list_capabilities(id, &BTreeSet::new()).await?;
         self.calls.plain(&index, cmd("SREM").arg(&index).arg(id.as_str()).clone()).await?;
+        Ok(())
+    }
+
+    /// Lists what a worker instance offers, and takes it off the lists of what it offers no more. These lists may name too many
+    /// instances, never too few.
+    async fn list_capabilities(&self, id: &WorkerInstanceId, capabilities: &BTreeSet<Capability>) -> Answer<()> {
+        let listed = |command: &'static str, capability: Capability| async move {
+            let (key, value) = capability.parts();
+            let index = workers_capability_key(key, value);
+            self.calls.plain(&index, cmd(command).arg(&index).arg(id.as_str()).clone()).await
+        };
+        for capability in capabilities {
+            listed("SADD", capability.clone()).await?;
+        }
+        let (caps, words) = (worker_caps_key(id), capabilities.iter().map(Capability::as_str).collect::<Vec<_>>());
+        let command = match words.is_empty() {
+            true => cmd("GETDEL").arg(&caps).clone(),
+            false => cmd("SET").arg(&caps).arg(words.join(",")).arg("GET").clone(),
+        };
+        let before = Option::<String>::from_redis_value(self.calls.plain(&caps, command).await?);
+        let before = before.map_err(|_| EngineError::Corrupt(format!("{caps} is not a text")))?.unwrap_or_default();
+        let before = before.split(',').filter_map(|word| Capability::parse(word).ok());
+        for dropped in before.filter(|capability| !capabilities.contains(capability)) {
+            listed("SREM", dropped).await?;
+        }
         Ok(())
     }
 

@@ -11,13 +11,14 @@ use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
-use crate::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+use crate::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, RequirementClass, TimestampMs, WorkerInstanceId};
+use crate::worker::Worker;
 
 /// Something a waiting part of the system wants to know at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Something waits for a worker.
-    Ready { partition: u16, lane: LaneId, kind: Kind, head: Head },
+    /// Something waits for a worker that meets its requirements.
+    Ready { partition: u16, lane: LaneId, kind: Kind, class: RequirementClass, head: Head },
     /// Something is due at a moment.
     Due { partition: u16, at: TimestampMs },
     /// One execution less of a lane with a limit is held on a partition: another may start, on any partition.
@@ -36,6 +37,8 @@ pub enum Hint {
     FlowMoved { flow_id: FlowId },
     /// A flow ended.
     FlowEnded { flow_id: FlowId },
+    /// A worker instance with capabilities registered, or one offers others than before.
+    WorkersChanged,
     /// An engine runs on the store. One that is behind with what is due, or stops, does not keep up, and others act in its place.
     EngineSeen { engine_id: EngineId, keeps_up: bool },
     /// Hints were lost: look everywhere.
@@ -56,6 +59,7 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
             partition,
             lane: after.lane_key(),
             kind: after.kind.clone(),
+            class: after.class(),
             head: Head::new(after.priority, after.created_at),
         });
     }
@@ -102,7 +106,16 @@ pub fn lane_hints(
     let opened = after.hands_out() && (paused || before.and_then(limit) != limit(after));
     let key = after.key();
     let waiting = ready.into_iter().filter(|ready| opened && ready.lane == key);
-    waiting.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head }).collect()
+    waiting.map(|ready| ready.hint(partition)).collect()
+}
+
+/// The hints of a change of a worker instance's record: work that no worker could run may have one now.
+pub fn worker_hints(before: Option<&Worker>, after: &Worker) -> Option<Hint> {
+    let offers = |worker: &Worker| {
+        (worker.registered_at, worker.lanes.clone(), worker.kinds.clone(), worker.capabilities.clone())
+    };
+    let is_new = || before.map(offers) != Some(offers(after));
+    (!after.capabilities.is_empty() && is_new()).then_some(Hint::WorkersChanged)
 }
 
 /// The hints for readers of the deliveries feed.

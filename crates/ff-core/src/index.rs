@@ -5,13 +5,18 @@ use crate::due::Due;
 use crate::execution::{Blocker, Execution, Phase};
 use crate::keys::IndexKeys;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId};
+use crate::types::{
+    Kind, LaneId, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId,
+};
 
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
-    LaneEligible(LaneId),
-    LaneEligibleKind(LaneId, Kind),
+    /// What waits in a lane, of one requirement class.
+    LaneEligible(LaneId, RequirementClass),
+    LaneEligibleKind(LaneId, Kind, RequirementClass),
+    /// What is blocked because no live worker meets its requirements, by creation.
+    LaneUnroutable(LaneId, Kind, RequirementClass),
     LaneDelayed(LaneId),
     LaneActive(LaneId),
     LaneSuspended(LaneId),
@@ -47,8 +52,11 @@ impl Index {
     /// The key of this index on Valkey.
     pub fn key(&self, keys: &IndexKeys) -> String {
         match self {
-            Self::LaneEligible(lane) => keys.lane_eligible(lane),
-            Self::LaneEligibleKind(lane, kind) => keys.lane_eligible_kind(lane, kind),
+            Self::LaneEligible(lane, class) if class.is_plain() => keys.lane_eligible(lane),
+            Self::LaneEligible(lane, class) => keys.lane_eligible_class(lane, class),
+            Self::LaneEligibleKind(lane, kind, class) if class.is_plain() => keys.lane_eligible_kind(lane, kind),
+            Self::LaneEligibleKind(lane, kind, class) => keys.lane_eligible_kind_class(lane, kind, class),
+            Self::LaneUnroutable(lane, kind, class) => keys.lane_unroutable(lane, kind, class),
             Self::LaneDelayed(lane) => keys.lane_delayed(lane),
             Self::LaneActive(lane) => keys.lane_active(lane),
             Self::LaneSuspended(lane) => keys.lane_suspended(lane),
@@ -99,8 +107,9 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     match &execution.phase {
         Phase::Waiting => {
             let score = eligible_score(execution.priority, execution.created_at);
-            entries.push((Index::LaneEligible(lane.clone()), score));
-            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone()), score));
+            let class = execution.class();
+            entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
+            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone(), class), score));
         }
         Phase::Delayed { until, .. } => entries.push((Index::LaneDelayed(lane), until.0)),
         Phase::Running { lease } => {
@@ -109,6 +118,7 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
         }
         Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
         Phase::Blocked { on, .. } if on.is_admission() => {
+            entries.extend(unroutable(execution).map(|queue| (queue, execution.created_at.0)));
             entries.push((Index::LaneBlocked(lane, *on), execution.changed_at.0));
         }
         Phase::Blocked { .. } => {
@@ -123,6 +133,13 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     }
     entries.extend(searched_by(execution).map(|index| (index, execution.created_at.0)));
     entries
+}
+
+/// The queue an execution is released from when a worker meets its requirements.
+fn unroutable(execution: &Execution) -> Option<Index> {
+    let class = execution.class();
+    let is_unroutable = matches!(execution.phase, Phase::Blocked { on: Blocker::Route, .. }) && !class.is_plain();
+    is_unroutable.then(|| Index::LaneUnroutable(execution.lane_key(), execution.kind.clone(), class))
 }
 
 /// Whether what is in a state has an index of its own. Work that is submitted, claimed and completed is in none, so that a
@@ -182,7 +199,7 @@ mod tests {
             let in_lane = entries(&execution).into_iter().filter(|(index, _)| {
                 matches!(
                     index,
-                    Index::LaneEligible(_)
+                    Index::LaneEligible(..)
                         | Index::LaneDelayed(_)
                         | Index::LaneActive(_)
                         | Index::LaneSuspended(_)

@@ -215,6 +215,10 @@ pub const WORKER_TTL_MAX_MS: u64 = 3_600_000;
 /// Capabilities of one worker, and the bytes of all of them together.
 pub const CAPABILITIES: usize = 256;
 pub const CAPABILITY_BYTES: usize = 4 * 1024;
+/// Requirements of one execution; together they may have as many bytes as the capabilities of a worker.
+pub const REQUIREMENTS: usize = 32;
+/// Requirement classes of one lane.
+pub const LANE_CLASSES: usize = 256;
 
 /// How long a partition goes on recording events after the last read: a day.
 pub const FOLLOWED_MS: u64 = 24 * 60 * 60 * 1_000;

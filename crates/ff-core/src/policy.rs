@@ -1,11 +1,14 @@
 //! How an execution is to be treated. Every field is honoured or refused; an unknown field is an error.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::JITTER_SCALE;
 use crate::execution::Failure;
 use crate::limits;
+use crate::types::{Capability, RequirementClass};
 
 /// Retries, timeouts and bounds of one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +29,9 @@ pub struct Policy {
     /// Steps and waits it may record; 1000 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
+    /// Which workers may run it; any when nothing is required.
+    #[serde(skip_serializing_if = "RoutingRequirements::is_empty")]
+    pub routing_requirements: RoutingRequirements,
 }
 
 impl Default for Policy {
@@ -38,6 +44,7 @@ impl Default for Policy {
             dedup_window_ms: limits::DEDUP_WINDOW_MS,
             retention_ms: None,
             max_steps: None,
+            routing_requirements: RoutingRequirements::default(),
         }
     }
 }
@@ -60,6 +67,8 @@ pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -
         retention_ms: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         max_steps: Option<u32>,
+        #[serde(skip_serializing_if = "RoutingRequirements::is_empty")]
+        routing_requirements: &'p RoutingRequirements,
     }
     fn unless_default<'p, T: PartialEq>(value: &'p T, default: &T) -> Option<&'p T> {
         (value != default).then_some(value)
@@ -73,6 +82,7 @@ pub(crate) fn serialize_compact<S: Serializer>(policy: &Policy, serializer: S) -
         dedup_window_ms: unless_default(&policy.dedup_window_ms, &default.dedup_window_ms),
         retention_ms: policy.retention_ms,
         max_steps: policy.max_steps,
+        routing_requirements: &policy.routing_requirements,
     }
     .serialize(serializer)
 }
@@ -191,11 +201,45 @@ pub struct TimeoutPolicy {
     pub execution_deadline_ms: Option<u64>,
 }
 
+/// What an execution requires of its worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct RoutingRequirements {
+    /// The capabilities its worker must have: a word (`gpu`), or a key and a value (`region=eu`).
+    pub required_capabilities: BTreeSet<Capability>,
+}
+
+impl RoutingRequirements {
+    pub fn is_empty(&self) -> bool {
+        self.required_capabilities.is_empty()
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        let required = &self.required_capabilities;
+        let over = |limit, sent| Err(Refusal::over_limit(Code::InvalidCapabilities, REQUIRED, limit, sent));
+        if required.len() > limits::REQUIREMENTS {
+            return over(limits::REQUIREMENTS, required.len());
+        }
+        let bytes = required.iter().map(|one| one.as_str().len()).sum::<usize>();
+        if bytes > limits::CAPABILITY_BYTES { over(limits::CAPABILITY_BYTES, bytes) } else { Ok(()) }
+    }
+}
+
+/// What the requirements are called within a policy.
+const REQUIRED: &str = "routing_requirements.required_capabilities";
+
 impl Policy {
+    /// The class of queue that work under this policy waits in.
+    pub fn class(&self) -> RequirementClass {
+        RequirementClass::of(&self.routing_requirements.required_capabilities)
+    }
+
     /// Reads a policy, refusing what it does not know.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         let policy: Self = crate::json::read(json).map_err(|mut refusal| {
-            refusal.code = Code::InvalidPolicyJson;
+            let is_capability = refusal.field.as_ref().is_some_and(|field| field.starts_with(REQUIRED));
+            refusal.code = if is_capability { Code::InvalidCapabilities } else { Code::InvalidPolicyJson };
             refusal
         })?;
         policy.check()?;
@@ -250,7 +294,8 @@ impl Policy {
         if let Some(steps) = self.max_steps {
             in_range("max_steps", u64::from(steps), 1, u64::from(limits::STEPS_MAX))?;
         }
-        in_range("dedup_window_ms", self.dedup_window_ms, 0, limits::SPAN_MAX_MS)
+        in_range("dedup_window_ms", self.dedup_window_ms, 0, limits::SPAN_MAX_MS)?;
+        self.routing_requirements.check()
     }
 }
 
@@ -313,11 +358,36 @@ mod tests {
     }
 
     #[test]
+    fn requirements_are_taken_at_their_limits_and_refused_past_them() {
+        let field = "routing_requirements.required_capabilities";
+        let requiring = |words: &[String]| {
+            let words = serde_json::to_string(words).unwrap();
+            Policy::parse(format!(r#"{{"routing_requirements":{{"required_capabilities":{words}}}}}"#).as_bytes())
+        };
+        let words = |count: usize, bytes: usize| (0..count).map(|nth| format!("{nth:0>bytes$}")).collect::<Vec<_>>();
+        assert_eq!(requiring(&words(32, 128)).unwrap().class().requirements().count(), 32);
+        for (sent, limit) in [(words(33, 2), (32, 33)), (words(17, 241), (4_096, 4_097))] {
+            let refusal = requiring(&sent).unwrap_err();
+            assert_eq!((refusal.code, refusal.limit), (Code::InvalidCapabilities, Some(limit)));
+            assert_eq!(refusal.field.as_deref(), Some(field));
+        }
+        for bad in ["a,b", "a b", "", "a\u{7}"] {
+            let refusal = requiring(&["gpu".into(), bad.into()]).unwrap_err();
+            assert_eq!(refusal.code, Code::InvalidCapabilities, "{bad:?}");
+            assert_eq!(refusal.field, Some(format!("{field}[1]")), "{bad:?}");
+        }
+    }
+
+    #[test]
     fn a_policy_is_kept_without_its_defaults_and_read_as_it_was() {
         let policy = Policy { max_steps: Some(10_000), retention_ms: Some(5), ..Policy::default() };
         assert_eq!(policy.check(), Ok(()));
         let kept = serialize_compact(&policy, serde_json::value::Serializer).unwrap();
         assert_eq!(kept, serde_json::json!({ "retention_ms": 5, "max_steps": 10_000 }));
+        let gpu = Policy::parse(br#"{"routing_requirements":{"required_capabilities":["gpu"]}}"#).unwrap();
+        let json = serialize_compact(&gpu, serde_json::value::Serializer).unwrap();
+        assert_eq!(json, serde_json::json!({ "routing_requirements": { "required_capabilities": ["gpu"] } }));
+        assert_eq!(serde_json::from_value::<Policy>(json).unwrap(), gpu);
         assert_eq!(serde_json::from_value::<Policy>(kept).unwrap(), policy);
     }
 

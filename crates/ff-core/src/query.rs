@@ -12,7 +12,7 @@ use crate::flow::contracts::{
     EdgesPage, FlowEdgesArgs, FlowEnd, FlowEventsArgs, FlowEventsPage, FlowInfo, FlowMembersArgs, FlowsPage,
     ListFlowsArgs, MembersPage,
 };
-use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs};
+use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs, ListQueueArgs, QueuedExecution};
 use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
@@ -94,6 +94,8 @@ macro_rules! queries {
                 /// A lane as callers see it, without what has finished, which takes long to count.
                 describe_live_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLiveLane(DescribeLiveLane):
                     DescribeLiveLane { namespace: namespace.clone(), lane: lane.clone() };
+                /// The first executions of a queue on a partition.
+                list_queue(args: ListQueueArgs) -> Vec<QueuedExecution> = ListQueue(ListQueueArgs): args;
                 /// Everything a partition holds.
                 snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
                 /// Worker instances that may be gone; sweeping one decides.
@@ -264,7 +266,8 @@ macro_rules! checks {
 checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
         Describe, QueueArgs, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
-    |query, partitions| check_partition(query.partition, partitions) => ReadKeyRing, Sweep, TakeSnapshot;
+    |query, partitions| check_partition(query.partition, partitions) =>
+        ReadKeyRing, Sweep, TakeSnapshot, ListQueueArgs;
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>

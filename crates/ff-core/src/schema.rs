@@ -22,7 +22,7 @@ const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 pub(crate) fn text(least: usize, limit: usize, refused: &str) -> Schema {
     let pattern = match refused {
         "refused_in_a_name" => "^[A-Za-z0-9._-]+$",
-        "refused_in_a_capability" => "^[^\\u0000-\\u001F\\u007F-\\u009F,]+$",
+        "refused_in_a_capability" => "^[^\\u0000-\\u001F\\u007F-\\u009F,\\s]+$",
         "refused_in_a_key_id" => "^[a-z0-9]+$",
         "refused_in_a_kid" => "^[^\\u0000-\\u001F\\u007F-\\u009F:]+$",
         _ => "^[^\\u0000-\\u001F\\u007F-\\u009F]+$",

@@ -15,8 +15,8 @@ use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs,
-    WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, RequirementClass,
+    TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -95,13 +95,15 @@ pub trait View {
     fn due(&self, query: &DueQuery) -> Result<Vec<(TimestampMs, ExecutionId)>, Miss>;
 }
 
-/// Which waiting executions: of one lane on one partition, of some kinds (of any when none is named).
+/// Which waiting executions: of one lane on one partition, of some kinds (of any when none is named) and requirement classes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EligibleQuery {
     pub partition: u16,
     /// As indexes name it.
     pub lane: LaneId,
     pub kinds: Vec<Kind>,
+    /// At least one, each once.
+    pub classes: Vec<RequirementClass>,
     /// How long a wait weighs as much as one step of priority; none when priority alone decides.
     pub ageing_ms: Option<u64>,
     pub limit: usize,

@@ -13,6 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::pump::Pump;
 use crate::pump_lag::PumpLag;
 use crate::reap_workers::reap_workers;
+use crate::routing::{Routing, RoutingNews};
 
 /// How long an engine that stops waits until the others are told.
 const LEAVE: Duration = Duration::from_millis(500);
@@ -38,21 +39,41 @@ pub struct Engine {
     pump_lag: PumpLag,
 }
 
+/// How an engine acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// How long ready work whose requirements no live worker meets stays in its queue before it is blocked.
+    pub routing_grace: Duration,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { routing_grace: Duration::from_secs(5) }
+    }
+}
+
 impl Engine {
     /// Starts an engine on the current runtime.
     ///
     /// It sweeps every partition once. After that it calls the store only when work is due, when a hint arrives, when a
     /// partition is swept because hints can be lost, and at intervals to find workers that are gone.
     pub fn start(store: Arc<dyn EngineStore>) -> Self {
+        Self::start_with(store, EngineOptions::default())
+    }
+
+    /// Starts an engine with these options on the current runtime.
+    pub fn start_with(store: Arc<dyn EngineStore>, options: EngineOptions) -> Self {
         let stopped = CancellationToken::new();
         let running = stopped.clone().drop_guard();
         // Created here rather than in the task, so that no hint sent after this call is missed.
         let pump_lag = PumpLag::default();
         let engine_id = EngineId::new();
-        let pump = Pump::new(store.clone(), engine_id, pump_lag.clone());
+        let news = RoutingNews::default();
+        let pump = Pump::new(store.clone(), engine_id, pump_lag.clone(), news.clone());
+        let routing = Routing::new(store.clone(), news, options.routing_grace);
         let pump = tokio::spawn(async move {
-            let both = async { tokio::join!(pump.run(), reap_workers(store.clone())) };
-            stopped.run_until_cancelled(both).await;
+            let all = async { tokio::join!(pump.run(), routing.run(), reap_workers(store.clone())) };
+            stopped.run_until_cancelled(all).await;
             leave(&*store, engine_id).await;
         });
         Self { running, pump, pump_lag }

@@ -14,11 +14,12 @@ mod pump;
 mod pump_lag;
 mod reap_workers;
 mod router;
+mod routing;
 mod sweep;
 
 pub use backoff::Backoff;
 pub use doctor::{Examination, examine, examine_partition};
-pub use engine::Engine;
+pub use engine::{Engine, EngineOptions};
 pub use hint_stream::HintStream;
 pub use notifier::Notifier;
 pub use orchestration::{Coordinator, Orchestration};

@@ -6,7 +6,8 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, PartitionStatus, ReadyLane};
+use ff_core::backend::{Answer, EngineStore, PartitionStatus};
+use ff_core::contracts::WorkQueue;
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
@@ -16,6 +17,7 @@ use tokio::time::Instant;
 use crate::agenda::Agenda;
 use crate::membership::Membership;
 use crate::pump_lag::PumpLag;
+use crate::routing::RoutingNews;
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
 
@@ -66,6 +68,7 @@ pub(crate) struct Pump {
     /// Consecutive failed pumps. A part of a store may be away while the rest answers.
     failures: usize,
     pump_lag: PumpLag,
+    routing_news: RoutingNews,
     backoff: Backoff,
 }
 
@@ -82,7 +85,12 @@ struct IdlePump {
 }
 
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn EngineStore>, engine_id: EngineId, pump_lag: PumpLag) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn EngineStore>,
+        engine_id: EngineId,
+        pump_lag: PumpLag,
+        routing_news: RoutingNews,
+    ) -> Self {
         Self {
             hint_stream: HintStream::of(&*store),
             sweeper: Sweeper::periodic(store.clone()),
@@ -98,6 +106,7 @@ impl Pump {
             fruitless: HashMap::new(),
             failures: 0,
             pump_lag,
+            routing_news,
             backoff: Backoff::default(),
         }
     }
@@ -228,10 +237,15 @@ impl Pump {
         if let Some(at) = swept.next_due {
             self.note(partition, at);
         }
+        for ready in swept.ready.iter().filter(|ready| !ready.class.is_plain()) {
+            self.routing_news.ready(partition, ready.queue());
+        }
+        for queue in swept.unroutable {
+            self.routing_news.unroutable(partition, queue);
+        }
         if let Some(membership) = &mut self.membership {
             let ready = swept.ready.into_iter();
-            let ready = ready.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head });
-            membership.announce(ready.collect());
+            membership.announce(ready.map(|ready| ready.hint(partition)).collect());
         }
     }
 
@@ -256,6 +270,7 @@ impl Pump {
         let Some(owned) = self.membership.as_ref().map(Membership::owned) else { return };
         self.agenda.retain(&owned);
         self.fruitless.retain(|partition, _| owned.contains(partition));
+        self.routing_news.owned(owned.clone());
         self.sweeper.take_over(owned);
     }
 
@@ -283,8 +298,13 @@ impl Pump {
                 }
             }
             Hint::Missed => self.sweeper.everything(),
-            Hint::Ready { .. }
-            | Hint::LaneFreed { .. }
+            Hint::Ready { partition, lane, kind, class, .. } => {
+                if !class.is_plain() && self.sweeper.is_responsible_for(partition) {
+                    self.routing_news.ready(partition, WorkQueue { lane, kind, class });
+                }
+            }
+            Hint::WorkersChanged => self.routing_news.workers_changed(),
+            Hint::LaneFreed { .. }
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
             | Hint::EventRecorded { .. }

@@ -234,6 +234,7 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::Revoked(revoked) if revoked.already => "revoked already",
         Reply::Revoked(_) => "revoked",
         Reply::LaneConfigured(_) => "lane configured",
+        Reply::ClassesRegistered(_) => "classes registered",
         Reply::LaneCopied(_) => "lane copied",
         Reply::Allotted(allotted) if allotted.grant.is_some() => "granted",
         Reply::Allotted(_) => "granted nothing",

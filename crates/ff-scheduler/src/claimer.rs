@@ -157,6 +157,7 @@ impl Claimer {
                 namespace: args.namespace.clone(),
                 lane: args.lanes[offer.preference()].clone(),
                 kinds: args.kinds.clone(),
+                capabilities: args.capabilities.clone(),
                 max: share,
                 holder: args.holder.clone(),
                 lease_ttl_ms: args.lease_ttl_ms,

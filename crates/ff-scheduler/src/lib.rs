@@ -11,6 +11,7 @@ mod scheduler;
 mod shares;
 mod waiter_queue;
 
+pub use ff_engine::EngineOptions;
 pub use long_poll::LongPolls;
 pub use runtime::Runtime;
 pub use scheduler::Scheduler;

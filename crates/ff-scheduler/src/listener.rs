@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::EngineStore;
+use ff_core::backend::{EngineStore, ReadyLane};
 use ff_core::hint::Hint;
 use ff_engine::{HintStream, Sweeper};
 use futures_util::FutureExt;
@@ -11,6 +11,7 @@ use tokio::task::unconstrained;
 
 use crate::limits::Limits;
 use crate::matchmaker::Matchmaker;
+use crate::ready::WorkType;
 
 /// A caller that waits until all hints so far have been handled.
 pub(crate) type FlushRequest = oneshot::Sender<()>;
@@ -43,8 +44,8 @@ impl Listener {
                 biased;
                 hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => if let Some((partition, swept)) = looked {
-                    for ready in swept.ready {
-                        self.matchmaker.add(partition, &ready.lane, &ready.kind, ready.head);
+                    for ReadyLane { lane, kind, class, head } in swept.ready {
+                        self.matchmaker.add(partition, &lane, &WorkType { kind, class }, head);
                     }
                 },
                 () = self.limits.turn() => {}
@@ -76,7 +77,9 @@ impl Listener {
 
     fn handle(&mut self, hint: Hint) {
         match hint {
-            Hint::Ready { partition, lane, kind, head } => self.matchmaker.add(partition, &lane, &kind, head),
+            Hint::Ready { partition, lane, kind, class, head } => {
+                self.matchmaker.add(partition, &lane, &WorkType { kind, class }, head);
+            }
             Hint::LaneFreed { partition, lane } => self.limits.freed(partition, lane),
             Hint::Missed => self.sweeper.everything(),
             Hint::Due { .. }
@@ -84,6 +87,7 @@ impl Listener {
             | Hint::SignalDelivered { .. }
             | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
+            | Hint::WorkersChanged
             | Hint::EngineSeen { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }

@@ -1,7 +1,7 @@
 //! Where ready work and waiting workers meet. One lock holds both, so that no worker begins to wait for work that is
 //! ready and nothing becomes ready unnoticed by those who wait.
 //!
-//! The promise: while work of a lane and kind is ready and a worker waits for it, a worker has been called to it and
+//! The promise: while work of a lane, kind and requirement class is ready and a worker waits for it, a worker has been called to it and
 //! has not come yet. Work that becomes ready calls one worker; a worker that has come, or has gone instead, calls the
 //! next if there is still some of what it was called for.
 
@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::lease::contracts::Head;
-use ff_core::types::{Kind, LaneId};
+use ff_core::types::LaneId;
 use tokio::sync::Notify;
 
-use crate::ready::{ReadyLane, ReadyWork, WorkFilter};
+use crate::ready::{ReadyLane, ReadyWork, WorkFilter, WorkType};
 use crate::waiter_queue::WaiterQueue;
 
 #[derive(Default)]
@@ -34,8 +34,8 @@ struct State {
 
 impl Matchmaker {
     /// Work is ready.
-    pub(crate) fn add(&self, partition: u16, lane: &LaneId, kind: &Kind, head: Head) {
-        self.state().add(partition, lane, kind, head);
+    pub(crate) fn add(&self, partition: u16, lane: &LaneId, of: &WorkType, head: Head) {
+        self.state().add(partition, lane, of, head);
     }
 
     /// Takes what is wanted from at most so many partitions.
@@ -80,24 +80,24 @@ impl Matchmaker {
 }
 
 impl State {
-    fn add(&mut self, partition: u16, lane: &LaneId, kind: &Kind, head: Head) {
-        if self.ready.add(lane, kind, partition, head) {
-            self.queue.call(lane, kind);
+    fn add(&mut self, partition: u16, lane: &LaneId, of: &WorkType, head: Head) {
+        if self.ready.add(lane, of, partition, head) {
+            self.queue.call(lane, of);
         }
     }
 
     fn put_back(&mut self, taken: &ReadyLane) {
-        for (kind, head) in &taken.kinds {
-            self.add(taken.partition, &taken.lane, kind, *head);
+        for (of, head) in &taken.types {
+            self.add(taken.partition, &taken.lane, of, *head);
         }
     }
 
     /// A worker has come or gone; if it was called, and there is still some of what it was called for, so is the next.
-    fn pass_on(&mut self, called_for: Option<(LaneId, Kind)>) {
-        if let Some((lane, kind)) = called_for
-            && self.ready.has(&lane, &kind)
+    fn pass_on(&mut self, called_for: Option<(LaneId, WorkType)>) {
+        if let Some((lane, of)) = called_for
+            && self.ready.has(&lane, &of)
         {
-            self.queue.call(&lane, &kind);
+            self.queue.call(&lane, &of);
         }
     }
 }
@@ -127,12 +127,12 @@ impl Offer {
         &self.taken.lane
     }
 
-    /// The store has answered, and says what is the best left there. It does not say of which kind, so every kind that
-    /// was taken may be; a kind of which there is none is found out by the next claim of it.
+    /// The store has answered, and says what is the best left there. It does not say of which type, so every type that
+    /// was taken may be; a type of which there is none is found out by the next claim of it.
     pub(crate) fn settle(mut self, next: Option<Head>) {
         match next {
-            None => self.taken.kinds.clear(),
-            Some(next) => self.taken.kinds.iter_mut().for_each(|(_, head)| *head = next.max(*head)),
+            None => self.taken.types.clear(),
+            Some(next) => self.taken.types.iter_mut().for_each(|(_, head)| *head = next.max(*head)),
         }
     }
 
@@ -144,9 +144,9 @@ impl Offer {
         if state.let_go != self.let_go {
             return;
         }
-        let ReadyLane { partition, lane, preference, kinds } = &mut self.taken;
-        let (partition, preference, kinds) = (*partition, *preference, std::mem::take(kinds));
-        let kept = ReadyLane { partition, lane: lane.clone(), preference, kinds };
+        let ReadyLane { partition, lane, preference, types } = &mut self.taken;
+        let (partition, preference, types) = (*partition, *preference, std::mem::take(types));
+        let kept = ReadyLane { partition, lane: lane.clone(), preference, types };
         state.held_back.entry(lane.clone()).or_default().push(kept);
         matchmaker.holding.notify_one();
     }
@@ -195,7 +195,7 @@ impl Drop for QueuePlace {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::types::{Priority, TimestampMs};
+    use ff_core::types::{Kind, Priority, RequirementClass, TimestampMs};
     use futures_util::FutureExt;
 
     use super::*;
@@ -204,8 +204,8 @@ mod tests {
         LaneId::default_name()
     }
 
-    fn kind(name: &str) -> Kind {
-        Kind::parse(name).unwrap()
+    fn kind(name: &str) -> WorkType {
+        WorkType { kind: Kind::parse(name).unwrap(), class: RequirementClass::PLAIN }
     }
 
     fn head(created: i64) -> Head {
@@ -213,8 +213,8 @@ mod tests {
     }
 
     fn worker(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {
-        let kinds = kinds.iter().map(|name| kind(name)).collect();
-        matchmaker.place(Arc::new(WorkFilter { lanes: vec![lane()], kinds }))
+        let kinds = kinds.iter().map(|name| kind(name).kind).collect();
+        matchmaker.place(Arc::new(WorkFilter { lanes: vec![lane()], kinds, capabilities: [].into() }))
     }
 
     fn idle(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {
@@ -273,7 +273,7 @@ mod tests {
         assert!(first.take_or_wait(1).is_empty());
         offer.settle(Some(head(2)));
         assert!(was_called(&first));
-        assert_eq!(first.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(2))]);
+        assert_eq!(first.take_or_wait(1)[0].taken.types, [(kind("x"), head(2))]);
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
         matchmaker.add(1, &lane(), &kind("x"), head(1));
         drop(first.take_or_wait(1));
         assert!(was_called(&second));
-        assert_eq!(second.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(1))]);
+        assert_eq!(second.take_or_wait(1)[0].taken.types, [(kind("x"), head(1))]);
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(matchmaker.limited(), [lane()]);
         matchmaker.let_go(&lane());
         assert!(was_called(&second) || was_called(&first));
-        assert_eq!(second.take_or_wait(1)[0].taken.kinds, [(kind("x"), head(1))]);
+        assert_eq!(second.take_or_wait(1)[0].taken.types, [(kind("x"), head(1))]);
         assert_eq!(matchmaker.limited(), []);
     }
 

@@ -1,15 +1,22 @@
-//! The ready partitions of each lane and kind, with the best execution of each.
+//! The ready partitions of each queue, with the best execution of each. A queue is a lane, a kind and a requirement class.
 
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::lease::contracts::{Head, NextArgs};
-use ff_core::types::{Kind, LaneId};
+use ff_core::types::{Capability, Kind, LaneId, RequirementClass};
 
 /// Known ready work. It may be outdated, because work can be cancelled or claimed elsewhere; a claim that finds nothing
 /// corrects it.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyWork {
-    lanes: HashMap<LaneId, HashMap<Kind, Heads>>,
+    lanes: HashMap<LaneId, HashMap<WorkType, Heads>>,
+}
+
+/// The kind of ready work, and what it requires of its worker.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct WorkType {
+    pub(crate) kind: Kind,
+    pub(crate) class: RequirementClass,
 }
 
 /// Ready work of one lane on one partition, taken out to be claimed.
@@ -20,34 +27,34 @@ pub(crate) struct ReadyLane {
     pub(crate) lane: LaneId,
     /// The position of the lane in the worker's preference.
     pub(crate) preference: usize,
-    /// Each kind taken, with its best known execution.
-    pub(crate) kinds: Vec<(Kind, Head)>,
+    /// Each type taken, with its best known execution.
+    pub(crate) types: Vec<(WorkType, Head)>,
 }
 
 impl ReadyWork {
     /// Work is ready on a partition. Returns whether that was not known.
-    pub(crate) fn add(&mut self, lane: &LaneId, kind: &Kind, partition: u16, head: Head) -> bool {
-        let kinds = self.lanes.entry(lane.clone()).or_default();
-        kinds.entry(kind.clone()).or_default().add(partition, head)
+    pub(crate) fn add(&mut self, lane: &LaneId, of: &WorkType, partition: u16, head: Head) -> bool {
+        let types = self.lanes.entry(lane.clone()).or_default();
+        types.entry(of.clone()).or_default().add(partition, head)
     }
 
-    /// Whether anything of this kind is ready on this lane.
-    pub(crate) fn has(&self, lane: &LaneId, kind: &Kind) -> bool {
-        self.lanes.get(lane).is_some_and(|kinds| kinds.contains_key(kind))
+    /// Whether anything of this type is ready on this lane.
+    pub(crate) fn has(&self, lane: &LaneId, of: &WorkType) -> bool {
+        self.lanes.get(lane).is_some_and(|types| types.contains_key(of))
     }
 
     /// Takes out at most so many partitions of the first lane that has any, the better heads first. All have the
     /// highest priority there is; those with a lower one are taken when these have nothing better left.
     pub(crate) fn take(&mut self, wanted: &WorkFilter, most: usize) -> Vec<ReadyLane> {
         for (preference, lane) in wanted.lanes.iter().enumerate() {
-            let Some(kinds) = self.lanes.get_mut(lane) else { continue };
-            let taken = take_best(kinds, wanted, most, |partition, kinds| ReadyLane {
+            let Some(types) = self.lanes.get_mut(lane) else { continue };
+            let taken = take_best(types, wanted, most, |partition, types| ReadyLane {
                 partition,
                 lane: lane.clone(),
                 preference,
-                kinds,
+                types,
             });
-            if kinds.is_empty() {
+            if types.is_empty() {
                 self.lanes.remove(lane);
             }
             if !taken.is_empty() {
@@ -59,31 +66,34 @@ impl ReadyWork {
 }
 
 fn take_best(
-    ready: &mut HashMap<Kind, Heads>,
+    ready: &mut HashMap<WorkType, Heads>,
     wanted: &WorkFilter,
     most: usize,
-    taken: impl Fn(u16, Vec<(Kind, Head)>) -> ReadyLane,
+    taken: impl Fn(u16, Vec<(WorkType, Head)>) -> ReadyLane,
 ) -> Vec<ReadyLane> {
-    let kinds: Vec<Kind> = match &wanted.kinds[..] {
-        [] => ready.keys().cloned().collect(),
-        kinds => kinds.iter().filter(|kind| ready.contains_key(*kind)).cloned().collect(),
+    let plain = |kind: &Kind| WorkType { kind: kind.clone(), class: RequirementClass::PLAIN };
+    let types: Vec<WorkType> = match &wanted.kinds[..] {
+        kinds @ [_, ..] if wanted.capabilities.is_empty() => {
+            kinds.iter().map(plain).filter(|of| ready.contains_key(of)).collect()
+        }
+        _ => ready.keys().filter(|of| wanted.takes(of)).cloned().collect(),
     };
     let mut best: Option<Head> = None;
     let mut out = Vec::new();
     while out.len() < most {
-        let first = kinds.iter().filter_map(|kind| ready.get(kind)?.first()).min();
+        let first = types.iter().filter_map(|of| ready.get(of)?.first()).min();
         let Some((head, partition)) = first else { break };
         if best.is_some_and(|best| head.behind != best.behind) {
             break;
         }
         best = Some(head);
-        // One claim covers all the kinds, so they are taken out together.
-        let here = kinds.iter().filter_map(|kind| Some((kind.clone(), ready.get_mut(kind)?.remove(partition)?)));
+        // One claim covers all the types, so they are taken out together.
+        let here = types.iter().filter_map(|of| Some((of.clone(), ready.get_mut(of)?.remove(partition)?)));
         out.push(taken(partition, here.collect()));
     }
-    for kind in kinds {
-        if ready.get(&kind).is_some_and(Heads::is_empty) {
-            ready.remove(&kind);
+    for of in types {
+        if ready.get(&of).is_some_and(Heads::is_empty) {
+            ready.remove(&of);
         }
     }
     out
@@ -131,12 +141,18 @@ pub(crate) struct WorkFilter {
     pub(crate) lanes: Vec<LaneId>,
     /// Any kind when none is named.
     pub(crate) kinds: Vec<Kind>,
+    pub(crate) capabilities: BTreeSet<Capability>,
 }
 
 impl WorkFilter {
     pub(crate) fn by(args: &NextArgs) -> Self {
         let lanes = args.lanes.iter().map(|lane| lane.within(&args.namespace)).collect();
-        Self { lanes, kinds: args.kinds.clone() }
+        Self { lanes, kinds: args.kinds.clone(), capabilities: args.capabilities.clone() }
+    }
+
+    /// Whether the worker takes such work, on any of its lanes.
+    pub(crate) fn takes(&self, of: &WorkType) -> bool {
+        (self.kinds.is_empty() || self.kinds.contains(&of.kind)) && of.class.is_met_by(&self.capabilities)
     }
 }
 
@@ -150,8 +166,8 @@ mod tests {
         LaneId::parse(name).unwrap()
     }
 
-    fn kind(name: &str) -> Kind {
-        Kind::parse(name).unwrap()
+    fn kind(name: &str) -> WorkType {
+        WorkType { kind: Kind::parse(name).unwrap(), class: RequirementClass::PLAIN }
     }
 
     fn head(priority: i64, created: i64) -> Head {
@@ -160,7 +176,7 @@ mod tests {
 
     fn wanted(lanes: &[&str], kinds: &[&str]) -> WorkFilter {
         let lanes = lanes.iter().map(|name| lane(name)).collect();
-        WorkFilter { lanes, kinds: kinds.iter().map(|name| kind(name)).collect() }
+        WorkFilter { lanes, kinds: kinds.iter().map(|name| kind(name).kind).collect(), capabilities: BTreeSet::new() }
     }
 
     fn partitions(taken: &[ReadyLane]) -> Vec<u16> {
@@ -208,9 +224,28 @@ mod tests {
         }
         let taken = ready.take(&wanted(&["a"], &["z", "x", "none"]), 8);
         assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].kinds, [(kind("z"), head(0, 3)), (kind("x"), head(0, 1))]);
+        let mut types = taken[0].types.clone();
+        types.sort_unstable();
+        assert_eq!(types, [(kind("x"), head(0, 1)), (kind("z"), head(0, 3))]);
         assert!(!ready.has(&lane("a"), &kind("x")) && ready.has(&lane("a"), &kind("y")));
         assert_eq!(partitions(&ready.take(&wanted(&["a"], &[]), 8)), [7]);
         assert!(ready.lanes.is_empty(), "nothing is kept of what is gone");
+    }
+
+    #[test]
+    fn a_worker_takes_only_what_it_has_the_capabilities_for() {
+        let mut ready = ReadyWork::default();
+        let of_class = |text| WorkType { class: RequirementClass::parse(text).unwrap(), ..kind("k") };
+        ready.add(&lane("a"), &of_class("gpu"), 1, head(0, 1));
+        ready.add(&lane("a"), &of_class("gpu,ssd"), 2, head(0, 2));
+        ready.add(&lane("a"), &of_class(""), 3, head(0, 3));
+        let with = |words: &[&str]| WorkFilter {
+            capabilities: words.iter().map(|word| Capability::parse(word).unwrap()).collect(),
+            ..wanted(&["a"], &["k"])
+        };
+        assert_eq!(partitions(&ready.take(&with(&["ssd"]), 8)), [3]);
+        assert_eq!(partitions(&ready.take(&with(&["gpu"]), 8)), [1]);
+        assert_eq!(ready.take(&with(&[]), 8), []);
+        assert_eq!(partitions(&ready.take(&with(&["gpu", "ssd"]), 8)), [2]);
     }
 }

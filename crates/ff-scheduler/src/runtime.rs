@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::types::TimestampMs;
-use ff_engine::{Coordinator, Engine, Examination};
+use ff_engine::{Coordinator, Engine, EngineOptions, Examination};
 
 use crate::long_poll::LongPolls;
 
@@ -31,7 +31,12 @@ impl Runtime {
 
     /// Starts with an engine.
     pub fn start(store: Arc<dyn EngineStore>) -> Self {
-        let engine = Engine::start(store.clone());
+        Self::start_with(store, EngineOptions::default())
+    }
+
+    /// Starts with an engine with these options.
+    pub fn start_with(store: Arc<dyn EngineStore>, options: EngineOptions) -> Self {
+        let engine = Engine::start_with(store.clone(), options);
         Self::over(store, Some(engine))
     }
 

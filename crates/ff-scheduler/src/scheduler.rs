@@ -41,6 +41,7 @@ use crate::ready::WorkFilter;
 ///         namespace: Namespace::default_name(),
 ///         lanes: vec![LaneId::default_name()],
 ///         kinds: vec![],
+///         capabilities: Default::default(),
 ///         max: 10,
 ///         holder: Holder {
 ///             worker_id: WorkerId::parse("example")?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff_core::types::{Kind, LaneId};
 use tokio::sync::Notify;
 
-use crate::ready::WorkFilter;
+use crate::ready::{WorkFilter, WorkType};
 
 /// The waiting workers, and those that were called and have not come yet. A worker keeps its ticket while it waits, so
 /// that one that was called in vain keeps its place.
@@ -15,7 +15,7 @@ pub(crate) struct WaiterQueue {
     tickets: u64,
     waiting: HashMap<u64, Waiter>,
     lanes: HashMap<LaneId, LaneLine>,
-    called: HashMap<u64, (LaneId, Kind)>,
+    called: HashMap<u64, (LaneId, WorkType)>,
 }
 
 struct Waiter {
@@ -28,6 +28,8 @@ struct Waiter {
 struct LaneLine {
     any: BTreeSet<u64>,
     by_kind: HashMap<Kind, BTreeSet<u64>>,
+    /// Those with capabilities, which work with requirements needs. They are among the others too.
+    capable: BTreeSet<u64>,
 }
 
 impl WaiterQueue {
@@ -47,22 +49,30 @@ impl WaiterQueue {
             for kind in &wanted.kinds {
                 line.by_kind.entry(kind.clone()).or_default().insert(ticket);
             }
+            if !wanted.capabilities.is_empty() {
+                line.capable.insert(ticket);
+            }
         }
         self.waiting.insert(ticket, Waiter { wanted, notify });
     }
 
-    /// Calls the worker that has waited longest for work of this lane and kind, if there is one.
-    pub(crate) fn call(&mut self, lane: &LaneId, kind: &Kind) {
-        let first = self.lanes.get(lane).and_then(|line| line.first(kind));
+    /// Calls the worker that has waited longest for work of this lane and type, if there is one.
+    pub(crate) fn call(&mut self, lane: &LaneId, of: &WorkType) {
+        let Some(line) = self.lanes.get(lane) else { return };
+        let takes = |ticket: &&u64| self.waiting.get(ticket).is_some_and(|waiter| waiter.wanted.takes(of));
+        let first = match of.class.is_plain() {
+            true => line.first(&of.kind),
+            false => line.capable.iter().find(takes).copied(),
+        };
         let Some(ticket) = first else { return };
         if let Some(waiter) = self.leave(ticket) {
-            self.called.insert(ticket, (lane.clone(), kind.clone()));
+            self.called.insert(ticket, (lane.clone(), of.clone()));
             waiter.notify.notify_one();
         }
     }
 
     /// A called worker has come, or has gone: returns what it was called for, so that another can be called.
-    pub(crate) fn answer(&mut self, ticket: u64) -> Option<(LaneId, Kind)> {
+    pub(crate) fn answer(&mut self, ticket: u64) -> Option<(LaneId, WorkType)> {
         self.leave(ticket);
         self.called.remove(&ticket)
     }
@@ -88,6 +98,7 @@ impl LaneLine {
 
     fn remove(&mut self, ticket: u64, kinds: &[Kind]) {
         self.any.remove(&ticket);
+        self.capable.remove(&ticket);
         for kind in kinds {
             if let Some(tickets) = self.by_kind.get_mut(kind) {
                 tickets.remove(&ticket);
@@ -101,6 +112,7 @@ impl LaneLine {
 
 #[cfg(test)]
 mod tests {
+    use ff_core::types::{Capability, RequirementClass};
     use futures_util::FutureExt;
 
     use super::*;
@@ -109,10 +121,15 @@ mod tests {
 
     impl Worker {
         fn join(line: &mut WaiterQueue, lanes: &[&str], kinds: &[&str]) -> Self {
+            Self::with(line, lanes, kinds, &[])
+        }
+
+        fn with(line: &mut WaiterQueue, lanes: &[&str], kinds: &[&str], capabilities: &[&str]) -> Self {
             let lanes = lanes.iter().map(|name| LaneId::parse(name).unwrap()).collect();
             let kinds = kinds.iter().map(|name| Kind::parse(name).unwrap()).collect();
+            let capabilities = capabilities.iter().map(|word| Capability::parse(word).unwrap()).collect();
             let (ticket, notify) = (line.ticket(), Arc::new(Notify::new()));
-            line.join(ticket, Arc::new(WorkFilter { lanes, kinds }), notify.clone());
+            line.join(ticket, Arc::new(WorkFilter { lanes, kinds, capabilities }), notify.clone());
             Self(ticket, notify)
         }
 
@@ -122,7 +139,28 @@ mod tests {
     }
 
     fn call(line: &mut WaiterQueue, lane: &str, kind: &str) {
-        line.call(&LaneId::parse(lane).unwrap(), &Kind::parse(kind).unwrap());
+        call_for(line, lane, kind, "");
+    }
+
+    fn call_for(line: &mut WaiterQueue, lane: &str, kind: &str, class: &str) {
+        let (kind, class) = (Kind::parse(kind).unwrap(), RequirementClass::parse(class).unwrap());
+        line.call(&LaneId::parse(lane).unwrap(), &WorkType { kind, class });
+    }
+
+    #[test]
+    fn no_worker_is_called_for_what_it_cannot_run() {
+        let mut line = WaiterQueue::default();
+        let plain = Worker::join(&mut line, &["a"], &[]);
+        let other_kind = Worker::with(&mut line, &["a"], &["y"], &["gpu"]);
+        let other_class = Worker::with(&mut line, &["a"], &["x"], &["ssd"]);
+        let able = Worker::with(&mut line, &["a"], &["x"], &["gpu", "ssd"]);
+        call_for(&mut line, "a", "x", "gpu");
+        assert!(able.was_called());
+        assert!(!plain.was_called() && !other_kind.was_called() && !other_class.was_called());
+        call_for(&mut line, "a", "x", "gpu");
+        assert!(!plain.was_called() && !other_kind.was_called() && !other_class.was_called());
+        call(&mut line, "a", "x");
+        assert!(plain.was_called());
     }
 
     #[test]
@@ -148,7 +186,8 @@ mod tests {
         call(&mut line, "a", "x");
         assert!(first.was_called());
         assert!(line.answer(first.0).is_some());
-        let wanted = WorkFilter { lanes: vec![LaneId::parse("a").unwrap()], kinds: vec![] };
+        let wanted =
+            WorkFilter { lanes: vec![LaneId::parse("a").unwrap()], kinds: vec![], capabilities: BTreeSet::new() };
         line.join(first.0, Arc::new(wanted), first.1.clone());
         call(&mut line, "a", "x");
         assert!(first.was_called() && !second.was_called());

@@ -99,6 +99,9 @@ fn constants(clock: LibraryClock) -> String {
     constant("backoff_ceiling_ms", limits::BACKOFF_CEILING_MS.to_string());
     constant("backoff_multiplier_max", limits::BACKOFF_MULTIPLIER_MAX.to_string());
     constant("retryable_categories", limits::RETRYABLE_CATEGORIES.to_string());
+    constant("requirements", limits::REQUIREMENTS.to_string());
+    constant("capability_bytes", limits::CAPABILITY_BYTES.to_string());
+    constant("lane_classes", limits::LANE_CLASSES.to_string());
     constant("waitpoints", limits::WAITPOINTS.to_string());
     constant("pending_waitpoints", limits::PENDING_WAITPOINTS.to_string());
     constant("suspend_dedup_ms", limits::SUSPEND_DEDUP_MS.to_string());

@@ -1,7 +1,7 @@
 //! The queries of an engine: the time, how many partitions there are, what is due, and what waits.
 
 use ff_core::backend::{PartitionStatus, ReadyLane};
-use ff_core::contracts::Head;
+use ff_core::contracts::{Head, WorkQueue};
 use ff_core::due::{ExpiryCounts, Pumped};
 use ff_core::entropy::Nonce;
 use ff_core::keys::{IndexKeys, global_config_partitions};
@@ -9,6 +9,7 @@ use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
 use ff_core::types::TimestampMs;
 
 use crate::lane::lane_of_index;
+use crate::record::class;
 use crate::server::ask;
 use crate::signature::{ConfigurePartitions, Now, Pump, Sweep};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
@@ -83,9 +84,15 @@ impl FromFcallResult for PartitionStatus {
         while !queues.is_empty() {
             let lane = lane_of_index(&queues.text()?).ok_or_else(|| ScriptError::parse("a lane cannot be read"))?;
             let kind = queues.read()?;
+            let class = class(&queues.text()?)?;
             let head = Head { behind: queues.read()?, created_at: TimestampMs(queues.read()?) };
-            ready.push(ReadyLane { lane, kind, head });
+            ready.push(ReadyLane { lane, kind, class, head });
         }
-        Ok(Self { ready, next_due })
+        let (mut queues, mut unroutable) = (fields.nested()?, Vec::new());
+        while !queues.is_empty() {
+            let lane = lane_of_index(&queues.text()?).ok_or_else(|| ScriptError::parse("a lane cannot be read"))?;
+            unroutable.push(WorkQueue { lane, kind: queues.read()?, class: class(&queues.text()?)? });
+        }
+        Ok(Self { ready, unroutable, next_due })
     }
 }

@@ -3,7 +3,7 @@
 use ff_core::hint::Hint;
 use ff_core::lease::Fence;
 use ff_core::lease::contracts::{Head, LeaseLost};
-use ff_core::types::{LeaseEpoch, TimestampMs};
+use ff_core::types::{LeaseEpoch, RequirementClass, TimestampMs};
 
 use crate::lane::lane_of_index;
 use crate::record::ending;
@@ -21,9 +21,11 @@ pub fn message(hints: &[Hint]) -> String {
 
 fn line(hint: &Hint) -> String {
     match hint {
-        Hint::Ready { partition, lane, kind, head: Head { behind, created_at } } => {
-            format!("ready {partition} {} {} {behind} {}", lane.as_str(), kind.as_str(), created_at.0)
+        Hint::Ready { partition, lane, kind, class, head: Head { behind, created_at } } => {
+            let line = format!("ready {partition} {} {} {behind} {}", lane.as_str(), kind.as_str(), created_at.0);
+            if class.is_plain() { line } else { format!("{line} {class}") }
         }
+        Hint::WorkersChanged => "workers".to_owned(),
         Hint::EngineSeen { engine_id, keeps_up } => {
             format!("engine {engine_id} {}", if *keeps_up { "keeps_up" } else { "behind" })
         }
@@ -40,6 +42,7 @@ fn hint(line: &str) -> Option<Hint> {
             lane: lane_of_index(word()?)?,
             kind: word()?.parse().ok()?,
             head: Head { behind: word()?.parse().ok()?, created_at: TimestampMs(word()?.parse().ok()?) },
+            class: RequirementClass::parse(word().unwrap_or_default()).ok()?,
         }),
         "due" => Some(Hint::Due { partition: word()?.parse().ok()?, at: TimestampMs(word()?.parse().ok()?) }),
         "lost" => {
@@ -59,6 +62,7 @@ fn hint(line: &str) -> Option<Hint> {
         "freed" => Some(Hint::LaneFreed { partition: word()?.parse().ok()?, lane: lane_of_index(word()?)? }),
         "told" => Some(Hint::EventRecorded { partition: word()?.parse().ok()? }),
         "engine" => Some(Hint::EngineSeen { engine_id: word()?.parse().ok()?, keeps_up: word()? == "keeps_up" }),
+        "workers" => Some(Hint::WorkersChanged),
         "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
     }
@@ -87,8 +91,17 @@ mod tests {
         let lane = lane_of_index("acme/mail").unwrap();
         let head = Head { behind: 3, created_at: TimestampMs(5) };
         let engine_id = ff_core::types::EngineId::new();
+        let ready = |class| Hint::Ready {
+            partition: 7,
+            lane: lane.clone(),
+            kind: "send".parse().unwrap(),
+            class: RequirementClass::parse(class).unwrap(),
+            head,
+        };
         let announced = [
-            Hint::Ready { partition: 7, lane, kind: "send".parse().unwrap(), head },
+            ready(""),
+            ready("gpu,region=eu"),
+            Hint::WorkersChanged,
             Hint::EngineSeen { engine_id, keeps_up: true },
             Hint::EngineSeen { engine_id, keeps_up: false },
             Hint::Missed,

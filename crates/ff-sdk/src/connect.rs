@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(feature = "memory")]
 use ff_backend_memory::MemoryBackend;
@@ -14,7 +15,7 @@ use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::api_key::SecretKey;
 use ff_core::backend::EngineStore;
 #[cfg(feature = "local")]
-use ff_scheduler::Runtime;
+use ff_scheduler::{EngineOptions, Runtime};
 use futures_util::future::BoxFuture;
 
 use crate::FlowFabric;
@@ -49,6 +50,7 @@ pub struct Connect {
     strict_durability: bool,
     through: Option<StoreWrapper>,
     key: Option<SecretKey>,
+    routing_grace: Option<Duration>,
 }
 
 /// What is put in front of a store.
@@ -102,12 +104,27 @@ impl ConnectError {
 
 impl Connect {
     pub fn to(url: &str) -> Self {
-        Self { url: url.to_owned(), engine: true, existing: false, strict_durability: false, through: None, key: None }
+        let (through, key, routing_grace) = (None, None, None);
+        Self {
+            url: url.to_owned(),
+            engine: true,
+            existing: false,
+            strict_durability: false,
+            through,
+            key,
+            routing_grace,
+        }
     }
 
     /// Leaves firing what is due to another process.
     pub fn without_engine(mut self) -> Self {
         self.engine = false;
+        self
+    }
+
+    /// How long ready work whose requirements no live worker meets stays in its queue before the engine blocks it; 5 s unless said.
+    pub fn routing_grace(mut self, grace: Duration) -> Self {
+        self.routing_grace = Some(grace);
         self
     }
 
@@ -245,7 +262,9 @@ impl Connect {
     #[cfg(feature = "local")]
     fn assemble(&self, store: Arc<dyn EngineStore>, close: Option<Close>) -> FlowFabric {
         let store = self.through.as_ref().map_or(store.clone(), |front| front(store));
-        let runtime = if self.engine { Runtime::start(store) } else { Runtime::without_engine(store) };
+        let usual = EngineOptions::default();
+        let options = EngineOptions { routing_grace: self.routing_grace.unwrap_or(usual.routing_grace) };
+        let runtime = if self.engine { Runtime::start_with(store, options) } else { Runtime::without_engine(store) };
         FlowFabric::assemble(runtime, close)
     }
 

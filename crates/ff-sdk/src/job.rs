@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use ff_core::contracts::{Start, SubmitArgs};
-use ff_core::engine_error::Refusal;
+use ff_core::engine_error::{Code, Refusal};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::trace::TraceContext;
-use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{Capability, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -23,6 +23,7 @@ use crate::Error;
 /// let job = Job::new("resize", &serde_json::json!({"width": 640}))
 ///     .lane("images")
 ///     .priority(5)
+///     .require("gpu")
 ///     .tag("customer", "c-17")
 ///     .delay(Duration::from_secs(10))
 ///     .idempotency_key("resize-c-17-640");
@@ -89,9 +90,23 @@ impl Job {
         self.put(|args| args.start = Start::At(at))
     }
 
-    /// How it wants to be treated.
+    /// How it wants to be treated. What was required of its worker before is required as well.
     pub fn policy(self, policy: Policy) -> Self {
-        self.put(|args| args.policy = policy)
+        self.put(|args| {
+            let before = std::mem::replace(&mut args.policy, policy);
+            let required = before.routing_requirements.required_capabilities;
+            args.policy.routing_requirements.required_capabilities.extend(required);
+        })
+    }
+
+    /// A capability its worker must have: a word (`gpu`), or a key and a value (`region=eu`). May be called again; it then waits
+    /// for a worker that has all of them.
+    pub fn require(self, capability: &str) -> Self {
+        let bad =
+            |error| Refusal::new(Code::InvalidCapabilities).at("require").because(format!("{error}: {capability:?}"));
+        self.try_put(Capability::parse(capability).map_err(|error| bad(error).into()), |args, capability| {
+            args.policy.routing_requirements.required_capabilities.insert(capability);
+        })
     }
 
     /// Which trace it is part of, as the W3C headers of this name say it. Its handler finds it in [`crate::Context::trace`].

@@ -1,10 +1,12 @@
 //! Claiming on the wire: what a worker asks for.
 
+use std::collections::BTreeSet;
+
 use ff_core::contracts::{ClaimArgs, NextArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Holder;
 use ff_core::limits;
-use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use serde::{Deserialize, Serialize};
 
 use crate::Encoding;
@@ -23,6 +25,9 @@ pub struct Claim {
     /// Which kinds; any when none is named.
     #[serde(default)]
     pub kinds: Vec<Kind>,
+    /// What the worker offers: it is handed work that requires nothing else.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub capabilities: BTreeSet<Capability>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,6 +58,7 @@ impl Claim {
             namespace: Some(args.namespace),
             lanes: Some(vec![args.lane]),
             kinds: args.kinds,
+            capabilities: args.capabilities,
             max: Some(args.max),
             lease_ttl_ms: Some(args.lease_ttl_ms),
             wait_ms: 0,
@@ -68,6 +74,7 @@ impl Claim {
             namespace: Some(args.namespace),
             lanes: Some(args.lanes),
             kinds: args.kinds,
+            capabilities: args.capabilities,
             max: Some(args.max),
             lease_ttl_ms: Some(args.lease_ttl_ms),
             wait_ms: args.wait_ms,
@@ -80,11 +87,20 @@ impl Claim {
         let holder = Holder { worker_id: self.worker_id, worker_instance_id };
         let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
         let lanes = self.lanes.unwrap_or_else(|| vec![LaneId::default_name()]);
-        let (kinds, max) = (self.kinds, self.max.unwrap_or(1));
+        let (kinds, capabilities, max) = (self.kinds, self.capabilities, self.max.unwrap_or(1));
         let lease_ttl_ms = self.lease_ttl_ms.unwrap_or(limits::LEASE_TTL_MS);
         let Some(partition) = self.partition else {
             let wait_ms = self.wait_ms;
-            return Ok(ClaimOf::Anywhere(NextArgs { namespace, lanes, kinds, max, holder, lease_ttl_ms, wait_ms }));
+            return Ok(ClaimOf::Anywhere(NextArgs {
+                namespace,
+                lanes,
+                kinds,
+                capabilities,
+                max,
+                holder,
+                lease_ttl_ms,
+                wait_ms,
+            }));
         };
         let Ok([lane]) = <[LaneId; 1]>::try_from(lanes) else {
             return Err(Refusal::invalid("lanes", "must name exactly one lane beside a partition"));
@@ -92,7 +108,7 @@ impl Claim {
         if self.wait_ms > 0 {
             return Err(Refusal::invalid("wait_ms", "cannot be given beside a partition, which answers at once"));
         }
-        Ok(ClaimOf::Partition(ClaimArgs { partition, namespace, lane, kinds, max, holder, lease_ttl_ms }))
+        Ok(ClaimOf::Partition(ClaimArgs { partition, namespace, lane, kinds, capabilities, max, holder, lease_ttl_ms }))
     }
 }
 
@@ -122,6 +138,7 @@ mod tests {
             namespace: Namespace::parse("acme").unwrap(),
             lane: lane.clone(),
             kinds: vec![Kind::parse("resize").unwrap()],
+            capabilities: [Capability::parse("gpu").unwrap(), Capability::parse("region=eu").unwrap()].into(),
             max: 7,
             holder: holder(),
             lease_ttl_ms: 1_000,

@@ -9,7 +9,9 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ff_core::contracts::{Head, LeaseLost};
 use ff_core::hint::Hint;
-use ff_core::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::types::{
+    EngineId, ExecutionId, FlowId, Kind, LaneId, Namespace, RequirementClass, TimestampMs, WorkerInstanceId,
+};
 use uuid::Uuid;
 
 /// The server takes notes shorter than this.
@@ -52,10 +54,13 @@ pub(super) fn read(ourselves: &str, note: &str) -> Vec<Hint> {
 const MISSED: &str = "m";
 const HELLO: &str = "h";
 
+/// A queue on a partition: its lane, kind and requirement class.
+type ReadyQueue<'h> = (u16, &'h LaneId, &'h Kind, &'h RequirementClass);
+
 /// Hints of which only the most urgent counts, and all others as they are written.
 #[derive(Default)]
 struct UrgentHints<'h> {
-    ready: BTreeMap<(u16, &'h LaneId, &'h Kind), Head>,
+    ready: BTreeMap<ReadyQueue<'h>, Head>,
     due: BTreeMap<u16, TimestampMs>,
     lines: Vec<String>,
 }
@@ -63,8 +68,8 @@ struct UrgentHints<'h> {
 impl<'h> UrgentHints<'h> {
     fn add(&mut self, hint: &'h Hint) {
         let line = match hint {
-            Hint::Ready { partition, lane, kind, head } => {
-                let best = self.ready.entry((*partition, lane, kind)).or_insert(*head);
+            Hint::Ready { partition, lane, kind, class, head } => {
+                let best = self.ready.entry((*partition, lane, kind, class)).or_insert(*head);
                 *best = *head.min(best);
                 return;
             }
@@ -89,6 +94,7 @@ impl<'h> UrgentHints<'h> {
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
             Hint::EventRecorded { partition } => format!("t {partition}"),
             Hint::EngineSeen { engine_id, keeps_up } => format!("g {} {keeps_up}", short(*engine_id.as_uuid())),
+            Hint::WorkersChanged => "c".to_owned(),
             Hint::Missed => MISSED.to_owned(),
         };
         if !self.lines.contains(&line) {
@@ -97,8 +103,9 @@ impl<'h> UrgentHints<'h> {
     }
 }
 
-fn ready((&(partition, lane, kind), head): (&(u16, &LaneId, &Kind), &Head)) -> String {
-    format!("r {partition} {} {} {} {}", lane.as_str(), kind.as_str(), head.behind, head.created_at.0)
+fn ready((&(partition, lane, kind, class), head): (&ReadyQueue<'_>, &Head)) -> String {
+    let line = format!("r {partition} {} {} {} {}", lane.as_str(), kind.as_str(), head.behind, head.created_at.0);
+    if class.is_plain() { line } else { format!("{line} {class}") }
 }
 
 fn due((partition, at): (&u16, &TimestampMs)) -> String {
@@ -114,6 +121,7 @@ fn hint(line: &str) -> Option<Hint> {
             lane: lane(next()?)?,
             kind: Kind::parse(next()?).ok()?,
             head: Head { behind: next()?.parse().ok()?, created_at: TimestampMs(next()?.parse().ok()?) },
+            class: RequirementClass::parse(next().unwrap_or_default()).ok()?,
         },
         "d" => Hint::Due { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
         "s" => Hint::SignalDelivered { partition: next()?.parse().ok()? },
@@ -128,6 +136,7 @@ fn hint(line: &str) -> Option<Hint> {
             lost: serde_json::from_str::<LeaseLost>(next()?).ok()?,
         },
         "g" => Hint::EngineSeen { engine_id: EngineId::from_uuid(long(next()?)?), keeps_up: next()?.parse().ok()? },
+        "c" => Hint::WorkersChanged,
         MISSED => Hint::Missed,
         _ => return None,
     })
@@ -162,6 +171,7 @@ mod tests {
             partition,
             lane: LaneId::parse("mail").unwrap().within(&Namespace::parse("acme").unwrap()),
             kind: Kind::parse("send").unwrap(),
+            class: RequirementClass::parse("gpu,region=eu").unwrap(),
             head: Head::new(Priority::new(priority).unwrap(), TimestampMs(5)),
         }
     }
@@ -188,8 +198,9 @@ mod tests {
             Hint::FlowMoved { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
             Hint::FlowEnded { flow_id: FlowId::from_uuid(Uuid::from_u128(5)) },
             Hint::EngineSeen { engine_id: EngineId::from_uuid(Uuid::from_u128(6)), keeps_up: true },
+            Hint::WorkersChanged,
             Hint::Missed,
-            Hint::Ready { partition: 0, lane, kind: Kind::parse("k").unwrap(), head },
+            Hint::Ready { partition: 0, lane, kind: Kind::parse("k").unwrap(), class: RequirementClass::PLAIN, head },
             ready(9, 3),
             Hint::Due { partition: 4, at: TimestampMs(i64::MAX) },
         ]

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_sql::{Value, WriterHandle};
-use ff_core::contracts::SubmitArgs;
+use ff_core::backend::Answer;
+use ff_core::contracts::{CopyLaneArgs, RegisterClassesArgs, SubmitArgs, Submitted};
 use ff_core::engine_error::EngineError;
+use ff_core::lane::is_unknown_class;
 use ff_core::payload::Payload;
 use ff_core::types::ContentType;
 use tokio::sync::Notify;
@@ -106,7 +108,16 @@ impl InboxConsumer {
                 Err(why) => refused.push((nth, why)),
             }
         }
-        for (nth, answer) in numbers.into_iter().zip(self.writer.ask_each(works).await) {
+        let with_requirements = |work: &SubmitArgs| (!work.policy.class().is_plain()).then(|| work.clone());
+        let again: Vec<_> = works.iter().map(with_requirements).collect();
+        let answers = self.writer.ask_each(works).await;
+        for ((nth, again), answer) in numbers.into_iter().zip(again).zip(answers) {
+            let answer = match (again, answer) {
+                (Some(work), Err(EngineError::Refused(refusal))) if is_unknown_class(&refusal) => {
+                    self.register_and_submit(work).await
+                }
+                (_, answer) => answer,
+            };
             match answer {
                 Ok(_) => done.push(nth),
                 Err(EngineError::Refused(refusal)) => refused.push((nth, refusal.to_string())),
@@ -116,6 +127,17 @@ impl InboxConsumer {
         for (nth, why) in refused {
             tracing::warn!(nth, why, "work in the inbox cannot be submitted");
         }
+    }
+}
+
+impl InboxConsumer {
+    /// Submits work whose requirement class its partition does not know yet.
+    async fn register_and_submit(&self, work: SubmitArgs) -> Answer<Submitted> {
+        let (namespace, lane, classes) = (work.namespace.clone(), work.lane.clone(), [work.policy.class()].into());
+        let lane = self.writer.ask(RegisterClassesArgs { namespace, lane, classes }).await?;
+        let partition = work.execution_id(self.writer.partitions()).partition();
+        self.writer.ask(CopyLaneArgs { partition, lane }).await?;
+        self.writer.ask(work).await
     }
 }
 

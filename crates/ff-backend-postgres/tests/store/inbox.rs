@@ -8,7 +8,7 @@ use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::Code;
 use ff_core::hint::{Hint, Hints};
 use ff_core::payload::Payload;
-use ff_core::types::{ExecutionId, IdempotencyKey, Kind};
+use ff_core::types::{Capability, ExecutionId, IdempotencyKey, Kind};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 use tokio_postgres::Client;
@@ -139,4 +139,19 @@ async fn without_listening_programs_still_learn_of_each_others_work() {
     let listening = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'flowfabric listener'";
     assert_eq!(client.query_one(listening, &[]).await.unwrap().get::<_, i64>(0), 0);
     assert_eq!(findings(&one).await, []);
+}
+
+#[tokio::test]
+async fn work_with_requirements_is_taken_up_as_well() {
+    let place = StoreLocation::new();
+    let store = place.open_with(few()).await;
+    let mut hints = store.hints();
+    let client = place.look().await;
+    let mut required = work();
+    required.policy.routing_requirements.required_capabilities = [Capability::parse("gpu").unwrap()].into();
+    let id = Inbox::default().submit(&client, required).await.unwrap();
+    ready(&mut hints).await;
+    committed(&store, &id).await;
+    emptied(&client).await;
+    assert_eq!(findings(&store).await, []);
 }

@@ -2,7 +2,7 @@
 
 use ff_core::execution::Execution;
 use ff_core::limits;
-use ff_core::types::{Kind, Priority};
+use ff_core::types::{Priority, RequirementClass};
 
 use super::misses::read_record;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
@@ -22,8 +22,8 @@ pub(super) async fn load_waiting(
     state: &mut BatchState,
     lists: Vec<(ClaimFilter, usize)>,
 ) -> Result<(), SqlError> {
-    let kinds = kinds(reader, &lists).await?;
-    let lists = lists.into_iter().zip(kinds).map(|((wanted, limit), kinds)| WantedList { wanted, limit, kinds });
+    let queues = queues(reader, &lists).await?;
+    let lists = lists.into_iter().zip(queues).map(|((wanted, limit), queues)| WantedList { wanted, limit, queues });
     let (weighed, plain): (Vec<_>, Vec<_>) = lists.partition(|list| list.wanted.ageing_ms.is_some());
     load_plain(reader, state, plain).await?;
     for list in weighed {
@@ -36,32 +36,44 @@ pub(super) async fn load_waiting(
 struct WantedList {
     wanted: ClaimFilter,
     limit: usize,
-    /// The kinds that are looked for, each in a queue of its own.
-    kinds: Vec<String>,
+    /// The queues that are looked at: one per class and kind, as parameters.
+    queues: Vec<Vec<Value>>,
 }
 
 impl WantedList {
-    /// One set of parameters per queue.
+    /// The parameters of each queue, and others that are the same for all.
     fn queues(&self, rest: &[Value]) -> Vec<Vec<Value>> {
-        let queue = |kind: &String| [queue_of(&self.wanted), vec![kind.as_str().into()], rest.to_vec()].concat();
-        self.kinds.iter().map(queue).collect()
+        self.queues.iter().map(|queue| [&queue[..], rest].concat()).collect()
     }
 }
 
-fn queue_of(wanted: &ClaimFilter) -> Vec<Value> {
-    vec![wanted.partition.into(), wanted.lane.as_str().into()]
+/// What the queues of each class begin with.
+fn classes_of(wanted: &ClaimFilter) -> impl Iterator<Item = Vec<Value>> {
+    let queue =
+        |class: &RequirementClass| vec![wanted.partition.into(), wanted.lane.as_str().into(), class.as_str().into()];
+    wanted.classes.iter().map(queue)
 }
 
-/// The kinds each list is of. Those of a list of any kind are the ones that wait.
-async fn kinds(reader: &mut dyn Read, lists: &[(ClaimFilter, usize)]) -> Result<Vec<Vec<String>>, SqlError> {
-    let any: Vec<_> = lists.iter().filter(|(wanted, _)| wanted.kinds.is_empty()).map(|(of, _)| queue_of(of)).collect();
+/// The queues each list is of. Those of a list of any kind are the ones in which something waits.
+async fn queues(reader: &mut dyn Read, lists: &[(ClaimFilter, usize)]) -> Result<Vec<Vec<Vec<Value>>>, SqlError> {
+    let any: Vec<_> = lists.iter().filter(|(of, _)| of.kinds.is_empty()).flat_map(|(of, _)| classes_of(of)).collect();
     let found = if any.is_empty() { Vec::new() } else { reader.query(WAITING_KINDS, &any).await? };
     let mut found = found.into_iter();
-    let of = |(wanted, _): &(ClaimFilter, usize)| match wanted.kinds.is_empty() {
-        true => found.next().into_iter().flatten().map(|row| Ok(row.text(0)?.to_owned())).collect(),
-        false => Ok(wanted.kinds.iter().map(Kind::to_string).collect()),
-    };
-    lists.iter().map(of).collect()
+    let mut all = Vec::with_capacity(lists.len());
+    for (wanted, _) in lists {
+        let mut queues = Vec::new();
+        for class in classes_of(wanted) {
+            let mut kinds: Vec<Value> = wanted.kinds.iter().map(|kind| kind.as_str().into()).collect();
+            if kinds.is_empty() {
+                for row in found.next().into_iter().flatten() {
+                    kinds.push(row.text(0)?.into());
+                }
+            }
+            queues.extend(kinds.into_iter().map(|kind| [&class[..], &[kind]].concat()));
+        }
+        all.push(queues);
+    }
+    Ok(all)
 }
 
 async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<WantedList>) -> Result<(), SqlError> {
@@ -69,7 +81,7 @@ async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<Wa
     let found = if parameters.is_empty() { Vec::new() } else { reader.query(WAITING, &parameters).await? };
     let mut found = found.into_iter();
     for list in lists {
-        let rows: Vec<_> = found.by_ref().take(list.kinds.len()).flatten().collect();
+        let rows: Vec<_> = found.by_ref().take(list.queues.len()).flatten().collect();
         lay(state, list.wanted, list.limit, rows)?;
     }
     Ok(())
@@ -79,7 +91,7 @@ async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<Wa
 /// oldest always goes first.
 async fn load_weighed(reader: &mut dyn Read, state: &mut BatchState, list: WantedList) -> Result<(), SqlError> {
     let mut parameters = Vec::new();
-    if !list.kinds.is_empty() {
+    if !list.queues.is_empty() {
         let queues = list.queues(&[Value::number(limits::AGEING_PRIORITIES)]);
         let found = reader.query(WAITING_PRIORITIES, &queues).await?;
         for (queue, rows) in list.queues(&[]).into_iter().zip(&found) {

@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use ff_core::contracts::ClaimArgs;
+use ff_core::execution::Execution;
 use ff_core::index::{Score, aged_score, eligible_score};
-use ff_core::types::{Kind, LaneId, Priority, TimestampMs};
+use ff_core::types::{Kind, LaneId, Priority, RequirementClass, TimestampMs};
 use ff_core::view::EligibleQuery;
 
-/// A lane on a partition, and the kinds wanted of it; any when none is named.
+/// A lane on a partition, and the kinds and requirement classes wanted of it; any kind when none is named.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ClaimFilter {
     pub(crate) partition: u16,
     pub(crate) lane: LaneId,
     pub(crate) kinds: Vec<Kind>,
+    pub(crate) classes: Vec<RequirementClass>,
     /// How long a wait weighs as much as one step of priority; none when priority alone decides.
     pub(crate) ageing_ms: Option<u64>,
 }
@@ -20,13 +22,14 @@ pub(crate) struct ClaimFilter {
 impl ClaimFilter {
     /// What a query wants, the same however it names its kinds.
     pub(crate) fn by(query: &EligibleQuery) -> Self {
-        let mut kinds = query.kinds.clone();
+        let (mut kinds, mut classes) = (query.kinds.clone(), query.classes.clone());
         kinds.sort_unstable();
         kinds.dedup();
-        Self { partition: query.partition, lane: query.lane.clone(), kinds, ageing_ms: query.ageing_ms }
+        classes.sort_unstable();
+        Self { partition: query.partition, lane: query.lane.clone(), kinds, classes, ageing_ms: query.ageing_ms }
     }
 
-    /// Whether it is what a claim wants, however its lane weighs that.
+    /// Whether it is what a claim wants, however its lane weighs that and whichever classes it has.
     pub(crate) fn is_for(&self, claim: &ClaimArgs) -> bool {
         self.partition == claim.partition
             && self.lane == claim.lane.within(&claim.namespace)
@@ -41,8 +44,10 @@ impl ClaimFilter {
         }
     }
 
-    pub(crate) fn covers(&self, lane: &LaneId, kind: &Kind) -> bool {
-        self.lane == *lane && (self.kinds.is_empty() || self.kinds.binary_search(kind).is_ok())
+    pub(crate) fn covers(&self, execution: &Execution) -> bool {
+        self.lane == execution.lane_key()
+            && (self.kinds.is_empty() || self.kinds.binary_search(&execution.kind).is_ok())
+            && self.classes.binary_search(&execution.class()).is_ok()
     }
 }
 
@@ -64,6 +69,7 @@ mod tests {
                 partition,
                 lane: lane.within(&namespace),
                 kinds,
+                classes: vec![RequirementClass::PLAIN],
                 ageing_ms: Some(5),
                 limit: 1,
             })

@@ -23,7 +23,7 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::FlowChange;
-use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed};
+use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed, worker_hints};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
 use ff_core::step::StepCounter;
@@ -276,7 +276,11 @@ impl BatchState {
     /// Applies the change of a worker instance.
     pub(crate) fn apply_to_worker(&mut self, change: WorkerChange) {
         match change {
-            WorkerChange::Put(worker) => self.workers.write(worker.worker_instance_id.clone(), worker),
+            WorkerChange::Put(worker) => {
+                let before = self.workers.find(&worker.worker_instance_id).flatten();
+                self.hints.extend(worker_hints(before, &worker));
+                self.workers.write(worker.worker_instance_id.clone(), worker);
+            }
             WorkerChange::Remove { worker_instance_id, .. } => self.workers.remove(worker_instance_id),
         }
     }
@@ -340,9 +344,9 @@ impl BatchState {
 
     /// The executions that the batch has made wait on a list.
     fn entered(&self, wanted: &ClaimFilter) -> impl Iterator<Item = (Score, ExecutionId)> {
-        let suspensions = self.changed_on(wanted.partition).filter(|execution| {
-            execution.phase == Phase::Waiting && wanted.covers(&execution.lane_key(), &execution.kind)
-        });
+        let suspensions = self
+            .changed_on(wanted.partition)
+            .filter(|execution| execution.phase == Phase::Waiting && wanted.covers(execution));
         suspensions.map(|execution| (wanted.score(execution.priority, execution.created_at), execution.id))
     }
 

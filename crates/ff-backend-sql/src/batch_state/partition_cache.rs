@@ -192,7 +192,14 @@ mod tests {
     /// Everything of a lane on the partition of an execution.
     fn queue_of(execution: &Execution) -> EligibleQuery {
         let (partition, lane) = (execution.id.partition(), execution.lane_key());
-        EligibleQuery { partition, lane, kinds: Vec::new(), limit: 9, ageing_ms: None }
+        EligibleQuery {
+            partition,
+            lane,
+            kinds: Vec::new(),
+            classes: vec![execution.class()],
+            limit: 9,
+            ageing_ms: None,
+        }
     }
 
     #[test]

@@ -8,23 +8,25 @@ mod suspensions;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, PartitionStatus, ReadyLane};
-use ff_core::contracts::Head;
+use ff_core::contracts::{Head, ListQueueArgs, QueueState, QueuedExecution, WorkQueue};
+use ff_core::execution::Execution;
 use ff_core::query::Sweep;
-use ff_core::types::{Kind, Priority};
+use ff_core::types::{Kind, Priority, RequirementClass};
 
-use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
-use crate::execution::lane_of;
-use crate::queries::{NEXT_DUE, NEXT_READY};
+use crate::execution::{UNROUTABLE, lane_of};
+use crate::queries::{NEXT_DUE, NEXT_READY, QUEUE};
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
+use crate::{ReadContext, record};
 
 #[async_trait]
 impl Question for Sweep {
     type Answer = PartitionStatus;
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<PartitionStatus> {
-        let mut swept = PartitionStatus { ready: ready_on(reader, self.partition).await?, next_due: None };
+        let (ready, unroutable) = queues_on(reader, self.partition).await?;
+        let mut swept = PartitionStatus { ready, unroutable, next_due: None };
         for row in reader.query(NEXT_DUE, &[vec![self.partition.into()]]).await?.iter().flatten() {
             let at = row.moment(0)?;
             swept.next_due = Some(swept.next_due.map_or(at, |earliest| earliest.min(at)));
@@ -33,16 +35,53 @@ impl Question for Sweep {
     }
 }
 
-/// The best of each kind of each lane that waits on a partition.
-pub(crate) async fn ready_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<ReadyLane>, SqlError> {
-    let mut all = Vec::new();
-    // Goes from each kind of each lane to the next, and so past everything that waits behind a head.
-    let mut last = (String::new(), String::new());
-    while let Some(row) = first(reader, NEXT_READY, vec![partition.into(), text(&last.0), text(&last.1)]).await? {
-        last = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
-        all.push(ready(&row)?);
+#[async_trait]
+impl Question for ListQueueArgs {
+    type Answer = Vec<QueuedExecution>;
+
+    async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Vec<QueuedExecution>> {
+        let class = match self.state {
+            QueueState::Ready => self.queue.class.to_string(),
+            QueueState::Unroutable => format!("{UNROUTABLE}{}", self.queue.class),
+        };
+        let WorkQueue { lane, kind, .. } = &self.queue;
+        let parameters = vec![
+            self.partition.into(),
+            text(lane.as_str()),
+            Value::Text(class),
+            text(kind.as_str()),
+            Value::number(self.limit),
+        ];
+        let rows = reader.query(QUEUE, &[parameters]).await?.into_iter().flatten();
+        rows.map(|row| Ok(QueuedExecution::of(&record::read::<Execution>(row.text(0)?)?))).collect()
     }
-    Ok(all)
+}
+
+/// The best of each class and kind of each lane that waits on a partition.
+pub(crate) async fn ready_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<ReadyLane>, SqlError> {
+    Ok(queues_on(reader, partition).await?.0)
+}
+
+/// The same, and the queues of which something is blocked because no live worker meets its requirements.
+async fn queues_on(reader: &mut dyn Read, partition: u16) -> Result<(Vec<ReadyLane>, Vec<WorkQueue>), SqlError> {
+    let (mut all, mut unroutable) = (Vec::new(), Vec::new());
+    // Goes from each queue to the next, and so past everything that waits behind a head.
+    let mut last = [text(""), text(""), text("")];
+    while let Some(row) = first(reader, NEXT_READY, [vec![partition.into()], last.to_vec()].concat()).await? {
+        last = [text(row.text(0)?), text(row.text(1)?), text(row.text(2)?)];
+        match row.text(1)?.strip_prefix(UNROUTABLE) {
+            Some(class) => {
+                let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
+                unroutable.push(WorkQueue { lane: lane_of(row.text(0)?)?, kind, class: class_of(class)? });
+            }
+            None => all.push(ready(&row)?),
+        }
+    }
+    Ok((all, unroutable))
+}
+
+fn class_of(text: &str) -> Result<RequirementClass, SqlError> {
+    RequirementClass::parse(text).map_err(unreadable("a requirement class"))
 }
 
 async fn first(reader: &mut dyn Read, sql: &'static str, parameters: Vec<Value>) -> Result<Option<Row>, SqlError> {
@@ -54,7 +93,8 @@ fn text(text: &str) -> Value {
 }
 
 fn ready(row: &Row) -> Result<ReadyLane, SqlError> {
-    let kind = Kind::parse(row.text(1)?).map_err(unreadable("a kind"))?;
-    let priority = Priority::new(row.int(2)?).map_err(unreadable("a priority"))?;
-    Ok(ReadyLane { lane: lane_of(row.text(0)?)?, kind, head: Head::new(priority, row.moment(3)?) })
+    let class = class_of(row.text(1)?)?;
+    let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
+    let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
+    Ok(ReadyLane { lane: lane_of(row.text(0)?)?, kind, class, head: Head::new(priority, row.moment(4)?) })
 }

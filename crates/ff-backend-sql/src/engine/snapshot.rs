@@ -13,7 +13,9 @@ use ff_core::lane::Lane;
 use ff_core::query::TakeSnapshot;
 use ff_core::signal::Position;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{ExecutionId, IdempotencyKey, Kind, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{
+    ExecutionId, IdempotencyKey, Kind, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs,
+};
 use ff_core::worker::Worker;
 
 use super::flows::add_flows;
@@ -22,7 +24,7 @@ use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
-use crate::execution::{Body, attempts_of, lane_of, leases_of, strays};
+use crate::execution::{Body, UNROUTABLE, attempts_of, lane_of, leases_of, strays};
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
@@ -108,10 +110,19 @@ impl Entries {
         let here = || [vec![partition.into()]];
         for row in reader.query(READY_ON, &here()).await?.iter().flatten() {
             let (id, lane) = (row.id(0, partition)?, lane_of(row.text(1)?)?);
-            let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
-            let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
-            let score = eligible_score(priority, row.moment(4)?);
-            for index in [Index::LaneEligible(lane.clone()), Index::LaneEligibleKind(lane, kind)] {
+            let blocked = row.text(2)?.strip_prefix(UNROUTABLE);
+            let class = RequirementClass::parse(blocked.unwrap_or(row.text(2)?));
+            let class = class.map_err(unreadable("a requirement class"))?;
+            let kind = Kind::parse(row.text(3)?).map_err(unreadable("a kind"))?;
+            if blocked.is_some() {
+                let index = Index::LaneUnroutable(lane, kind, class);
+                snapshot.indexes.entry(index).or_default().insert(id, row.moment(5)?.0);
+                continue;
+            }
+            let priority = Priority::new(row.int(4)?).map_err(unreadable("a priority"))?;
+            let score = eligible_score(priority, row.moment(5)?);
+            let of_any_kind = Index::LaneEligible(lane.clone(), class.clone());
+            for index in [of_any_kind, Index::LaneEligibleKind(lane, kind, class)] {
                 snapshot.indexes.entry(index).or_default().insert(id, score);
             }
         }
@@ -146,8 +157,9 @@ impl Entries {
 fn is_table(index: &Index) -> bool {
     matches!(
         index,
-        Index::LaneEligible(_)
+        Index::LaneEligible(..)
             | Index::LaneEligibleKind(..)
+            | Index::LaneUnroutable(..)
             | Index::InState(..)
             | Index::InReason(..)
             | Index::Tag(..)

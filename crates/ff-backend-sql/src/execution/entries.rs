@@ -2,7 +2,7 @@
 //! or deleted and never written over.
 
 use ff_core::contracts::Cursor;
-use ff_core::execution::{Execution, Phase};
+use ff_core::execution::{Blocker, Execution, Phase};
 use ff_core::index::{has_reason_index, has_state_index};
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::Namespace;
@@ -44,13 +44,20 @@ impl NarrowTable {
     }
 }
 
+/// What comes before the class of work that is blocked because no live worker meets its requirements. No class begins with it.
+pub(crate) const UNROUTABLE: char = ',';
+
 fn ready(execution: &Execution) -> Vec<Key> {
-    if execution.phase != Phase::Waiting {
-        return Vec::new();
-    }
+    let class = execution.class();
+    let class = match execution.phase {
+        Phase::Waiting => Value::from(class.as_str()),
+        Phase::Blocked { on: Blocker::Route, .. } if !class.is_plain() => Value::Text(format!("{UNROUTABLE}{class}")),
+        _ => return Vec::new(),
+    };
     vec![vec![
         execution.id.partition().into(),
         execution.lane_key().as_str().into(),
+        class,
         execution.kind.as_str().into(),
         execution.priority.get().into(),
         execution.created_at.into(),

@@ -20,7 +20,7 @@ use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, worker_partition};
 use ff_core::snapshot::Snapshot;
 use ff_core::state::{BlockingReason, PublicState};
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
+use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 use ff_script::event::ff_read_feed;
 use ff_script::execution::{ExtraReads, ff_read_execution};
 use ff_script::lane::{ff_read_lanes, lane_of_index};
@@ -178,7 +178,7 @@ fn member<Member: FromStr<Err: Display>>(key: &str, id: &str) -> Answer<Member> 
 #[derive(Default)]
 struct Names {
     lanes: BTreeSet<LaneId>,
-    kinds: BTreeSet<(LaneId, Kind)>,
+    queues: BTreeSet<(LaneId, Kind, RequirementClass)>,
     instances: BTreeSet<WorkerInstanceId>,
     tenants: BTreeSet<Namespace>,
     labels: BTreeSet<(Namespace, TagKey, TagValue)>,
@@ -188,7 +188,7 @@ impl Names {
     fn add(&mut self, execution: &Execution) {
         let namespace = &execution.namespace;
         self.lanes.insert(execution.lane_key());
-        self.kinds.insert((execution.lane_key(), execution.kind.clone()));
+        self.queues.insert((execution.lane_key(), execution.kind.clone(), execution.class()));
         self.tenants.insert(namespace.clone());
         let labels = execution.tags.iter().map(|(key, value)| (namespace.clone(), key.clone(), value.clone()));
         self.labels.extend(labels);
@@ -207,7 +207,6 @@ impl Names {
             Index::Retention,
         ];
         for lane in self.lanes {
-            indexes.push(Index::LaneEligible(lane.clone()));
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
             indexes.push(Index::LaneSuspended(lane.clone()));
@@ -215,7 +214,14 @@ impl Names {
             indexes.extend(blockers.map(|on| Index::LaneBlocked(lane.clone(), on)));
             indexes.push(Index::LaneTerminal(lane));
         }
-        indexes.extend(self.kinds.into_iter().map(|(lane, kind)| Index::LaneEligibleKind(lane, kind)));
+        let classes = self.queues.iter().map(|(lane, _, class)| (lane.clone(), class.clone())).collect::<BTreeSet<_>>();
+        indexes.extend(classes.into_iter().map(|(lane, class)| Index::LaneEligible(lane, class)));
+        for (lane, kind, class) in self.queues {
+            if !class.is_plain() {
+                indexes.push(Index::LaneUnroutable(lane.clone(), kind.clone(), class.clone()));
+            }
+            indexes.push(Index::LaneEligibleKind(lane, kind, class));
+        }
         indexes.extend(self.instances.into_iter().map(Index::WorkerLeases));
         for tenant in self.tenants {
             let states = PublicState::ALL.iter().filter(|state| has_state_index(**state));

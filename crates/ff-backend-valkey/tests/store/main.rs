@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bytes;
+mod capabilities;
 mod cluster;
 mod coalescing;
 mod connecting;

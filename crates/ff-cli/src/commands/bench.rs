@@ -12,8 +12,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, SearchCost, StepCost,
-    StreamCost, SuspendToResume,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, Routing, SearchCost,
+    StepCost, StreamCost, SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -167,6 +167,27 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = positive)]
         executions: usize,
     },
+    /// Work that few of the workers can run, beside work that all of them can
+    Routing {
+        #[command(flatten)]
+        store: Store,
+
+        /// Workers, each with one execution at a time
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = positive)]
+        workers: usize,
+
+        /// One worker in so many is capable
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = positive)]
+        one_in: usize,
+
+        /// Executions in all, of which a tenth needs a capable worker
+        #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
+        count: usize,
+
+        /// How long each takes
+        #[arg(long, value_name = "SPAN", default_value = "5ms", value_parser = span::parse)]
+        work: Duration,
+    },
     /// Memory while what has finished is soon forgotten
     Retention {
         #[command(flatten)]
@@ -255,6 +276,9 @@ impl Bench {
                 QuorumCancel { store: store.store, width, flows }.measure().await?
             }
             Scenario::Search { store, executions } => SearchCost { store: store.store, executions }.measure().await?,
+            Scenario::Routing { store, workers, one_in, count, work } => {
+                Routing { store: store.store, workers, one_in, count, work }.measure().await?
+            }
             Scenario::Retention { store, workers, count, kept } => {
                 Retention { store: store.store, workers, count, kept }.measure().await?
             }

@@ -1,6 +1,7 @@
 //! A server in front of a store.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use clap::Args;
 use ff_sdk::store_url::without_password;
@@ -9,10 +10,10 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
-use crate::output;
 use crate::served_store::ServedStore;
 use crate::serving_flags::{ServingFlags, address};
 use crate::settings::Settings;
+use crate::{output, span};
 
 /// Where a server listens unless told otherwise.
 pub(super) const LISTEN: &str = "127.0.0.1:7070";
@@ -36,13 +37,17 @@ pub(crate) struct Server {
     #[arg(long, env = "FF_STRICT_DURABILITY")]
     strict_durability: bool,
 
+    /// How long ready work that no live worker can run stays in its queue before it is blocked
+    #[arg(long, env = "FF_ROUTING_GRACE", value_name = "SPAN", default_value = "5s", value_parser = span::parse)]
+    routing_grace: Duration,
+
     #[command(flatten)]
     serving: ServingFlags,
 }
 
 impl Server {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let connect = Connect::to(&self.store);
+        let connect = Connect::to(&self.store).routing_grace(self.routing_grace);
         let connect = if self.strict_durability { connect.strict_durability() } else { connect };
         let serving = ServedStore::start(connect, self.listen, self.metrics_listen, self.serving.into()).await?;
         let (store, server) = (without_password(&self.store), serving.url());

@@ -10,7 +10,9 @@ use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::state::PublicState;
-use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{
+    Capability, ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs,
+};
 use ff_sdk::Client;
 use futures_util::future::{Either, select};
 use tokio::time::timeout;
@@ -84,6 +86,10 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "content_type", "wait"])]
     from: Option<PathBuf>,
 
+    /// A capability its worker must have, as in gpu or region=eu; may be given again
+    #[arg(long = "require", value_name = "CAPABILITY")]
+    requires: Vec<Capability>,
+
     #[command(flatten)]
     traced: TraceArgs,
 
@@ -136,6 +142,7 @@ impl Submit {
         if let Some(input) = self.policy {
             args.policy = input.policy()?;
         }
+        args.policy.routing_requirements.required_capabilities.extend(self.requires);
         let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let Policy { retry_policy, timeout_policy, .. } = &mut args.policy;
         retry_policy.max_retries = self.retries.unwrap_or(retry_policy.max_retries);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use ff_core::contracts::Task;
 use ff_core::limits;
-use ff_core::types::{ContentType, Kind, LaneId, WorkerId};
+use ff_core::types::{Capability, ContentType, Kind, LaneId, WorkerId};
 use ff_sdk::{Context, Fault, Reply};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -42,6 +42,10 @@ pub(crate) struct Worker {
     /// A lane it takes work from; given again, lanes in the order preferred
     #[arg(long = "lane", value_name = "LANE", default_value = "default")]
     lanes: Vec<LaneId>,
+
+    /// Something it is able to run, as in gpu or region=eu; may be given again
+    #[arg(long = "capability", value_name = "CAPABILITY")]
+    capabilities: Vec<Capability>,
 
     /// How many commands run at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = concurrency)]
@@ -78,6 +82,9 @@ impl Worker {
             .lease_ttl(self.lease_ttl);
         for lane in &self.lanes {
             worker = worker.lane(lane.as_str());
+        }
+        for capability in &self.capabilities {
+            worker = worker.capability(capability.as_str());
         }
         for kind in &self.kinds {
             let (program, running) = (program.clone(), running.clone());

@@ -140,6 +140,24 @@ fn a_worker_is_listed_until_it_stops() {
 }
 
 #[test]
+fn work_with_requirements_is_run_by_a_worker_that_meets_them() {
+    let world = World::start();
+    let plain = world.worker("a", "cat");
+    let id = world.ok(&["submit", "a", "--payload", "1", "--require", "gpu", "--require", "region=eu"]);
+    let policy = &world.json(&["get", &id])["policy"];
+    assert_eq!(policy["routing_requirements"]["required_capabilities"], json!(["gpu", "region=eu"]));
+    let other = world.ok(&["submit", "a", "--payload", "2"]);
+    world.ok(&["result", &other, "--wait"]);
+    assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
+    let able = &["worker", "--kind", "a", "--exec", "cat", "--capability", "region=eu", "--capability", "gpu"];
+    let able = world.spawn(able);
+    assert_eq!(world.ok(&["result", &id, "--wait"]), "1");
+    assert!(plain.stop().success() && able.stop().success());
+    let refused = world.run(&["submit", "a", "--require", "a,b"]);
+    assert!(refused.stderr.contains("comma"), "{}", refused.stderr);
+}
+
+#[test]
 fn what_happens_is_shown_from_a_cursor_on() {
     let world = World::start();
     let begun = world.run(&["events"]);

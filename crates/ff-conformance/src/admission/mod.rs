@@ -3,6 +3,7 @@
 pub(crate) mod blocking;
 pub(crate) mod explaining;
 pub(crate) mod holding;
+pub(crate) mod routing;
 
 use crate::prelude::*;
 

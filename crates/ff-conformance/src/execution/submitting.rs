@@ -15,6 +15,9 @@ pub(crate) async fn work_reads_back_as_it_was_submitted(world: World) {
         dedup_window_ms: 1_000,
         max_steps: Some(7),
         retention_ms: Some(60_000),
+        routing_requirements: RoutingRequirements {
+            required_capabilities: [Capability::parse("gpu").unwrap(), Capability::parse("say=\"hi\"").unwrap()].into(),
+        },
     };
     let job = world
         .job("resize")

@@ -5,4 +5,5 @@ pub(crate) mod keeping;
 pub(crate) mod limiting;
 pub(crate) mod listing;
 pub(crate) mod pausing;
+pub(crate) mod routing;
 pub(crate) mod weighing;

@@ -7,7 +7,9 @@ use ff_core::contracts::{Start, SubmitArgs, Submitted};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy};
 use ff_core::trace::TraceContext;
-use ff_core::types::{ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{
+    Capability, ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs,
+};
 use uuid::Uuid;
 
 use super::World;
@@ -90,6 +92,13 @@ impl Submission {
     /// How it wants to be treated.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.args.policy = policy;
+        self
+    }
+
+    /// The capabilities its worker must have.
+    pub fn require(mut self, words: &[&str]) -> Self {
+        let words = words.iter().map(|word| Capability::parse(word).unwrap());
+        self.args.policy.routing_requirements.required_capabilities.extend(words);
         self
     }
 

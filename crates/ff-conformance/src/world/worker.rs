@@ -1,12 +1,13 @@
 //! A worker of a world: it claims, waits, and listens.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ClaimArgs, Claimed, Control, ControlArgs, NextArgs};
 use ff_core::lease::Holder;
 use ff_core::limits;
-use ff_core::types::{Kind, LaneId, Namespace};
+use ff_core::types::{Capability, Kind, LaneId, Namespace};
 
 use super::{LeasedExecution, World};
 
@@ -18,6 +19,7 @@ pub struct Worker {
     namespace: Namespace,
     lanes: Vec<LaneId>,
     kinds: Vec<Kind>,
+    capabilities: BTreeSet<Capability>,
     lease_ttl_ms: u64,
 }
 
@@ -30,6 +32,7 @@ impl Worker {
             namespace: Namespace::default_name(),
             lanes: vec![LaneId::default_name()],
             kinds: Vec::new(),
+            capabilities: BTreeSet::new(),
             lease_ttl_ms: limits::LEASE_TTL_MS,
         }
     }
@@ -49,6 +52,12 @@ impl Worker {
     /// Takes only work of these kinds.
     pub fn kinds(mut self, kinds: &[&str]) -> Self {
         self.kinds = kinds.iter().map(|kind| Kind::parse(kind).unwrap()).collect();
+        self
+    }
+
+    /// Offers these capabilities.
+    pub fn capabilities(mut self, words: &[&str]) -> Self {
+        self.capabilities = words.iter().map(|word| Capability::parse(word).unwrap()).collect();
         self
     }
 
@@ -99,6 +108,7 @@ impl Worker {
             namespace: self.namespace.clone(),
             lane: self.lanes[0].clone(),
             kinds: self.kinds.clone(),
+            capabilities: self.capabilities.clone(),
             max,
             holder: self.holder.clone(),
             lease_ttl_ms: self.lease_ttl_ms,
@@ -117,6 +127,7 @@ impl Worker {
             namespace: self.namespace.clone(),
             lanes: self.lanes.clone(),
             kinds: self.kinds.clone(),
+            capabilities: self.capabilities.clone(),
             max,
             holder: self.holder.clone(),
             lease_ttl_ms: self.lease_ttl_ms,

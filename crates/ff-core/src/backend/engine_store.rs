@@ -73,14 +73,29 @@ use query_calls;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionStatus {
     pub ready: Vec<ReadyLane>,
+    /// Queues of which something is blocked because no live worker meets its requirements.
+    pub unroutable: Vec<WorkQueue>,
     pub next_due: Option<TimestampMs>,
 }
 
-/// Executions of one kind are ready on a lane.
+/// Executions of one kind and requirement class are ready on a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadyLane {
     /// As indexes name it.
     pub lane: LaneId,
     pub kind: Kind,
+    pub class: RequirementClass,
     pub head: Head,
+}
+
+impl ReadyLane {
+    pub fn queue(&self) -> WorkQueue {
+        WorkQueue { lane: self.lane.clone(), kind: self.kind.clone(), class: self.class.clone() }
+    }
+
+    /// What announces it.
+    pub fn hint(self, partition: u16) -> Hint {
+        let Self { lane, kind, class, head } = self;
+        Hint::Ready { partition, lane, kind, class, head }
+    }
 }

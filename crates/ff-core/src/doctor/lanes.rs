@@ -3,6 +3,7 @@
 use super::Finding;
 use crate::index::Index;
 use crate::lane::Lane;
+use crate::limits;
 use crate::snapshot::Snapshot;
 use crate::types::LaneId;
 
@@ -19,11 +20,26 @@ pub(super) fn examine(snapshot: &Snapshot, partition: u16) -> Vec<Finding> {
         if lane.settings.concurrency.is_none() && !lane.shares.is_empty() {
             find("I14", "has no limit, and shares of one".into());
         }
+        if lane.classes.len() > limits::LANE_CLASSES {
+            find("I9", format!("has {} requirement classes", lane.classes.len()));
+        }
         if let Some((held, counted)) = over_its_share(lane, key, snapshot, partition) {
             find("I14", format!("holds {held} here, and counts {counted}"));
         }
     }
+    findings.extend(unknown_classes(snapshot));
     findings
+}
+
+/// I9: a claim looks at the queues of the requirement classes its lane has here, and at no others.
+fn unknown_classes(snapshot: &Snapshot) -> impl Iterator<Item = Finding> {
+    let queues = snapshot.indexes.iter().filter(|(_, members)| !members.is_empty());
+    queues.filter_map(|(index, _)| {
+        let Index::LaneEligible(lane, class) = index else { return None };
+        let is_known = class.is_plain() || snapshot.lanes.get(lane).is_some_and(|known| known.classes.contains(class));
+        let what = format!("does not know the requirements {class} of work that waits");
+        (!is_known).then(|| Finding { invariant: "I9", about: format!("lane {lane}"), what })
+    })
 }
 
 /// I14: at its home, a lane with a limit counts no less of its own partition than there is.
@@ -38,6 +54,7 @@ mod tests {
     use super::*;
     use crate::lane::fixture::{LaneFixture, PARTITIONS, lane};
     use crate::partition::lane_partition;
+    use crate::types::RequirementClass;
 
     #[test]
     fn a_share_that_is_too_small_and_a_lane_under_another_name_are_found() {
@@ -73,5 +90,10 @@ mod tests {
             snapshot.lanes.insert(LaneId::parse("other").unwrap(), lane);
         };
         assert_eq!(found(&renamed), ["I1"]);
+        let unclaimable = |snapshot: &mut Snapshot| {
+            let index = Index::LaneEligible(lane().lane, RequirementClass::parse("gpu").unwrap());
+            snapshot.indexes.insert(index, [(crate::samples::waiting().id, 0)].into());
+        };
+        assert_eq!(found(&unclaimable), ["I9"]);
     }
 }

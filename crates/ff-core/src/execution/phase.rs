@@ -166,6 +166,12 @@ impl From<Outcome> for PublicState {
     }
 }
 
+impl Phase {
+    pub(crate) fn is_delayed(&self) -> bool {
+        matches!(self, Self::Delayed { .. })
+    }
+}
+
 impl Execution {
     /// Where it goes when nothing of its own keeps it from being claimed.
     pub fn ready_phase(&self) -> Phase {

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn what_waits_goes_to_its_new_place() {
         let place = |execution: &Execution| {
-            let in_lane = |(index, score)| matches!(index, Index::LaneEligible(_)).then_some(score);
+            let in_lane = |(index, score)| matches!(index, Index::LaneEligible(..)).then_some(score);
             entries(execution).into_iter().find_map(in_lane).unwrap()
         };
         let change = change_priority(&waiting(), &args(7), at(5)).unwrap();

@@ -18,8 +18,8 @@ use crate::step::{ForkOrigin, StepCounter};
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::trace::TraceContext;
 use crate::types::{
-    AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, TagKey, TagValue,
-    TimestampMs,
+    AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, RequirementClass, TagKey,
+    TagValue, TimestampMs,
 };
 
 /// Labels by which people find an execution.
@@ -130,6 +130,11 @@ impl Execution {
     /// The lane as indexes and keys name it.
     pub fn lane_key(&self) -> LaneId {
         self.lane.within(&self.namespace)
+    }
+
+    /// What it requires of its worker, as the queues it waits in are named.
+    pub fn class(&self) -> RequirementClass {
+        self.policy.class()
     }
 
     /// Whether it is part of a submission that was not visible when it was written. Once its flow is, it is as well.

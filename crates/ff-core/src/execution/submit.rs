@@ -149,6 +149,7 @@ impl Command for SubmitArgs {
             return Ok(Decision::of(reply, None));
         }
         let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
+        lane::check_class(view, id.partition(), lane, &self.policy.class())?;
         let after = Execution { lane_retention_ms, ..create(self, id, now) };
         let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
         let mut change = Change::of(after);

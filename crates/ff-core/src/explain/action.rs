@@ -42,6 +42,14 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
         TermKind::Workers => {
             vec![command("start a worker", format!("ff worker --lane {lane} --kind {kind} --exec COMMAND"))]
         }
+        TermKind::Requirements => {
+            let required = &info.policy.routing_requirements.required_capabilities;
+            let offers: String = required.iter().map(|capability| format!(" --capability {capability}")).collect();
+            vec![command(
+                "start such a worker",
+                format!("ff worker --lane {lane} --kind {kind}{offers} --exec COMMAND"),
+            )]
+        }
         TermKind::Position => vec![command("have it go before others", format!("ff priority {id} 9000"))],
         TermKind::Suspension => {
             vec![command("approve it", format!("ff approve {id}")), command("let it go on", format!("ff resume {id}"))]
@@ -55,8 +63,8 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
             first.into_iter().chain(flow).collect()
         }
         TermKind::Deadline => vec![command("move its deadline", format!("ff deadline {id} 1h"))],
-        // Routing, quotas and budgets have commands of their own.
-        TermKind::Requirements | TermKind::Quota | TermKind::Budget | TermKind::Delay => Vec::new(),
+        // Quotas and budgets have commands of their own.
+        TermKind::Quota | TermKind::Budget | TermKind::Delay => Vec::new(),
     }
 }
 

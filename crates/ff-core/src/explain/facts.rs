@@ -4,7 +4,7 @@ use crate::execution::contracts::ExecutionInfo;
 use crate::explain::SlotHolder;
 use crate::lane::LaneSettings;
 use crate::state::PublicState;
-use crate::types::{ExecutionId, Kind, LaneId, Namespace, NodeName, Priority, TimestampMs};
+use crate::types::{ExecutionId, Kind, LaneId, Namespace, NodeName, Priority, RequirementClass, TimestampMs};
 use crate::worker::Worker;
 
 /// How many executions ahead of one are counted. More are said to be more than so many.
@@ -19,6 +19,7 @@ pub struct QueueArgs {
     pub namespace: Namespace,
     pub lane: LaneId,
     pub kind: Kind,
+    pub class: RequirementClass,
     pub priority: Priority,
     pub created_at: TimestampMs,
 }
@@ -30,6 +31,7 @@ impl QueueArgs {
             namespace: info.namespace.clone(),
             lane: info.lane_id.clone(),
             kind: info.kind.clone(),
+            class: RequirementClass::of(&info.policy.routing_requirements.required_capabilities),
             priority: info.priority,
             created_at: info.created_at,
         }

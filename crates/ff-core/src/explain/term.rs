@@ -5,10 +5,14 @@ use std::collections::BTreeSet;
 use super::facts::{AHEAD_MAX, Facts};
 use super::{Term, TermKind, Verdict};
 use crate::execution::BlockDetail;
+use crate::execution::contracts::ExecutionInfo;
 use crate::lane::LaneState;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::TimestampMs;
+use crate::types::{Capability, RequirementClass, TimestampMs};
 use crate::worker::Worker;
+
+/// Workers that are named with what they lack.
+const NAMED_WORKERS: usize = 5;
 
 /// Every term that applies, in the order in which an execution meets them. What has ended meets none.
 pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
@@ -18,7 +22,7 @@ pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     }
     let runs = info.public_state == PublicState::Active;
     let waits_for_worker = info.state.blocking_reason == BlockingReason::WaitingForWorker;
-    let queue = [lane(facts), lane_limit(facts), Some(workers(facts))];
+    let queue = [lane(facts), lane_limit(facts), Some(workers(facts)), requirements(facts)];
     let queue = queue.into_iter().flatten().filter(|_| !runs);
     let before = [dependencies(facts), suspension(facts), delay(facts), hold(facts), kept_back(facts)];
     let position = waits_for_worker.then(|| position(facts)).flatten();
@@ -97,9 +101,8 @@ fn kept_back(facts: &Facts) -> Option<Term> {
     let detail = facts.info.blocking_detail.as_deref()?;
     let until = detail.retry_at();
     Some(match detail {
-        BlockDetail::Route { class } => {
-            term(TermKind::Requirements, Verdict::Blocks, format!("no connected worker has {class}"), None)
-        }
+        // What it requires is a term of its own, whether or not it has been blocked yet.
+        BlockDetail::Route { .. } => return None,
         BlockDetail::Quota { name, key, used, limit, .. } => {
             let of = if key.is_empty() { String::new() } else { format!(" for {key}") };
             term(TermKind::Quota, Verdict::Waits, format!("quota {name}{of}: {used} of {limit} used"), until)
@@ -136,14 +139,14 @@ fn lane_limit(facts: &Facts) -> Option<Term> {
 fn workers(facts: &Facts) -> Term {
     let info = &facts.info;
     let takes_lane = |worker: &&Worker| worker.lanes.contains(&info.lane_id);
-    let takes_kind = |worker: &&Worker| worker.kinds.is_empty() || worker.kinds.contains(&info.kind);
     let of_lane: Vec<_> = facts.workers.iter().filter(takes_lane).collect();
-    let both = of_lane.iter().filter(|worker| takes_kind(worker)).count();
+    let both = of_lane.iter().filter(|worker| takes(worker, info)).count();
     let (lane, kind) = (&info.lane_id, &info.kind);
-    let takes = |count: usize| if count == 1 { "1 worker takes".to_owned() } else { format!("{count} workers take") };
+    let they_take =
+        |count: usize| if count == 1 { "1 worker takes".to_owned() } else { format!("{count} workers take") };
     if both > 0 {
         let more = if facts.more_workers { "at least " } else { "" };
-        let detail = format!("{more}{} kind {kind} from lane {lane}", takes(both));
+        let detail = format!("{more}{} kind {kind} from lane {lane}", they_take(both));
         return term(TermKind::Workers, Verdict::Passes, detail, None);
     }
     let detail = match (of_lane.len(), facts.workers.len()) {
@@ -162,6 +165,34 @@ fn workers(facts: &Facts) -> Term {
         }
     };
     term(TermKind::Workers, Verdict::Blocks, detail, None)
+}
+
+/// Whether a worker that takes its lane and kind has what it requires, and what the others lack.
+fn requirements(facts: &Facts) -> Option<Term> {
+    let info = &facts.info;
+    let required = &info.policy.routing_requirements.required_capabilities;
+    if required.is_empty() {
+        return None;
+    }
+    let class = RequirementClass::of(required);
+    let takers: Vec<_> = facts.workers.iter().filter(|worker| takes(worker, info)).collect();
+    let able = takers.iter().filter(|worker| class.is_met_by(&worker.capabilities)).count();
+    if able > 0 {
+        let detail = if able == 1 { format!("1 of them has {class}") } else { format!("{able} of them have {class}") };
+        return Some(term(TermKind::Requirements, Verdict::Passes, detail, None));
+    }
+    let lacks = takers.iter().take(NAMED_WORKERS).map(|worker| {
+        let lacked: Vec<_> = required.difference(&worker.capabilities).map(Capability::as_str).collect();
+        format!("{} lacks {}", worker.worker_instance_id, lacked.join(" and "))
+    });
+    let lacks = lacks.collect::<Vec<_>>().join("; ");
+    let detail =
+        if lacks.is_empty() { format!("it requires {class}") } else { format!("no worker has {class}: {lacks}") };
+    Some(term(TermKind::Requirements, Verdict::Blocks, detail, None))
+}
+
+fn takes(worker: &Worker, info: &ExecutionInfo) -> bool {
+    worker.lanes.contains(&info.lane_id) && (worker.kinds.is_empty() || worker.kinds.contains(&info.kind))
 }
 
 /// How many are claimed before it. Where age counts beside priority, the order is not that of any index.

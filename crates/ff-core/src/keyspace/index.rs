@@ -3,7 +3,7 @@
 use super::keys;
 use crate::partition::Partition;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{Kind, LaneId, Namespace, TagKey, TagValue, WorkerInstanceId};
+use crate::types::{Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 
 /// Builds the keys of one partition of executions.
 #[derive(Clone, Debug)]
@@ -24,7 +24,8 @@ impl IndexKeys {
 }
 
 keys! { IndexKeys { tag }
-    /// Every lane and kind that has something waiting here, with a colon between; some that have nothing any more.
+    /// Every lane and kind that has something waiting here, and its requirement class when it has one, with colons between; some
+    /// that have nothing any more.
     lanes() => "ff:idx:{tag}:lanes";
     /// This partition's copy of how a lane is configured, for functions, which cannot reach the directory.
     lane_config(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:config";
@@ -32,6 +33,12 @@ keys! { IndexKeys { tag }
     lane_eligible(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:eligible";
     /// Executions of one kind that can be claimed, so that a worker of few kinds finds its work without reading past others'.
     lane_eligible_kind(lane_id: &LaneId, kind: &Kind) => "ff:idx:{tag}:lane:{lane_id}:eligible:{kind}";
+    /// Executions of one requirement class that can be claimed. Those that require nothing are in `lane_eligible`.
+    lane_eligible_class(lane_id: &LaneId, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:class:{class}";
+    /// The same of one kind.
+    lane_eligible_kind_class(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:kind:{kind}:class:{class}";
+    /// Executions of one kind and requirement class that no live worker can run, by creation.
+    lane_unroutable(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:blocked:route:kind:{kind}:class:{class}";
     /// Delayed executions, by their time.
     lane_delayed(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:delayed";
     /// Executions with a lease.

@@ -25,13 +25,20 @@ impl Command for CopyLaneArgs {
         self.partition
     }
 
-    /// Takes over what is newer than what is known here, and says how many of the lane are held here.
+    /// Takes over what is newer than what is known here, and says how many of the lane are held here. Requirement classes are
+    /// added whichever is newer.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.key();
         let known = view.lane(self.partition, &key)?;
         let grants = known.map_or(0, |known| known.grants);
         let newer = known.is_none_or(|known| known.revision < self.lane.revision);
-        let after = newer.then(|| Lane { grants, shares: [].into(), ..self.lane.clone() });
+        let classes =
+            known.map(|known| &known.classes | &self.lane.classes).unwrap_or_else(|| self.lane.classes.clone());
+        let after = match known {
+            Some(known) if !newer && known.classes == classes => None,
+            Some(known) if !newer => Some(Lane { classes, ..known.clone() }),
+            _ => Some(Lane { grants, classes, shares: [].into(), ..self.lane.clone() }),
+        };
         let revision = after.as_ref().or(known).map_or(0, |lane| lane.revision);
         let held = view.active(self.partition, &key)?;
         let count = LaneCount { partition: self.partition, held, seq: grants, revision };

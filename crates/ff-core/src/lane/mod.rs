@@ -9,7 +9,10 @@ mod copy;
 pub(crate) mod fixture;
 mod record;
 mod recount;
+mod register_class;
 mod settle;
 
 pub(crate) use admit::{admit, kept_ms};
 pub use record::{Lane, LaneSettings, LaneState, Share};
+pub(crate) use register_class::check_class;
+pub use register_class::is_unknown_class;

@@ -1,11 +1,11 @@
 //! The record of a lane. A lane that was never configured has none and no limits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::state::words;
-use crate::types::{LaneId, Namespace, TimestampMs};
+use crate::types::{Capability, LaneId, Namespace, RequirementClass, TimestampMs};
 
 /// How a lane is configured, as one partition knows it.
 ///
@@ -22,6 +22,9 @@ pub struct Lane {
     /// The last grant that was used or refused on this partition: no grant counts twice.
     #[serde(default)]
     pub grants: u64,
+    /// The requirement classes of its work. They are only ever added, first at home, so that of two copies the union is right.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub classes: BTreeSet<RequirementClass>,
     /// Only at home, and only with a limit: what each partition holds at most.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shares: BTreeMap<u16, Share>,
@@ -70,13 +73,18 @@ words! {
 impl Lane {
     /// A lane with the defaults.
     pub(super) fn plain(namespace: Namespace, lane: LaneId, now: TimestampMs) -> Self {
-        let settings = LaneSettings::default();
-        Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, shares: BTreeMap::new() }
+        let (settings, classes, shares) = (LaneSettings::default(), BTreeSet::new(), BTreeMap::new());
+        Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, classes, shares }
     }
 
     /// As indexes and keys name it.
     pub fn key(&self) -> LaneId {
         self.lane.within(&self.namespace)
+    }
+
+    /// The classes a worker with these capabilities can run, beside work that requires nothing.
+    pub fn classes_for(&self, capabilities: &BTreeSet<Capability>) -> impl Iterator<Item = &RequirementClass> {
+        self.classes.iter().filter(|class| !capabilities.is_empty() && class.is_met_by(capabilities))
     }
 
     /// Whether it hands out work.

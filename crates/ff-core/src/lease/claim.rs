@@ -1,5 +1,7 @@
 //! Claiming: a worker takes waiting executions, the most important first.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
@@ -17,9 +19,11 @@ use crate::policy::Policy;
 use crate::suspension::contracts::Resumption;
 use crate::trace::TraceContext;
 use crate::types::{
-    AttemptId, AttemptIndex, ExecutionId, FlowId, Kind, LaneId, LeaseId, Namespace, Priority, TimestampMs,
+    AttemptId, AttemptIndex, Capability, ExecutionId, FlowId, Kind, LaneId, LeaseId, Namespace, Priority,
+    RequirementClass, TimestampMs,
 };
 use crate::view::{EligibleQuery, Stop, View, require_all};
+use crate::worker::contracts::check_capabilities;
 
 /// A worker asks one partition for work of one lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub struct ClaimArgs {
     pub lane: LaneId,
     /// Which kinds; any when none is named.
     pub kinds: Vec<Kind>,
+    /// What the worker offers: it is handed work that requires nothing else.
+    pub capabilities: BTreeSet<Capability>,
     pub max: usize,
     pub holder: Holder,
     pub lease_ttl_ms: u64,
@@ -42,6 +48,7 @@ impl ClaimArgs {
             namespace: Namespace::default_name(),
             lane: LaneId::default_name(),
             kinds: vec![],
+            capabilities: BTreeSet::new(),
             max: 1,
             holder,
             lease_ttl_ms: limits::LEASE_TTL_MS,
@@ -49,7 +56,8 @@ impl ClaimArgs {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
-        check_claim(self.max, &self.kinds, self.lease_ttl_ms)
+        check_claim(self.max, &self.kinds, self.lease_ttl_ms)?;
+        check_capabilities(&self.capabilities)
     }
 }
 
@@ -149,14 +157,15 @@ impl Command for ClaimArgs {
     /// them. Of a paused lane nothing is taken, of one with a limit nothing without a grant.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClaimDecision>, Stop> {
         let lane = self.lane.within(&self.namespace);
-        let plainly = eligible(self, None);
-        require_all([view.lane(self.partition, &lane).map(drop), view.eligible(&plainly).map(drop)])?;
+        // Most lanes are not configured: what waits is missed together with the lane, as if this one were not.
+        let wanted = eligible(self, view.lane(self.partition, &lane).ok().flatten());
+        require_all([view.lane(self.partition, &lane).map(drop), view.eligible(&wanted).map(drop)])?;
         let known = view.lane(self.partition, &lane)?;
         if known.is_some_and(|lane| !lane.hands_out()) {
             return Ok(Decision::of(ClaimDecision { tasks: Vec::new(), next: None, limited: false }, None));
         }
         if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
-            let limited = !view.eligible(&plainly)?.is_empty();
+            let limited = !view.eligible(&wanted)?.is_empty();
             return Ok(Decision::of(ClaimDecision { tasks: Vec::new(), next: None, limited }, None));
         }
         let (taken, changes) = hand_out(view, self, known, &at.nonce, at.now)?;
@@ -166,10 +175,12 @@ impl Command for ClaimArgs {
 
 /// What a claim looks for, as its lane weighs it.
 fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
+    let of_lane = lane.into_iter().flat_map(|lane| lane.classes_for(&args.capabilities)).cloned();
     EligibleQuery {
         partition: args.partition,
         lane: args.lane.within(&args.namespace),
         kinds: args.kinds.clone(),
+        classes: [RequirementClass::PLAIN].into_iter().chain(of_lane).collect(),
         ageing_ms: lane.and_then(|lane| lane.settings.ageing_ms),
         limit: at_once(args) + 1,
     }

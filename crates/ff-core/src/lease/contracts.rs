@@ -1,5 +1,7 @@
 //! Arguments and replies about leases, of workers and operators.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::engine_error::{Code, Refusal};
@@ -9,7 +11,8 @@ use crate::limits;
 use crate::payload::Payload;
 use crate::signal::contracts::ReceivedSignal;
 use crate::step::contracts::StepsPage;
-use crate::types::{ExecutionId, Kind, LaneId, Namespace, WorkerInstanceId};
+use crate::types::{Capability, ExecutionId, Kind, LaneId, Namespace, WorkerInstanceId};
+use crate::worker::contracts::check_capabilities;
 
 pub use super::claim::{ClaimArgs, ClaimDecision, Head, Task, check_claim};
 pub use super::claim_granted::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
@@ -45,6 +48,8 @@ pub struct NextArgs {
     /// In the order they are preferred.
     pub lanes: Vec<LaneId>,
     pub kinds: Vec<Kind>,
+    /// What the worker offers: it is handed work that requires nothing else.
+    pub capabilities: BTreeSet<Capability>,
     pub max: usize,
     pub holder: Holder,
     pub lease_ttl_ms: u64,
@@ -58,6 +63,7 @@ impl NextArgs {
             namespace: Namespace::default_name(),
             lanes: vec![LaneId::default_name()],
             kinds: vec![],
+            capabilities: BTreeSet::new(),
             max: 1,
             holder,
             lease_ttl_ms: limits::LEASE_TTL_MS,
@@ -73,6 +79,7 @@ impl NextArgs {
             return Err(Refusal::over_limit(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len()));
         }
         check_wait(self.wait_ms)?;
+        check_capabilities(&self.capabilities)?;
         check_claim(self.max, &self.kinds, self.lease_ttl_ms)
     }
 }

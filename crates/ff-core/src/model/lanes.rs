@@ -37,7 +37,11 @@ impl Model {
         let mut depths = Depths::new();
         for standing in LaneStanding::ALL {
             let index = standing.index(key.clone());
-            let members = self.indexes.iter().filter(|((_, of), _)| *of == index).flat_map(|(_, members)| members);
+            let is_of = |of: &Index| match (standing, of) {
+                (LaneStanding::Waiting, Index::LaneEligible(lane, _)) => lane == key,
+                _ => *of == index,
+            };
+            let members = self.indexes.iter().filter(|((_, of), _)| is_of(of)).flat_map(|(_, members)| members);
             let since = |(score, id): &(i64, ExecutionId)| match standing {
                 LaneStanding::Waiting => self.executions.get(id).map(|execution| execution.created_at),
                 LaneStanding::Finished => None,
@@ -54,7 +58,7 @@ impl Model {
 
 fn lane_of(index: &Index) -> Option<&LaneId> {
     match index {
-        Index::LaneEligible(lane)
+        Index::LaneEligible(lane, _)
         | Index::LaneDelayed(lane)
         | Index::LaneActive(lane)
         | Index::LaneSuspended(lane)

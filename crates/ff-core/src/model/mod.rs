@@ -19,15 +19,17 @@ use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use crate::api_key::ApiKey;
+use crate::backend::ReadyLane;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, streamed};
+use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, streamed, worker_hints};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
+use crate::lane::contracts::{ListQueueArgs, QueuedExecution, WorkQueue};
 use crate::lease::LeaseEvent;
 use crate::lease::contracts::Head;
 use crate::limits;
@@ -89,6 +91,11 @@ impl Model {
         }
         for change in &decision.flows {
             all_hints.extend(flow_hints(self.flows.flows.get(&change.after.id), change));
+        }
+        for change in &decision.workers {
+            if let WorkerChange::Put(worker) = change {
+                all_hints.extend(worker_hints(self.workers.get(&worker.worker_instance_id), worker));
+            }
         }
         let lanes: Vec<_> = decision.lanes.iter().map(|(partition, lane)| (*partition, lane.key())).collect();
         let known: Vec<_> = lanes.iter().map(|lane| self.lanes.get(lane).cloned()).collect();
@@ -329,18 +336,37 @@ impl Model {
         places.into_iter().filter_map(|place| self.executions.get(&place.execution_id))
     }
 
-    /// The first waiting execution of each lane and kind on a partition.
-    pub fn ready(&self, partition: u16) -> Vec<crate::backend::ReadyLane> {
+    /// The first waiting execution of each queue on a partition: of each lane, kind and requirement class.
+    pub fn ready(&self, partition: u16) -> Vec<ReadyLane> {
         let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
         here.filter_map(|((_, index), members)| match index {
-            Index::LaneEligibleKind(lane, kind) => {
+            Index::LaneEligibleKind(lane, kind, class) => {
                 let best = self.executions.get(&members.first()?.1)?;
                 let head = Head::new(best.priority, best.created_at);
-                Some(crate::backend::ReadyLane { lane: lane.clone(), kind: kind.clone(), head })
+                Some(ReadyLane { lane: lane.clone(), kind: kind.clone(), class: class.clone(), head })
             }
             _ => None,
         })
         .collect()
+    }
+
+    /// The queues of a partition of which something is blocked because no live worker meets its requirements.
+    pub fn unroutable(&self, partition: u16) -> Vec<WorkQueue> {
+        let here = self.indexes.keys().filter(|(of, _)| *of == partition);
+        let queues = here.filter_map(|(_, index)| match index {
+            Index::LaneUnroutable(lane, kind, class) => {
+                Some(WorkQueue { lane: lane.clone(), kind: kind.clone(), class: class.clone() })
+            }
+            _ => None,
+        });
+        queues.collect()
+    }
+
+    /// The first executions of a queue.
+    pub fn queue(&self, args: &ListQueueArgs) -> Vec<QueuedExecution> {
+        let index = (args.partition, args.index());
+        let first = self.indexes.get(&index).into_iter().flatten().take(args.limit);
+        first.filter_map(|(_, id)| Some(QueuedExecution::of(self.executions.get(id)?))).collect()
     }
 
     /// When the next thing on a partition is due.

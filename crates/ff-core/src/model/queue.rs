@@ -15,6 +15,7 @@ impl Model {
             let same_age = one.created_at == args.created_at && one.id.partition() == own && one.id < args.execution_id;
             one.phase == Phase::Waiting
                 && one.kind == args.kind
+                && one.class() == args.class
                 && one.lane_key() == key
                 && (one.priority > args.priority || (one.priority == args.priority && (older || same_age)))
         };

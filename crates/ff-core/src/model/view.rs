@@ -19,7 +19,7 @@ use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, Priority, TimestampMs,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority, TimestampMs,
     WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
@@ -121,11 +121,13 @@ impl View for Model {
     }
 
     fn eligible(&self, query: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss> {
-        let kinds: BTreeSet<_> = query.kinds.iter().collect();
-        let queues = kinds.into_iter().map(|kind| Index::LaneEligibleKind(query.lane.clone(), kind.clone()));
-        let queues: Vec<_> =
-            if query.kinds.is_empty() { vec![Index::LaneEligible(query.lane.clone())] } else { queues.collect() };
-        let mut first: Vec<_> = queues.into_iter().flat_map(|queue| self.first_of(query, queue)).collect();
+        let (lane, kinds) = (&query.lane, query.kinds.iter().collect::<BTreeSet<_>>());
+        let queues = query.classes.iter().flat_map(|class| {
+            let of_kind = |kind: &&Kind| Index::LaneEligibleKind(lane.clone(), (*kind).clone(), class.clone());
+            let any = kinds.is_empty().then(|| Index::LaneEligible(lane.clone(), class.clone()));
+            kinds.iter().map(of_kind).chain(any).collect::<Vec<_>>()
+        });
+        let mut first: Vec<_> = queues.flat_map(|queue| self.first_of(query, queue)).collect();
         first.sort_unstable();
         first.truncate(query.limit);
         Ok(first.into_iter().map(|(_, id)| id).collect())

@@ -92,6 +92,8 @@ macro_rules! operations {
                 rotate_on_partition: Rotate(RotatePartitionArgs) -> Rotated(Rotated);
                 /// Configures a lane at its home partition.
                 configure_lane_home: ConfigureLane(ConfigureLaneArgs) -> LaneConfigured(Lane);
+                /// Adds requirement classes to a lane at its home partition.
+                register_classes: RegisterClasses(RegisterClassesArgs) -> ClassesRegistered(Lane);
                 copy_lane: CopyLane(CopyLaneArgs) -> LaneCopied(LaneCount);
                 allot_lane: Allot(AllotArgs) -> Allotted(Allotted);
                 claim_granted: ClaimGranted(GrantedClaimArgs) -> GrantClaimed(GrantedClaims) from ClaimGranted(GrantedClaim);

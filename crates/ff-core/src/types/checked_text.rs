@@ -29,6 +29,9 @@ pub enum BadText {
     /// A capability has a comma, which stands between two of them.
     #[error("may not hold a comma")]
     Comma,
+    /// A capability has a space, which ends it where several words stand in a line.
+    #[error("may not hold a space")]
+    Space,
 }
 
 /// Checks a text against its limit and, character by character, against what its type refuses.

@@ -2,6 +2,7 @@
 
 mod api_key;
 mod checked_text;
+mod class;
 mod drawn;
 mod execution_id;
 mod names;
@@ -11,6 +12,7 @@ mod uuids;
 
 pub use api_key::{KeyId, KeyName};
 pub use checked_text::BadText;
+pub use class::RequirementClass;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use names::{

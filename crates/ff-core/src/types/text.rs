@@ -26,7 +26,8 @@ checked_text! { refused_in_a_text, from 0 bytes:
 }
 
 checked_text! { refused_in_a_capability:
-    /// Something a worker is able to do, as a word or as a key and a value.
+    /// Something a worker is able to do, and an execution may require of its worker: a word (`gpu`), or a key and a value
+    /// (`region=eu`).
     Capability, at most limits::TEXT_BYTES;
 }
 
@@ -50,6 +51,13 @@ impl ContentType {
     pub fn is_json(&self) -> bool {
         let essence = self.0.split(';').next().unwrap_or_default().trim();
         essence.eq_ignore_ascii_case("application/json") || essence.ends_with("+json")
+    }
+}
+
+impl Capability {
+    /// Its key and its value; the value of a mere word is empty.
+    pub fn parts(&self) -> (&str, &str) {
+        self.0.split_once('=').unwrap_or((&self.0, ""))
     }
 }
 
@@ -77,7 +85,11 @@ fn refused_in_a_text(character: char) -> Option<BadText> {
 }
 
 fn refused_in_a_capability(character: char) -> Option<BadText> {
-    if character == ',' { Some(BadText::Comma) } else { refused_in_a_text(character) }
+    match character {
+        ',' => Some(BadText::Comma),
+        character if character.is_whitespace() && !character.is_control() => Some(BadText::Space),
+        character => refused_in_a_text(character),
+    }
 }
 
 fn refused_in_a_kid(character: char) -> Option<BadText> {
@@ -105,6 +117,20 @@ mod tests {
         assert_eq!(StepKey::parse(&"k".repeat(129)), Err(BadText::TooLong { limit: 128, sent: 129 }));
         assert!(StepName::parse("charge the card").is_ok());
         assert_eq!(StepKey::parse("a\tb"), Err(BadText::Control('\t')));
+    }
+
+    #[test]
+    fn a_capability_is_one_word() {
+        assert!(Capability::parse("region=eu-west:1").is_ok());
+        for (text, why) in [
+            ("a,b", BadText::Comma),
+            ("a b", BadText::Space),
+            ("a\u{a0}b", BadText::Space),
+            ("a\tb", BadText::Control('\t')),
+            ("", BadText::Empty),
+        ] {
+            assert_eq!(Capability::parse(text), Err(why), "{text:?}");
+        }
     }
 
     #[test]

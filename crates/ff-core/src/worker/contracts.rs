@@ -9,7 +9,7 @@ use crate::worker::Worker;
 
 pub use super::heartbeat::{HeartbeatArgs, SeenWorker};
 pub use super::leave::{LeaveArgs, LeftWorker};
-pub use super::register::{RegisterWorkerArgs, RegisteredWorker};
+pub use super::register::{RegisterWorkerArgs, RegisteredWorker, check_capabilities};
 pub use super::sweep::{SweepWorkerArgs, SweptWorker};
 
 /// Which worker instances to list: those that are there, by their ids, a page at a time.

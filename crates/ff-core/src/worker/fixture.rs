@@ -8,6 +8,7 @@ use crate::operation::Ask;
 use crate::partition::worker_partition;
 use crate::samples::conditions;
 use crate::types::{Capability, TimestampMs, WorkerId, WorkerInstanceId};
+use crate::worker::Worker;
 
 /// One worker instance, and everything that is known of it.
 #[derive(Default)]
@@ -27,6 +28,14 @@ impl WorkerFixture {
 
 pub(super) fn instance() -> WorkerInstanceId {
     WorkerInstanceId::parse("resizer-1").unwrap()
+}
+
+/// A worker that takes any kind from the lane `default`.
+pub(crate) fn known_worker() -> Worker {
+    let mut workers = WorkerFixture::default();
+    workers.ask(registration(), TimestampMs(0)).unwrap();
+    let known = workers.model.workers().next().unwrap().clone();
+    known
 }
 
 pub(super) fn registration() -> RegisterWorkerArgs {

@@ -2,7 +2,7 @@
 
 pub mod contracts;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod heartbeat;
 mod leave;
 mod record;

@@ -46,9 +46,7 @@ impl RegisterWorkerArgs {
         }
         at_most(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len())?;
         at_most(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, self.kinds.len())?;
-        at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITIES, self.capabilities.len())?;
-        let bytes = self.capabilities.iter().map(|capability| capability.as_str().len()).sum();
-        at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITY_BYTES, bytes)?;
+        check_capabilities(&self.capabilities)?;
         let (low, high) = (limits::WORKER_TTL_MIN_MS, limits::WORKER_TTL_MAX_MS);
         if (low..=high).contains(&self.ttl_ms) {
             return Ok(());
@@ -74,6 +72,13 @@ impl RegisterWorkerArgs {
             format!("the namespace {} has {} registered workers; others must leave first", self.namespace, others);
         Err(refusal.because(why))
     }
+}
+
+/// Refuses more capabilities than a worker may have.
+pub fn check_capabilities(capabilities: &BTreeSet<Capability>) -> Result<(), Refusal> {
+    at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITIES, capabilities.len())?;
+    let bytes = capabilities.iter().map(|capability| capability.as_str().len()).sum();
+    at_most(Code::InvalidCapabilities, "capabilities", limits::CAPABILITY_BYTES, bytes)
 }
 
 fn at_most(code: Code, field: &str, limit: usize, sent: usize) -> Result<(), Refusal> {

@@ -9,8 +9,8 @@ use ff_core::keys::{
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::state::PublicState;
 use ff_core::types::{
-    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QuotaPolicyId, SignalId, TagKey,
-    TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
+    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QuotaPolicyId, RequirementClass,
+    SignalId, TagKey, TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
 };
 use uuid::Uuid;
 
@@ -59,6 +59,7 @@ fn our_own_keys_follow_the_same_grammar() {
     let index = IndexKeys::new(&Partition::new(PartitionFamily::Execution, 7));
     let lane = LaneId::parse("mail").unwrap().within(&Namespace::parse("acme").unwrap());
     let kind = Kind::parse("resize").unwrap();
+    let class = RequirementClass::parse("gpu,region=eu").unwrap();
     let label =
         (Namespace::parse("acme").unwrap(), TagKey::parse("order").unwrap(), TagValue::parse("a:{fp:1}").unwrap());
 
@@ -72,6 +73,15 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.lanes(), "ff:idx:{fp:7}:lanes"),
         (index.lane_config(&lane), "ff:idx:{fp:7}:lane:acme/mail:config"),
         (index.lane_eligible_kind(&lane, &kind), "ff:idx:{fp:7}:lane:acme/mail:eligible:resize"),
+        (index.lane_eligible_class(&lane, &class), "ff:idx:{fp:7}:lane:acme/mail:eligible:class:gpu,region=eu"),
+        (
+            index.lane_eligible_kind_class(&lane, &kind, &class),
+            "ff:idx:{fp:7}:lane:acme/mail:eligible:kind:resize:class:gpu,region=eu",
+        ),
+        (
+            index.lane_unroutable(&lane, &kind, &class),
+            "ff:idx:{fp:7}:lane:acme/mail:blocked:route:kind:resize:class:gpu,region=eu",
+        ),
         (index.delayed(), "ff:idx:{fp:7}:delayed"),
         (index.retention(), "ff:idx:{fp:7}:retention"),
         (index.tag(&label.0, &label.1, &label.2), "ff:idx:{fp:7}:tag:acme:order:a:{fp:1}"),

@@ -269,7 +269,11 @@ impl Notices {
                 self.flow_ends.wake_all();
                 self.flow_events.wake_all();
             }
-            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } | Hint::EngineSeen { .. } => {}
+            Hint::Ready { .. }
+            | Hint::Due { .. }
+            | Hint::LaneFreed { .. }
+            | Hint::WorkersChanged
+            | Hint::EngineSeen { .. } => {}
         }
     }
 }

@@ -36,6 +36,7 @@ impl Perform for Coordinator {
             Operation::Claim(args) => {
                 Box::pin(async move { self.0.claim_within_limit(args).await.map(Reply::Claimed) })
             }
+            other @ (Operation::Submit(_) | Operation::GrowFlow(_)) => Box::pin(self.0.perform_work(other)),
             other => self.0.perform(other),
         }
     }

@@ -2,6 +2,7 @@
 //! off half-way is repeated.
 
 mod bulk;
+mod class;
 mod coordinator;
 mod explain;
 mod lane;
@@ -16,6 +17,7 @@ use ff_core::contracts::{
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
+use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, LaneId, Namespace, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
@@ -42,7 +44,7 @@ pub trait Orchestration: EngineStore {
             let in_order = |some: Vec<(usize, SubmitArgs)>| async move {
                 let mut answers = Vec::with_capacity(some.len());
                 for (nth, one) in some {
-                    answers.push((nth, self.submit(one).await));
+                    answers.push((nth, ask(self, one).await));
                 }
                 answers
             };
@@ -54,6 +56,12 @@ pub trait Orchestration: EngineStore {
         }
     }
 
+    /// Performs an operation that may bring new work: a submission, or members of a flow. The first work of a requirement class
+    /// on a partition takes three calls more.
+    fn perform_work(&self, operation: Operation) -> impl Future<Output = Answer<Reply>> + Send {
+        class::perform(self, operation)
+    }
+
     /// Submits a whole graph, part by part. Between the parts other operations are let in; parts that an earlier submission
     /// wrote before it broke off are not sent again.
     fn submit_flow(&self, args: SubmitFlowArgs) -> impl Future<Output = Answer<SubmittedFlow>> + Send {
@@ -63,7 +71,7 @@ pub trait Orchestration: EngineStore {
                 if part.part < next {
                     continue;
                 }
-                match self.stage_flow(part).await? {
+                match ask(self, part).await? {
                     StagedFlow::Submitted(submitted) => return Ok(submitted),
                     StagedFlow::Staged { next_part } => next = next_part,
                 }
@@ -153,3 +161,9 @@ pub trait Orchestration: EngineStore {
 }
 
 impl<S: EngineStore + ?Sized> Orchestration for S {}
+
+/// Asks a store for something that may bring new work.
+async fn ask<S: EngineStore + ?Sized, A: Ask>(store: &S, args: A) -> Answer<A::Answer> {
+    let reply = class::perform(store, args.into_operation()).await?;
+    A::answer(reply).ok_or_else(|| EngineError::Corrupt("a store gave the answer to another operation".into()))
+}

@@ -70,6 +70,13 @@ impl<'a> Way<'a> {
         }
     }
 
+    async fn perform_work(self, operation: Operation) -> Answer<Reply> {
+        match self {
+            Self::Store(store) => store.perform_work(operation).await,
+            Self::Backend(backend) => backend.perform(operation).await,
+        }
+    }
+
     async fn claim(self, args: ClaimArgs) -> Answer<Claims> {
         match self {
             Self::Store(store) => store.claim_within_limit(args).await,
@@ -115,6 +122,7 @@ async fn rotate(way: Way<'_>, rotation: RotateSecretArgs) -> Outputs {
 async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) -> Result<Output, Refusal> {
     refusal(match operation {
         Operation::Claim(args) => way.claim(args).await.map(Output::Claims),
+        work @ (Operation::Submit(_) | Operation::GrowFlow(_)) => way.perform_work(work).await.map(Output::Reply),
         // Only an engine fires what is due and keeps back what may not run.
         Operation::Pump(_) | Operation::Block(_) | Operation::Unblock(_) => {
             store.perform(operation).await.map(Output::Reply)

@@ -15,13 +15,18 @@ use crate::reference::Reference;
 /// What an engine finds when it looks at a partition.
 pub(crate) async fn sweep(comparison: &Comparison, partition: u16) -> Result<(), Difference> {
     let model = &comparison.reference.model;
-    let swept = PartitionStatus { ready: model.ready(partition), next_due: model.next_due(partition) };
+    let swept = PartitionStatus {
+        ready: model.ready(partition),
+        unroutable: model.unroutable(partition),
+        next_due: model.next_due(partition),
+    };
     let found = comparison.store().sweep(partition).await.unwrap();
     differ(format!("a sweep of partition {partition}"), &ordered(swept), &ordered(found))
 }
 
 fn ordered(mut swept: PartitionStatus) -> PartitionStatus {
-    swept.ready.sort_by_key(|ReadyLane { lane, kind, .. }| (lane.clone(), kind.clone()));
+    swept.ready.sort_by_key(|ReadyLane { lane, kind, class, .. }| (lane.clone(), kind.clone(), class.clone()));
+    swept.unroutable.sort_unstable();
     swept
 }
 

@@ -148,6 +148,7 @@ impl Generator {
                 Policies::None,
                 Policies::None,
                 Policies::Timed,
+                Policies::Routed,
             ]),
         };
         Node { work, join: Join::AllOf }

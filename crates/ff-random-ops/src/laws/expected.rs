@@ -165,7 +165,8 @@ fn submission(
     let remembered = key.and_then(|key| model.key(&args.namespace, key).ok().flatten());
     let under_key = remembered.filter(|entry| now < entry.until).and_then(|entry| model.find(&entry.execution_id));
     let Some(existing) = under_key.or_else(|| model.find(&args.execution_id(partitions))) else {
-        return Ok(Effect::Done);
+        // A lane that was never configured has no classes.
+        return if args.policy.class().is_plain() { Ok(Effect::Done) } else { Err(Code::NotRunnable) };
     };
     let same = existing.namespace == args.namespace
         && existing.idempotency_key.as_ref() == key

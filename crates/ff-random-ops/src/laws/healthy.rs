@@ -59,7 +59,8 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
 fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
     for kinds in [vec![], vec![execution.kind.clone()]] {
-        let asked = EligibleQuery { partition, lane: lane.clone(), kinds, ageing_ms: None, limit: usize::MAX };
+        let classes = vec![execution.class()];
+        let asked = EligibleQuery { partition, lane: lane.clone(), kinds, classes, ageing_ms: None, limit: usize::MAX };
         if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
             return Err(format!("I9: {asked:?} does not find {}", execution.id));
         }

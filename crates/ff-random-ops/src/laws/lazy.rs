@@ -41,6 +41,7 @@ pub(super) fn decides_the_same(step: &Step<'_>) -> Verdict {
         | Operation::RecountLane(_)
         | Operation::SettleLane(_)
         | Operation::ConfigureLane(_)
+        | Operation::RegisterClasses(_)
         | Operation::CopyLane(_) => RUNS_OF_LANES,
         _ => RUNS,
     };

@@ -41,6 +41,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         | Reply::Suspended(_)
         | Reply::WaitpointCreated(_)
         | Reply::LaneConfigured(_)
+        | Reply::ClassesRegistered(_)
         | Reply::LaneCopied(_)
         | Reply::LaneRecounted(_)
         | Reply::Followed(_) => reply.clone(),

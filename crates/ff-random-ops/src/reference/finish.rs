@@ -87,6 +87,7 @@ impl Reference {
                     namespace,
                     lane,
                     kinds: vec![],
+                    capabilities: vocabulary::capabilities(0),
                     max: 100,
                     holder: vocabulary::holder(0),
                     lease_ttl_ms: 30_000,

@@ -62,7 +62,7 @@ impl Reference {
         let mut last = None;
         let parts = args.clone().plan().inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
         for part in parts {
-            last = Some(self.execute(&Operation::StageFlow(part), nonce)?.0);
+            last = Some(self.execute_work(&Operation::StageFlow(part), nonce)?.0);
         }
         Ok(Output::Reply(last.unwrap_or_else(|| unreachable!("a plan has a part"))))
     }

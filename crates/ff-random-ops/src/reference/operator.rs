@@ -102,7 +102,7 @@ impl Reference {
                 namespace: vocabulary::namespace(*namespace),
                 lanes: [vocabulary::lane(0)].into(),
                 kinds: [].into(),
-                capabilities: [].into(),
+                capabilities: vocabulary::capabilities(*worker),
                 ttl_ms: *ttl_ms,
             }),
             Order::Heartbeat { worker, namespace } => one(HeartbeatArgs {
@@ -219,6 +219,7 @@ fn claim_any(partition: u16) -> ClaimArgs {
         namespace: Namespace::default_name(),
         lane: LaneId::default_name(),
         kinds: vec![],
+        capabilities: vocabulary::capabilities(0),
         max: 10,
         holder: vocabulary::holder(0),
         lease_ttl_ms: 1_000,

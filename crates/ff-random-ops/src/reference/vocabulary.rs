@@ -1,14 +1,17 @@
 //! What the numbers of a transition stand for.
 
+use std::collections::BTreeSet;
+
 use ff_core::contracts::{RotateSecretArgs, SubmitArgs};
 use ff_core::execution::{BlockDetail, Blocker, Tags};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
-use ff_core::policy::{Backoff, Policy, RetryPolicy, TimeoutPolicy};
+use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
 use ff_core::token::Secret;
 use ff_core::trace::TraceContext;
 use ff_core::types::{
-    IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, TimestampMs, WorkerId, WorkerInstanceId,
+    Capability, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, TimestampMs, WorkerId,
+    WorkerInstanceId,
 };
 use uuid::Uuid;
 
@@ -106,6 +109,16 @@ pub(crate) fn rotation(kid: u8, secret: u8, grace_ms: u64) -> RotateSecretArgs {
     RotateSecretArgs { kid: Kid::parse(&format!("k{kid}")).unwrap(), secret, grace_ms }
 }
 
+/// What a worker offers: the first all there is, the next less, others nothing.
+pub(crate) fn capabilities(worker: u8) -> BTreeSet<Capability> {
+    let words: &[&str] = match worker {
+        0 => &["gpu", "region=eu"],
+        1 => &["gpu"],
+        _ => &[],
+    };
+    words.iter().map(|word| Capability::parse(word).unwrap()).collect()
+}
+
 fn policy(which: Policies) -> Policy {
     let bounded = |retries: u32, bound: u32| Policy {
         retry_policy: RetryPolicy {
@@ -148,6 +161,12 @@ fn policy(which: Policies) -> Policy {
             timeout_policy: TimeoutPolicy { attempt_timeout_ms: None, execution_deadline_ms: Some(8_000) },
             retention_ms: Some(5_000),
             dedup_window_ms: 2_000,
+            ..bounded(1, 1)
+        },
+        Policies::Routed | Policies::RoutedFar => Policy {
+            routing_requirements: RoutingRequirements {
+                required_capabilities: capabilities(if which == Policies::Routed { 1 } else { 0 }),
+            },
             ..bounded(1, 1)
         },
         Policies::Invalid => Policy { dedup_window_ms: u64::MAX, ..Policy::default() },

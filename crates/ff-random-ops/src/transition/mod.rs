@@ -201,6 +201,10 @@ pub enum Policies {
     Choosy,
     /// A life of eight seconds, kept for five after its end, and a key remembered for two.
     Brief,
+    /// One retry, for workers with one capability only.
+    Routed,
+    /// The same, for workers with two.
+    RoutedFar,
     /// One that must be refused.
     Invalid,
 }

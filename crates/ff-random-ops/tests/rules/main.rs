@@ -17,6 +17,7 @@ fn claim(partition: u16, max: usize) -> ClaimArgs {
         namespace: Namespace::default_name(),
         lane: LaneId::default_name(),
         kinds: vec![],
+        capabilities: Default::default(),
         max,
         holder: holder(0),
         lease_ttl_ms: 3_000,

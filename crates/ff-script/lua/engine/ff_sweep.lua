@@ -6,19 +6,26 @@
 --- key  lanes          set
 ---
 --- ok   next_due       ms, empty when nothing is
---- ok   ready          lane, kind, how far behind the highest priority and creation of the best, and again
+--- ok   ready          lane, kind, class or empty, how far behind the highest priority and creation of the best, and again
+--- ok   unroutable     lane, kind and class of what is blocked because no live worker meets its requirements, and again
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to tidy up
 
 local moment = now()
-local ready, empty = {}, {}
+local ready, unroutable, empty = {}, {}, {}
 for _, queue in ipairs(call('SMEMBERS', lanes)) do
-  local lane, kind = queue:match('^(.-):(.*)$')
-  local head = call('ZRANGE', keys.lane(lane, 'eligible:' .. kind), 0, 0, 'WITHSCORES')
-  if head[1] then
+  local lane, kind, class = keys.queue_parts(queue)
+  local blocked = class and class:match('^,(.*)$')
+  local zset = blocked and keys.unroutable(lane, kind, blocked) or keys.queue(lane, kind, class)
+  local head = call('ZRANGE', zset, 0, 0, 'WITHSCORES')
+  if head[1] and blocked then
+    local at = #unroutable
+    unroutable[at + 1], unroutable[at + 2], unroutable[at + 3] = lane, kind, blocked
+  elseif head[1] then
     local behind, created_at = index.head(tonumber(head[2]), moment)
     local at = #ready
-    ready[at + 1], ready[at + 2], ready[at + 3], ready[at + 4] = lane, kind, text(behind), text(created_at)
+    ready[at + 1], ready[at + 2], ready[at + 3] = lane, kind, class or ''
+    ready[at + 4], ready[at + 5] = text(behind), text(created_at)
   else
     empty[#empty + 1] = queue
   end
@@ -30,4 +37,4 @@ index.forget_queues()
 here.memory.earliest = {}
 local next_due = due.next_here()
 here.memory.announced = next_due
-return ok(next_due and text(next_due) or '', ready)
+return ok(next_due and text(next_due) or '', ready, unroutable)

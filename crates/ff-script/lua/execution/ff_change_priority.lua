@@ -26,6 +26,6 @@ end
 -- Also when nothing changes: a flow that is being cancelled ends its member.
 record.save(e)
 if from ~= priority and e.place == 'waiting' and e.core.public_state == 'waiting' then
-  index.rank(e.lane, e.core.kind, priority, e.core.created_at, e.id, priority > from)
+  index.rank(e.lane, e.core.kind, e.core.class, priority, e.core.created_at, e.id, priority > from)
 end
 return ok(text(from))

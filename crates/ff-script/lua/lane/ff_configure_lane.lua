@@ -15,6 +15,7 @@
 --- ok   retention_ms   empty when the lane does not say
 --- ok   revision
 --- ok   changed_at     ms
+--- ok   classes        its requirement classes
 --- no   invalid_args
 
 local moment = now()
@@ -45,10 +46,5 @@ if not same then
   settings.write(lane, after)
   settings.announce(lane, known, after)
 end
-local function optional(number)
-  return number and text(number) or ''
-end
-return ok(
-  after.state, optional(after.concurrency), optional(after.ageing_ms), optional(after.retention_ms), text(after.revision),
-  text(after.changed_at)
-)
+after.classes = before.classes
+return settings.answer(after)

@@ -1,4 +1,5 @@
 --- Takes over how a lane is configured, if that is newer than what is known here, and says how many of it are held here.
+--- Requirement classes are added whichever is newer.
 ---
 --- key  config         hash
 --- arg  lane           text   as indexes name it
@@ -8,6 +9,7 @@
 --- arg  retention_ms   int?
 --- arg  revision       int
 --- arg  changed_at     int
+--- arg  classes        list
 ---
 --- ok   held           how many
 --- ok   seq            the last grant that counts no more
@@ -24,4 +26,5 @@ if not before or known < revision then
   settings.write(lane, after)
   settings.announce(lane, before, after)
 end
+settings.add_classes(lane, classes)
 return ok(text(call('ZCARD', keys.lane(lane, 'active'))), text(grants), text(known))

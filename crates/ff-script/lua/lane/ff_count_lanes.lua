@@ -7,7 +7,7 @@
 --- arg  finished  flag   whether to count what has finished
 ---
 --- ok   settings  of each of those whose home is here, as names and values
---- ok   found     place among those wanted, place among the standings, number, first or empty, and again
+--- ok   found     place among those wanted, place among the standings, number, first or empty, and again; some to be added up
 --- no   invalid_args
 --- flag no-writes
 
@@ -18,7 +18,7 @@ local moment = clock()
 local places = finished and #standing.all or #standing.all - 1
 local found = {}
 
---- The keys of some of the lanes, those of each together.
+--- The keys of some of the lanes, those of each together: of its standings, and of how it is configured.
 local function keys_of(from, to)
   local names = {}
   for nth = from, to do
@@ -26,6 +26,7 @@ local function keys_of(from, to)
     for place = 1, places do
       names[#names + 1] = prefix .. standing.all[place]
     end
+    names[#names + 1] = prefix .. 'config'
   end
   return names
 end
@@ -48,8 +49,8 @@ for from = 1, #wanted, ASKED_AT_ONCE do
     if left == 0 then
       break
     end
-    local before = (nth - from) * places
-    local own = call('EXISTS', unpack(names, before + 1, before + places))
+    local before = (nth - from) * (places + 1)
+    local own = call('EXISTS', unpack(names, before + 1, before + places + 1))
     left = left - own
     -- Finished executions come first: often there is nothing else.
     for place = places, 1, -1 do
@@ -57,6 +58,10 @@ for from = 1, #wanted, ASKED_AT_ONCE do
         break
       end
       own = own - (add_count(nth, place, names[before + place]) and 1 or 0)
+    end
+    -- It is configured, and so it may have work with requirements, which waits in queues of its own.
+    for _, queue in ipairs(own > 0 and standing.classed(keys.lane_prefix(wanted[nth])) or {}) do
+      add_count(nth, 1, queue)
     end
   end
 end

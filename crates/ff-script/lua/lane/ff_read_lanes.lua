@@ -4,7 +4,7 @@
 --- key  lanes   set
 --- arg  wanted  list   lanes as indexes name them
 ---
---- ok   found   of each its settings as names and values, then number and first of each standing, empty when there is none
+--- ok   found   of each its settings as names and values, number and first of each standing, and both of each class that waits
 --- no   invalid_args
 --- flag no-writes
 
@@ -17,6 +17,12 @@ for nth, lane in ipairs(wanted) do
     local count, first = standing.depth(name, keys.lane(lane, name), moment)
     fields[#fields + 1], fields[#fields + 2] = text(count), first
   end
+  local classed = {}
+  for nth, queue in ipairs(standing.classed(keys.lane_prefix(lane))) do
+    local count, first = standing.depth('eligible', queue, moment)
+    classed[2 * nth - 1], classed[2 * nth] = text(count), first
+  end
+  fields[#fields + 1] = classed
   found[nth] = fields
 end
 return ok(found)

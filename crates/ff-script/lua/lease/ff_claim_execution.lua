@@ -8,6 +8,7 @@
 --- key  lane_eligible       zset
 --- arg  lane                text   as indexes name it
 --- arg  kinds               list   any when none is named
+--- arg  capabilities        list   of the worker: what requires others is not taken
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
@@ -28,8 +29,8 @@ local configured = settings.of(lane)
 if configured and configured.state == 'paused' then
   return ok(holder.expires_at, '', '', {}, '')
 elseif configured and configured.concurrency then
-  local waits = claim.first(lane_eligible, lane, kinds, 0, nil, moment)[1]
+  local waits = claim.first(lane_eligible, lane, kinds, claim.classes(configured, capabilities), 0, nil, moment)[1]
   return ok(holder.expires_at, '', '', {}, waits and '1' or '')
 end
-local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, max, holder, moment)
+local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, capabilities, max, holder, moment)
 return ok(holder.expires_at, behind, created_at, tasks, '')

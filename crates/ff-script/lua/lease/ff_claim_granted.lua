@@ -4,6 +4,7 @@
 --- key  lane_eligible       zset
 --- arg  lane                text   as indexes name it
 --- arg  kinds               list   any when none is named
+--- arg  capabilities        list   of the worker: what requires others is not taken
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
@@ -32,6 +33,7 @@ if not configured or revision ~= of or seq <= counted or configured.state == 'pa
 end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
-local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, math.min(max, granted), holder, moment)
+local tasks, behind, created_at =
+  hand_out(lane_eligible, lane, kinds, capabilities, math.min(max, granted), holder, moment)
 settings.note_grant(lane, seq)
 return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of))

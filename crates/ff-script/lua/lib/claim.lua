@@ -35,35 +35,72 @@ local function add_aged(found, queue, max, weight, moment)
   end
 end
 
---- The queues of a lane for some kinds, or the one for any when none is named.
-local function queues(lane_eligible, lane, kinds)
-  local list, seen = {}, {}
+--- The requirement classes of a lane that a worker with these capabilities can run.
+function claim.classes(configured, capabilities)
+  local offered, list = {}, {}
+  if not configured or not configured.classes[1] or not capabilities[1] then
+    return list
+  end
+  for _, capability in ipairs(capabilities) do
+    offered[capability] = true
+  end
+  for _, class in ipairs(configured.classes) do
+    local is_met = true
+    for required in class:gmatch('[^,]+') do
+      is_met = is_met and offered[required]
+    end
+    list[#list + 1] = is_met and class or nil
+  end
+  return list
+end
+
+--- The queues of a lane for some kinds, or the one for any when none is named: of work without requirements, and of these classes.
+--- Besides, the class of those that have one.
+local function queues(lane_eligible, lane, kinds, classes)
+  local list, class_of, seen = {}, {}, {}
   for _, kind in ipairs(kinds) do
     list[#list + 1] = not seen[kind] and keys.queue(lane, kind) or nil
     seen[kind] = true
   end
-  return list[1] and list or { lane_eligible }
+  list[1] = list[1] or lane_eligible
+  for _, class in ipairs(classes) do
+    local before = #list
+    for kind in pairs(seen) do
+      list[#list + 1] = keys.queue(lane, kind, class)
+    end
+    list[before + 1] = list[before + 1] or keys.waiting(lane, class)
+    for nth = before + 1, #list do
+      class_of[nth] = class
+    end
+  end
+  return list, class_of
 end
 
 --- The first of a lane, in order, as ids and scores in turn, and one more than may be taken: of some kinds, or of any when
---- none is named. Where age counts, a wait of so long makes up for one step of priority.
-function claim.first(lane_eligible, lane, kinds, max, ageing_ms, moment)
-  local of, found, flat = queues(lane_eligible, lane, kinds), {}, {}
+--- none is named. Where age counts, a wait of so long makes up for one step of priority. Besides, by id, the class of those that have
+--- one.
+function claim.first(lane_eligible, lane, kinds, classes, max, ageing_ms, moment)
+  local of, class_of = queues(lane_eligible, lane, kinds, classes)
   if not of[2] and not ageing_ms then
-    return call('ZRANGE', of[1], 0, max, 'WITHSCORES')
+    return call('ZRANGE', of[1], 0, max, 'WITHSCORES'), class_of
   end
-  for _, queue in ipairs(of) do
+  local found, flat, by_id = {}, {}, {}
+  for nth, queue in ipairs(of) do
+    local before = #found
     if ageing_ms then
       add_aged(found, queue, max, ageing_ms, moment)
     else
       add(found, call('ZRANGE', queue, 0, max, 'WITHSCORES'))
+    end
+    for at = before + 1, class_of[nth] and #found or 0 do
+      by_id[found[at].id] = class_of[nth]
     end
   end
   table.sort(found, sooner)
   for nth = 1, math.min(#found, max + 1) do
     flat[2 * nth - 1], flat[2 * nth] = found[nth].id, found[nth].kept
   end
-  return flat
+  return flat, by_id
 end
 
 --- The last digits of ids that count on, as far as they were needed.
@@ -210,9 +247,9 @@ end
 --- signals, inputs and steps come with it; with nothing before it, how many it would be, when they do not fit into `bytes_left`; and
 --- whether it ended instead, because its flow is cancelled.
 ---
---- Its score has its priority and its creation. It is added to `taken`, which has ids by kind, for its indexes to be written with
---- those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
-function claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
+--- Its score has its priority and its creation. It is added to `taken`, which has ids by kind and class, for its indexes to be
+--- written with those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
+function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
   local kind, flow_id, last_attempt, next_attempt, has_tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
     traceparent, counted = unpack(call(
@@ -277,11 +314,12 @@ function claim.take(id, score, payload, policy_json, lane, holder, lease_id, att
     local event = resumed and 'resumed' or 'started'
     event_feed.about(id, lane, kind, flow_id, 'event', event, 'attempt', text(attempt_index))
   end
-  local ids = taken[kind]
+  local queue = class and kind .. ' ' .. class or kind
+  local ids = taken[queue]
   if ids then
     ids[#ids + 1] = id
   else
-    taken[kind] = { id }
+    taken[queue] = { id, kind = kind, class = class }
   end
   if flow then
     flow_record.moved(flow, id, node, 'waiting', 'active')
@@ -312,8 +350,8 @@ end
 
 --- Writes the indexes of those that were taken.
 function claim.hold(lane, holder, taken)
-  for kind, ids in pairs(taken) do
-    index.hold_all(lane, kind, holder.instance, holder.acquired_at, holder.expires_at, ids)
+  for _, ids in pairs(taken) do
+    index.hold_all(lane, ids.kind, ids.class, holder.instance, holder.acquired_at, holder.expires_at, ids)
   end
 end
 

@@ -8,6 +8,8 @@ local create = {}
 function create.group(namespace, lane_id, kind, content_type, priority, policy_json, moment)
   local lane, at = record.lane(namespace, lane_id), text(moment)
   local configured = settings.of(lane)
+  local refusal = policy_json and policy_refusal(policy_json)
+  local class = policy_json and not refusal and policy.class(policy_json) or nil
   local fields = { 'public_state', 'waiting', 'kind', kind, 'created_at', at, 'digest', '' }
   append(fields, 'content_type', content_type)
   append(fields, 'priority', priority > 0 and priority)
@@ -15,16 +17,18 @@ function create.group(namespace, lane_id, kind, content_type, priority, policy_j
   append(fields, 'lane_id', lane_id ~= 'default' and lane_id)
   append(fields, 'namespace', namespace ~= 'default' and namespace)
   append(fields, 'lane_retention_ms', configured and configured.retention_ms)
+  append(fields, 'class', class)
   return {
     namespace = namespace,
     lane = lane,
     kind = kind,
+    class = class,
     priority = priority,
     policy_json = policy_json,
     moment = moment,
     at = at,
-    refusal = policy_json and policy_refusal(policy_json),
-    draining = configured and settings.refusal(lane, lane_id, 'lane'),
+    refusal = refusal,
+    closed = configured and settings.refusal(lane, lane_id, 'lane') or class and settings.class_refusal(lane, lane_id, class),
     fields = fields,
     count = #fields,
     ids = {}, -- of those that wait for a worker
@@ -63,16 +67,16 @@ local function add_few(group, n, more)
   return n + 4, until_ms
 end
 
---- The execution that was created before under the key or id of new work, if there is one. Otherwise the payload is written; a
---- lane that is draining refuses it instead.
+--- The execution that was created before under the key or id of new work, if there is one. Otherwise the payload is written,
+--- unless its lane refuses it.
 local function begin(group, id, payload, more)
   local key = more.idempotency_key
   local existing = key and submission.found_by_key(group.namespace, key, group.moment)
   if existing then
     return existing
-  elseif group.draining then
+  elseif group.closed then
     existing = record.find(id)
-    return existing, not existing and group.draining
+    return existing, not existing and group.closed
   elseif not begin_writing(id, payload, group.policy_json) then
     return record.find(id)
   end
@@ -134,7 +138,7 @@ end
 --- Writes the indexes of a group.
 function create.write(group)
   if group.ids[1] then
-    index.wait_all(group.namespace, group.lane, group.kind, group.priority, group.moment, group.ids)
+    index.wait_all(group.namespace, group.lane, group.kind, group.class, group.priority, group.moment, group.ids)
   end
 end
 

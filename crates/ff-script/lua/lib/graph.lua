@@ -17,7 +17,9 @@ function graph.add_nodes(flow, nodes, entered, from_within, moment)
   local some = any_kept(names)
   for _, node in ipairs(nodes) do
     local lane, field = record.lane(flow.core.namespace, node.lane_id), 'nodes.' .. node.name .. '.lane'
+    local class = policy.class(node.policy_json)
     local closed = not from_within and settings.refusal(lane, node.lane_id, field)
+      or class and settings.class_refusal(lane, node.lane_id, class)
     if closed then
       return closed
     elseif step.known(node.id) or some and record.find(node.id) then

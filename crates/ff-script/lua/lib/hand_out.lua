@@ -4,10 +4,12 @@
 ---
 --- `holder` names the worker; the ids its leases and attempts get count on from its first ones.
 
-return function(lane_eligible, lane, kinds, max, holder, moment)
+return function(lane_eligible, lane, kinds, capabilities, max, holder, moment)
   max = math.min(max, limits.claim_at_once)
   local configured = settings.of(lane)
-  local waiting = claim.first(lane_eligible, lane, kinds, max, configured and configured.ageing_ms, moment)
+  local classes = claim.classes(configured, capabilities)
+  local waiting, class_of =
+    claim.first(lane_eligible, lane, kinds, classes, max, configured and configured.ageing_ms, moment)
   index.collect()
   local tasks, held, bytes, taken = {}, {}, 0, 0
   local behind, created_at, passed_over
@@ -26,8 +28,9 @@ return function(lane_eligible, lane, kinds, max, holder, moment)
     local digits = claim.digits(taken)
     local lease_id, attempt_id = holder.lease_ids .. digits, holder.attempt_ids .. digits
     local bytes_left = taken > 0 and limits.claim_bytes - bytes
-    local task, more, ended =
-      claim.take(id, score, payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment)
+    local task, more, ended = claim.take(
+      id, score, class_of[id], payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment
+    )
     if ended then
       bytes, passed_over = bytes - #payload, tonumber(score)
     elseif task then

@@ -17,9 +17,10 @@ local function partition()
   return here.tag:match('%d+')
 end
 
---- Something waits in a queue that was empty.
-function hint.ready(lane, kind, behind, created_at)
-  say('ready ' .. partition() .. ' ' .. lane .. ' ' .. kind .. ' ' .. behind .. ' ' .. text(created_at))
+--- Something waits in a queue that was empty. Its class comes last, when it has one.
+function hint.ready(lane, kind, class, behind, created_at)
+  local line = 'ready ' .. partition() .. ' ' .. lane .. ' ' .. kind .. ' ' .. behind .. ' ' .. text(created_at)
+  say(class and line .. ' ' .. class or line)
 end
 
 --- Something in an index is due at a moment, which may be before everything that was there, and earlier than listeners know.

@@ -150,7 +150,7 @@ end
 
 --- How many a queue had before it grew. One this server has not seen is put on the list sweeps go by, so that a queue with
 --- something in it is always listed.
-local function count_before(queue, lane, kind, by)
+local function count_before(queue, lane, kind, class, by)
   local memory = here.memory
   local count = memory.waiting[queue]
   if count then
@@ -160,16 +160,16 @@ local function count_before(queue, lane, kind, by)
     index.forget_queues()
   end
   memory.known = memory.known + 1
-  call('SADD', keys.index('lanes'), lane .. ':' .. kind)
+  call('SADD', keys.index('lanes'), keys.queue_name(lane, kind, class))
   return call('ZCARD', queue) - by
 end
 
 --- A queue grew, and is announced with the best it has when it was empty.
-local function grew(queue, lane, kind, by, best)
-  local count = count_before(queue, lane, kind, by)
+local function grew(queue, lane, kind, class, by, best)
+  local count = count_before(queue, lane, kind, class, by)
   here.memory.waiting[queue] = count + by
   if count == 0 then
-    hint.ready(lane, kind, index.head(best, here.memory.moment))
+    hint.ready(lane, kind, class, index.head(best, here.memory.moment))
   end
 end
 
@@ -179,35 +179,35 @@ function index.score(priority, created_at)
 end
 
 --- It waits for a worker, and whoever listens may have to know.
-function index.wait(lane, kind, priority, created_at, id)
+function index.wait(lane, kind, class, priority, created_at, id)
   local score = index.score(priority, created_at)
-  local queue = keys.queue(lane, kind)
-  add(keys.lane(lane, 'eligible'), score, id)
+  local queue = keys.queue(lane, kind, class)
+  add(keys.waiting(lane, class), score, id)
   add(queue, score, id)
   if not order then
-    return grew(queue, lane, kind, 1, score)
+    return grew(queue, lane, kind, class, 1, score)
   end
   local growth = grown[queue]
   if growth then
     growth.by, growth.best = growth.by + 1, math.min(growth.best, score)
   else
-    grown[queue] = { lane = lane, kind = kind, by = 1, best = score }
+    grown[queue] = { lane = lane, kind = kind, class = class, by = 1, best = score }
   end
 end
 
 --- One that waits goes before or after others from now on. When it goes before them, whoever listens may have to know.
-function index.rank(lane, kind, priority, created_at, id, is_better)
+function index.rank(lane, kind, class, priority, created_at, id, is_better)
   local score = index.score(priority, created_at)
-  add(keys.lane(lane, 'eligible'), score, id)
-  add(keys.queue(lane, kind), score, id)
+  add(keys.waiting(lane, class), score, id)
+  add(keys.queue(lane, kind, class), score, id)
   if is_better then
-    hint.ready(lane, kind, index.head(score, here.memory.moment))
+    hint.ready(lane, kind, class, index.head(score, here.memory.moment))
   end
 end
 
-function index.unwait(lane, kind, id)
-  local queue, waiting = keys.queue(lane, kind), here.memory.waiting
-  remove(keys.lane(lane, 'eligible'), id)
+function index.unwait(lane, kind, class, id)
+  local queue, waiting = keys.queue(lane, kind, class), here.memory.waiting
+  remove(keys.waiting(lane, class), id)
   remove(queue, id)
   if waiting[queue] and waiting[queue] > 0 then
     waiting[queue] = waiting[queue] - 1
@@ -256,22 +256,22 @@ local function scored(score, ids)
   return unpack(members, 1, 2 * count)
 end
 
---- Executions of one kind and priority exist from a moment on, and wait for a worker.
-function index.wait_all(namespace, lane, kind, priority, created_at, ids)
-  local queue, score = keys.queue(lane, kind), index.score(priority, created_at)
+--- Executions of one kind, class and priority exist from a moment on, and wait for a worker.
+function index.wait_all(namespace, lane, kind, class, priority, created_at, ids)
+  local queue, score = keys.queue(lane, kind, class), index.score(priority, created_at)
   call('ZADD', keys.index('all_executions'), scored(created_at, ids))
   if namespace ~= 'default' then
     call('ZADD', keys.tenant(namespace), scored(created_at, ids))
   end
-  call('ZADD', keys.lane(lane, 'eligible'), scored(score, ids))
+  call('ZADD', keys.waiting(lane, class), scored(score, ids))
   call('ZADD', queue, scored(score, ids))
-  grew(queue, lane, kind, #ids, score)
+  grew(queue, lane, kind, class, #ids, score)
 end
 
---- Executions of one kind that waited are held by one worker from now on. Moments are text.
-function index.hold_all(lane, kind, instance, acquired_at, expires_at, ids)
-  local queue, waiting = keys.queue(lane, kind), here.memory.waiting
-  call('ZREM', keys.lane(lane, 'eligible'), unpack(ids))
+--- Executions of one kind and class that waited are held by one worker from now on. Moments are text.
+function index.hold_all(lane, kind, class, instance, acquired_at, expires_at, ids)
+  local queue, waiting = keys.queue(lane, kind, class), here.memory.waiting
+  call('ZREM', keys.waiting(lane, class), unpack(ids))
   call('ZREM', queue, unpack(ids))
   waiting[queue] = waiting[queue] and math.max(0, waiting[queue] - #ids)
   call('ZADD', keys.lane(lane, 'active'), scored(acquired_at, ids))
@@ -365,6 +365,20 @@ function index.admit(lane, place, until_ms, id)
   end
 end
 
+--- No live worker meets its requirements, or one may again. The queue is put on the list sweeps go by.
+function index.unroute(lane, kind, class, created_at, id)
+  if class then
+    add(keys.unroutable(lane, kind, class), created_at, id)
+    call('SADD', keys.index('lanes'), keys.queue_name(lane, kind, ',' .. class))
+  end
+end
+
+function index.reroute(lane, kind, class, id)
+  if class then
+    remove(keys.unroutable(lane, kind, class), id)
+  end
+end
+
 --- It ended.
 function index.finish(lane, at, id)
   add(keys.lane(lane, 'terminal'), at, id)
@@ -390,7 +404,7 @@ function index.flush()
   if order then
     write_collected()
     for queue, growth in pairs(grown) do
-      grew(queue, growth.lane, growth.kind, growth.by, growth.best)
+      grew(queue, growth.lane, growth.kind, growth.class, growth.by, growth.best)
     end
     index.begin()
   end

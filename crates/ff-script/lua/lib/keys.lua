@@ -156,12 +156,34 @@ function keys.lane_prefix(lane)
   return 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':'
 end
 
---- What waits in a lane, of one kind.
-function keys.queue(lane, kind)
+--- What waits in a lane: of any kind, and of one. Work that requires nothing of its worker has no class.
+function keys.waiting(lane, class)
+  return keys.lane(lane, class and 'eligible:class:' .. class or 'eligible')
+end
+
+function keys.queue(lane, kind, class)
+  if class then
+    return keys.lane(lane, 'eligible:kind:' .. kind .. ':class:' .. class)
+  end
   local lanes = here.memory.lanes
   local names = lanes[lane] or remember(lanes, lane, {})
   local queues = names.queues or remember(names, 'queues', {})
   return queues[kind] or remember(queues, kind, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':eligible:' .. kind)
+end
+
+--- What is blocked of a kind and class because no live worker meets its requirements.
+function keys.unroutable(lane, kind, class)
+  return keys.lane(lane, 'blocked:route:kind:' .. kind .. ':class:' .. class)
+end
+
+--- A queue as the list that sweeps go by names it, a comma before the class when it is what is blocked; and the lane, kind and class of such a name.
+function keys.queue_name(lane, kind, class)
+  return lane .. ':' .. kind .. (class and ':' .. class or '')
+end
+
+function keys.queue_parts(name)
+  local lane, kind, class = name:match('^(.-):([^:]*):?(.*)$')
+  return lane, kind, class ~= '' and class or nil
 end
 
 return keys

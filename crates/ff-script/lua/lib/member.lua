@@ -39,6 +39,7 @@ local function fields_of(flow, node, state, moment)
   append(fields, 'has_policy', node.policy_json and '1')
   append(fields, 'has_tags', node.tags[1] and '1')
   append(fields, 'lane_retention_ms', settings.kept_ms(record.lane(namespace, node.lane_id)))
+  append(fields, 'class', policy.class(node.policy_json))
   append(fields, 'traceparent', flow.core.traceparent)
   append(fields, 'tracestate', flow.core.tracestate)
   return fields

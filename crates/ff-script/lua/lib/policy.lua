@@ -19,8 +19,31 @@ local function completed(value, from)
   return value
 end
 
+--- Whether a text comes before another, byte by byte: how the server compares texts depends on its locale.
+local function is_before(a, b)
+  for nth = 1, math.min(#a, #b) do
+    local one, other = a:byte(nth), b:byte(nth)
+    if one ~= other then
+      return one < other
+    end
+  end
+  return #a < #b
+end
+
+--- The requirement class of a policy: its requirements in order, each once, with commas between. Nothing when there is none.
+local function class_of(own)
+  local required, seen, list = own.routing_requirements, {}, {}
+  for _, word in ipairs(type(required) == 'table' and required.required_capabilities or {}) do
+    list[#list + 1] = not seen[word] and word or nil
+    seen[word] = true
+  end
+  table.sort(list, is_before)
+  return list[1] and table.concat(list, ',')
+end
+
 local function decode(json)
   local own = completed(cjson.decode(json), default)
+  own.class = class_of(own)
   for _, fields in ipairs({ own, own.timeout_policy }) do
     for name, value in pairs(fields) do
       fields[name] = value ~= cjson.null and value or nil
@@ -49,6 +72,11 @@ end
 --- The policy of an execution.
 function policy.of(e)
   return policy.read(e.core.has_policy and call('GET', keys.of(e.id, 'policy')))
+end
+
+--- The requirement class of a policy's text, if it requires anything.
+function policy.class(json)
+  return json and policy.read(json).class or nil
 end
 
 --- Whether a text is a policy that was read before.

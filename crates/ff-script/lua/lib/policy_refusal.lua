@@ -35,6 +35,20 @@ local function are_categories(list)
   return true
 end
 
+local function are_capabilities(list)
+  if type(list) ~= 'table' or #list > limits.requirements then
+    return false
+  end
+  local bytes = 0
+  for nth, word in pairs(list) do
+    if type(nth) ~= 'number' or type(word) ~= 'string' or word:find('[%s%c,]') or word == '' or #word > limits.text_bytes then
+      return false
+    end
+    bytes = bytes + #word
+  end
+  return bytes <= limits.capability_bytes
+end
+
 local RETRIES, DELAY = within(0, limits.max_retries_max), within(0, limits.backoff_ceiling_ms)
 local SPAN = maybe_within(1, limits.span_max_ms)
 
@@ -51,6 +65,7 @@ local FIELDS = {
   dedup_window_ms = within(0, limits.span_max_ms),
   retention_ms = maybe_within(0, limits.span_max_ms),
   max_steps = maybe_within(1, limits.steps_max),
+  routing_requirements = { required_capabilities = are_capabilities },
 }
 
 --- The field that is wrong, if one is.
@@ -78,10 +93,12 @@ local function wrong(value, is, field)
   end
 end
 
---- Numbers no other reader of JSON takes, and a list of names that is written as an object: the decoder lets both pass.
+--- Numbers no other reader of JSON takes, and a list of words that is written as an object: the decoder lets both pass.
 local function is_strict(json)
-  local rest = json:gsub('"[^"]*"', ''):gsub('true', ''):gsub('false', ''):gsub('null', '')
-  return not rest:find('[^%s%deE%.%+%-%[%]{},:]') and not json:find('"retryable_categories"%s*:%s*{')
+  local rest = json:gsub('\\.', ''):gsub('"[^"]*"', ''):gsub('true', ''):gsub('false', ''):gsub('null', '')
+  return not rest:find('[^%s%deE%.%+%-%[%]{},:]')
+    and not json:find('"retryable_categories"%s*:%s*{')
+    and not json:find('"required_capabilities"%s*:%s*{')
 end
 
 return function(json)

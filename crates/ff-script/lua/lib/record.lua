@@ -171,11 +171,11 @@ end
 local LEAVE, ENTER = {}, {}
 
 function LEAVE.waiting(e)
-  index.unwait(e.lane, e.core.kind, e.id)
+  index.unwait(e.lane, e.core.kind, e.core.class, e.id)
 end
 
 function ENTER.waiting(e)
-  index.wait(e.lane, e.core.kind, e.core.priority or 0, e.core.created_at, e.id)
+  index.wait(e.lane, e.core.kind, e.core.class, e.core.priority or 0, e.core.created_at, e.id)
 end
 
 function LEAVE.delayed(e)
@@ -210,7 +210,14 @@ local function keep_back(e)
   index.keep_back(e.lane, place(e.core), e.core.changed_at, e.core.blocked_until, e.id)
 end
 
-LEAVE['blocked:route'], ENTER['blocked:route'] = admit, keep_back
+LEAVE['blocked:route'] = function(e)
+  admit(e)
+  index.reroute(e.lane, e.core.kind, e.core.class, e.id)
+end
+ENTER['blocked:route'] = function(e)
+  keep_back(e)
+  index.unroute(e.lane, e.core.kind, e.core.class, e.core.created_at, e.id)
+end
 LEAVE['blocked:quota'], ENTER['blocked:quota'] = admit, keep_back
 LEAVE['blocked:budget'], ENTER['blocked:budget'] = admit, keep_back
 LEAVE['blocked:operator'], ENTER['blocked:operator'] = admit, keep_back

@@ -2,10 +2,12 @@
 
 local settings = {}
 
+--- The requirement classes are beside them: settings are written over, and classes only added.
 local NAMES = { 'state', 'concurrency', 'ageing_ms', 'retention_ms', 'revision', 'changed_at', 'grants' }
 
 local function read(lane)
-  local fields, known = call('HMGET', keys.lane(lane, 'config'), unpack(NAMES)), {}
+  local fields, known = call('HMGET', keys.lane(lane, 'config'), 'classes', unpack(NAMES)), {}
+  local classes = table.remove(fields, 1)
   if not fields[5] then
     return false
   end
@@ -13,6 +15,10 @@ local function read(lane)
     known[name] = nth > 1 and tonumber(fields[nth] or nil) or fields[nth] or nil
   end
   known.state, known.grants = known.state or 'active', known.grants or 0
+  known.classes, known.has_class = {}, {}
+  for class in (classes or ''):gmatch('[^\n]+') do
+    known.classes[#known.classes + 1], known.has_class[class] = class, true
+  end
   return known
 end
 
@@ -44,6 +50,39 @@ function settings.write(lane, after)
   here.memory.settings[lane] = nil
 end
 
+--- Adds requirement classes to those of a lane, which is configured.
+function settings.add_classes(lane, classes)
+  local known = settings.of(lane)
+  local all, count = { unpack(known.classes) }, #known.classes
+  for _, class in ipairs(classes) do
+    all[#all + 1] = not known.has_class[class] and class or nil
+  end
+  if #all > count then
+    call('HSET', keys.lane(lane, 'config'), 'classes', table.concat(all, '\n'))
+    here.memory.settings[lane] = nil
+  end
+end
+
+--- The refusal of new work of a class that is not known of its lane here. It is registered then, and submitted once more.
+function settings.class_refusal(lane, lane_id, class)
+  local known = settings.of(lane)
+  if not known or not known.has_class[class] then
+    local detail = lane_id .. ' does not know the requirements ' .. class .. ' here yet'
+    return no.not_runnable('field', 'requirement_class', 'detail', detail)
+  end
+end
+
+--- What a lane's home answers when the lane is to be otherwise.
+function settings.answer(known)
+  local function optional(number)
+    return number and text(number) or ''
+  end
+  return ok(
+    known.state, optional(known.concurrency), optional(known.ageing_ms), optional(known.retention_ms),
+    text(known.revision), text(known.changed_at), known.classes or {}
+  )
+end
+
 --- Takes a grant for used, or for one that is not going to be.
 function settings.note_grant(lane, seq)
   call('HSET', keys.lane(lane, 'config'), 'grants', seq)
@@ -71,10 +110,10 @@ function settings.announce(lane, before, after)
     return
   end
   for _, queue in ipairs(call('SMEMBERS', keys.index('lanes'))) do
-    local of, kind = queue:match('^(.-):(.*)$')
-    local head = of == lane and call('ZRANGE', keys.queue(lane, kind), 0, 0, 'WITHSCORES') or {}
+    local of, kind, class = keys.queue_parts(queue)
+    local head = of == lane and not (class or ''):find('^,') and call('ZRANGE', keys.queue(lane, kind, class), 0, 0, 'WITHSCORES') or {}
     if head[1] then
-      hint.ready(lane, kind, index.head(tonumber(head[2]), here.memory.moment))
+      hint.ready(lane, kind, class, index.head(tonumber(head[2]), here.memory.moment))
     end
   end
 end

@@ -35,4 +35,13 @@ function standing.depth(name, zset, moment)
   return count, first and text(first) or ''
 end
 
+--- What waits of each requirement class in a lane of which something is configured: a queue for each.
+function standing.classed(prefix)
+  local queues = {}
+  for class in (call('HGET', prefix .. 'config', 'classes') or ''):gmatch('[^\n]+') do
+    queues[#queues + 1] = prefix .. 'eligible:class:' .. class
+  end
+  return queues
+end
+
 return standing

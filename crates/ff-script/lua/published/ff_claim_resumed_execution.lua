@@ -28,7 +28,7 @@ local holder = holder(e.lane, worker_id, worker_instance_id, lease_ttl_ms, lease
 local payload, policy_json = unpack(call('MGET', keys.of(id, 'payload'), keys.of(id, 'policy')))
 local score, taken = index.score(e.core.priority or 0, e.core.created_at), {}
 local task, _, ended =
-  claim.take(id, score, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
+  claim.take(id, score, e.core.class, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
 if ended then
   -- Its flow was cancelled, so what was asked for is over instead of refused.
   step.run()

@@ -1,20 +1,21 @@
 //! Saying how a lane is to be, at its home and on every other partition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, LaneCount, LaneSettled, RecountLaneArgs, Setting,
-    SettleLaneArgs,
+    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, LaneCount, LaneSettled, RecountLaneArgs,
+    RegisterClassesArgs, Setting, SettleLaneArgs,
 };
 use ff_core::lane::{Lane, LaneSettings};
 use ff_core::partition::{PartitionConfig, lane_partition};
-use ff_core::types::TimestampMs;
+use ff_core::types::{LaneId, Namespace, TimestampMs};
 
 use super::config_key;
 use crate::execution::moment;
+use crate::record::class;
 use crate::server::{ask, ask_fields};
-use crate::signature::{AllotLane, ConfigureLane, CopyLane, RecountLane, SettleLane};
-use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Server};
+use crate::signature::{AllotLane, ConfigureLane, CopyLane, RecountLane, RegisterClasses, SettleLane};
+use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
 /// Configures a lane at its home.
 pub async fn ff_configure_lane(
@@ -31,21 +32,40 @@ pub async fn ff_configure_lane(
         ageing_ms: said(args.ageing_ms),
         retention_ms: said(args.retention_ms),
     };
-    let (mut fields, _) = ask_fields(server, configure.call()).await?;
-    Ok(Lane {
-        namespace: args.namespace,
-        lane: args.lane,
-        settings: LaneSettings {
-            state: fields.read()?,
-            concurrency: fields.maybe_read()?,
-            ageing_ms: fields.maybe_read()?,
-            retention_ms: fields.maybe_read()?,
-        },
-        revision: fields.read()?,
-        changed_at: TimestampMs(fields.read()?),
-        grants: 0,
-        shares: BTreeMap::new(),
-    })
+    let (fields, _) = ask_fields(server, configure.call()).await?;
+    lane_at_home(args.namespace, args.lane, fields)
+}
+
+/// Adds requirement classes to a lane at its home.
+pub async fn ff_register_classes(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: RegisterClassesArgs,
+) -> Result<Lane, ScriptError> {
+    let key = args.lane.within(&args.namespace);
+    let register = RegisterClasses {
+        config: config_key(lane_partition(&key, partitions), &key),
+        lane: key.to_string(),
+        classes: args.classes.iter().map(|class| class.to_string().into()).collect(),
+    };
+    let (fields, _) = ask_fields(server, register.call()).await?;
+    lane_at_home(args.namespace, args.lane, fields)
+}
+
+/// What a lane's home answers when the lane is to be otherwise.
+fn lane_at_home(namespace: Namespace, lane: LaneId, mut fields: Fields) -> Result<Lane, ScriptError> {
+    let settings = LaneSettings {
+        state: fields.read()?,
+        concurrency: fields.maybe_read()?,
+        ageing_ms: fields.maybe_read()?,
+        retention_ms: fields.maybe_read()?,
+    };
+    let (revision, changed_at) = (fields.read()?, TimestampMs(fields.read()?));
+    let (mut row, mut classes) = (fields.nested()?, BTreeSet::new());
+    while !row.is_empty() {
+        classes.insert(class(&row.text()?)?);
+    }
+    Ok(Lane { namespace, lane, settings, revision, changed_at, grants: 0, classes, shares: BTreeMap::new() })
 }
 
 /// Tells a partition how a lane is configured, and asks how many of it are held there.
@@ -61,6 +81,7 @@ pub async fn ff_copy_lane(server: &dyn Server, args: &CopyLaneArgs) -> Result<La
         retention_ms: lane.settings.retention_ms,
         revision: lane.revision,
         changed_at: moment(lane.changed_at),
+        classes: lane.classes.iter().map(|class| class.to_string().into()).collect(),
     };
     count(server, copy.call(), *partition).await
 }

@@ -7,8 +7,10 @@ use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{LaneId, Namespace};
 
-pub use configure::{ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_recount_lane, ff_settle_lane};
-pub use read::{CountedLanes, LaneFields, ff_count_lanes, ff_read_lanes};
+pub use configure::{
+    ff_allot_lane, ff_configure_lane, ff_copy_lane, ff_recount_lane, ff_register_classes, ff_settle_lane,
+};
+pub use read::{CountedLanes, LaneFields, ff_count_lanes, ff_list_queue, ff_read_lanes};
 
 /// Where a partition keeps how a lane is configured, the lane as indexes name it.
 fn config_key(partition: u16, lane: &LaneId) -> String {

@@ -1,14 +1,14 @@
 //! How lanes stand on a partition.
 
-use ff_core::contracts::{Depth, Depths, LaneStanding};
+use ff_core::contracts::{Depth, Depths, LaneStanding, ListQueueArgs, QueuedExecution};
 use ff_core::keys::IndexKeys;
 use ff_core::lane::Lane;
 use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::types::{LaneId, TimestampMs};
+use ff_core::types::{LaneId, LeaseEpoch, TimestampMs};
 
 use crate::record::{Hash, lane};
 use crate::server::ask_fields;
-use crate::signature::{CountLanes, ReadLanes};
+use crate::signature::{CountLanes, ListQueue, ReadLanes};
 use crate::{Fields, ScriptError, Server};
 
 /// What a partition has of a lane.
@@ -86,7 +86,8 @@ pub async fn ff_count_lanes(
         let (Some(of), Some(standing)) = (of, standing) else {
             return Err(ScriptError::parse("ff_count_lanes counted what it was not asked for"));
         };
-        of.insert(*standing, depth);
+        let known = of.entry(*standing).or_default();
+        *known = known.with(depth);
     }
     Ok(CountedLanes { depths, configured })
 }
@@ -103,6 +104,26 @@ impl LaneFields {
                 depths.insert(standing, Depth { count, first_at });
             }
         }
+        let mut classed = row.nested()?;
+        while !classed.is_empty() {
+            let depth = Depth { count: classed.read()?, first_at: classed.maybe_read()?.map(TimestampMs) };
+            if depth.count > 0 {
+                let known = depths.entry(LaneStanding::Waiting).or_default();
+                *known = known.with(depth);
+            }
+        }
         Ok(Self { lane, depths })
     }
+}
+
+/// The first executions of a queue.
+pub async fn ff_list_queue(server: &dyn Server, args: &ListQueueArgs) -> Result<Vec<QueuedExecution>, ScriptError> {
+    let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
+    let list = ListQueue { queue: args.index().key(&keys), most: args.limit as u64 };
+    let (mut fields, _) = ask_fields(server, list.call()).await?;
+    let (mut row, mut found) = (fields.nested()?, Vec::new());
+    while !row.is_empty() {
+        found.push(QueuedExecution { execution_id: row.read()?, lease_epoch: LeaseEpoch(row.read()?) });
+    }
+    Ok(found)
 }

@@ -1,5 +1,8 @@
 //! A worker asks one partition for work of one lane.
 
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
 use ff_core::contracts::{
     ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount, Resumption, StepsPage, Task, TaskFlow,
 };
@@ -10,7 +13,7 @@ use ff_core::lease::Fence;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::types::{AttemptIndex, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
+use ff_core::types::{AttemptIndex, Capability, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
 use crate::flow::Inputs;
 use crate::record::{Hash, origin, read_policy, read_trace, resumption};
@@ -26,6 +29,7 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
         lane_eligible: eligible_key(&args),
         lane: lane.to_string(),
         kinds: args.kinds.iter().map(|kind| kind.to_string().into()).collect(),
+        capabilities: words(&args.capabilities),
         max: args.max as u64,
         worker_id: args.holder.worker_id.to_string(),
         worker_instance_id: args.holder.worker_instance_id.to_string(),
@@ -50,6 +54,7 @@ pub async fn ff_claim_granted(
         lane_eligible: eligible_key(&args),
         lane: args.lane.within(&args.namespace).to_string(),
         kinds: args.kinds.iter().map(|kind| kind.to_string().into()).collect(),
+        capabilities: words(&args.capabilities),
         max: args.max as u64,
         worker_id: args.holder.worker_id.to_string(),
         worker_instance_id: args.holder.worker_instance_id.to_string(),
@@ -64,6 +69,10 @@ pub async fn ff_claim_granted(
     let claims = claims(server, args, nonce, &mut fields).await?;
     let count = LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? };
     Ok((claims, count))
+}
+
+fn words(capabilities: &BTreeSet<Capability>) -> Vec<Bytes> {
+    capabilities.iter().map(|capability| capability.to_string().into()).collect()
 }
 
 /// Where what waits in the lane of a claim is found.

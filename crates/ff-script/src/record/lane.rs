@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use ff_core::lane::{Lane, LaneSettings, Share};
-use ff_core::types::{LaneId, TimestampMs, WorkerInstanceId};
+use ff_core::types::{LaneId, RequirementClass, TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
 
 use super::Hash;
@@ -28,8 +28,14 @@ pub(crate) fn lane(name: &LaneId, fields: &Hash) -> Result<Option<Lane>, ScriptE
         revision,
         changed_at: TimestampMs(fields.read("changed_at")?),
         grants: fields.count("grants")?,
+        classes: fields.text("classes")?.unwrap_or_default().lines().map(class).collect::<Result<_, _>>()?,
         shares: shares(fields)?,
     }))
+}
+
+/// A requirement class as a text.
+pub(crate) fn class(text: &str) -> Result<RequirementClass, ScriptError> {
+    RequirementClass::parse(text).map_err(|error| ScriptError::parse(format!("a requirement class {error}")))
 }
 
 fn shares(fields: &Hash) -> Result<BTreeMap<u16, Share>, ScriptError> {

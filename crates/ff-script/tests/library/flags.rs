@@ -45,6 +45,7 @@ const ON_A_FULL_SERVER: &[&str] = &[
 /// They only look.
 const READING: &[&str] = &[
     "ff_count_lanes",
+    "ff_list_queue",
     "ff_evaluate_flow_eligibility",
     "ff_list_executions",
     "ff_list_flows",

@@ -1,15 +1,17 @@
 //! Refusals of operators and worker instances: the code is right, and nothing is written.
 
-use ff_core::contracts::{ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs};
+use ff_core::contracts::{
+    ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterClassesArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs,
+};
 use ff_core::engine_error::Code;
 use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{
-    LaneId, Namespace, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
+    LaneId, Namespace, RequirementClass, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
 };
 use ff_script::execution::{ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags};
 use ff_script::flow::ff_submit_flow;
-use ff_script::lane::{ff_configure_lane, ff_copy_lane};
+use ff_script::lane::{ff_configure_lane, ff_copy_lane, ff_register_classes};
 use ff_script::published::ff_add_execution_to_flow;
 use ff_script::worker::{ff_heartbeat_worker, ff_register_worker};
 use ff_script::{LibraryClock, ScriptError};
@@ -23,6 +25,7 @@ const CASES: &[(&str, Code)] = &[
     ("ff_create_execution", Code::NotRunnable),
     ("ff_create_executions", Code::NotRunnable),
     ("ff_heartbeat_worker", Code::NotFound),
+    ("ff_register_classes", Code::LimitExceeded),
     ("ff_register_worker", Code::IdempotencyConflict),
     ("ff_replay_execution", Code::NotRunnable),
     ("ff_set_execution_tags", Code::ExecutionNotFound),
@@ -91,6 +94,15 @@ impl<'w> OperatorScene<'w> {
                     worker_instance_id: worker("w").worker_instance_id,
                 };
                 ff_heartbeat_worker(wire, &args, TimestampMs(1)).await.map(drop)
+            }
+            "ff_register_classes" => {
+                let class = |nth: usize| RequirementClass::parse(&format!("c{nth}")).unwrap();
+                let args = RegisterClassesArgs {
+                    namespace: Namespace::default_name(),
+                    lane: LaneId::default_name(),
+                    classes: (0..=limits::LANE_CLASSES).map(class).collect(),
+                };
+                ff_register_classes(wire, &ONE_PARTITION, args).await.map(drop)
             }
             "ff_register_worker" => ff_register_worker(wire, &worker("w"), TimestampMs(2)).await.map(drop),
             "ff_replay_execution" => {

@@ -122,6 +122,11 @@ impl Node {
         Self { job: self.job.policy(policy) }
     }
 
+    /// A capability its worker must have, as [`Job::require`] has it.
+    pub fn require(self, capability: &str) -> Self {
+        Self { job: self.job.require(capability) }
+    }
+
     /// The node under a name, or the first thing that is wrong with it, named after the node.
     pub(crate) fn build(self, name: NodeName) -> Result<NodeSpec, Error> {
         let SubmitArgs { lane, kind, payload, priority, tags, start, policy, .. } =

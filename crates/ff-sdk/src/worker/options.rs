@@ -1,18 +1,18 @@
 //! A worker being set up.
 
 use std::any::TypeId;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::{EngineBackend, LongPoll};
-use ff_core::contracts::check_claim;
-use ff_core::engine_error::Refusal;
+use ff_core::contracts::{check_capabilities, check_claim};
+use ff_core::engine_error::{Code, Refusal};
 use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::outage::OutageLog;
-use ff_core::types::{Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
+use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
 use super::context::States;
@@ -36,6 +36,7 @@ pub struct Worker {
     /// The one that was named.
     namespace: Option<String>,
     pub(super) lanes: Vec<String>,
+    capabilities: Vec<String>,
     pub(super) handlers: HashMap<String, SharedHandler>,
     pub(super) states: States,
     pub(super) concurrency: usize,
@@ -58,6 +59,7 @@ impl Worker {
             own,
             namespace: None,
             lanes: Vec::new(),
+            capabilities: Vec::new(),
             handlers: HashMap::new(),
             states: States::new(),
             concurrency: 1,
@@ -83,6 +85,13 @@ impl Worker {
     /// Takes work from this lane; from several, in the order given, when called again. `default` when never called.
     pub fn lane(mut self, lane: &str) -> Self {
         self.lanes.push(lane.to_owned());
+        self
+    }
+
+    /// Takes work that requires this of its worker, beside work that requires nothing: a word (`gpu`), or a key and a value
+    /// (`region=eu`). May be called again; work that requires several is taken by a worker that has all of them.
+    pub fn capability(mut self, capability: &str) -> Self {
+        self.capabilities.push(capability.to_owned());
         self
     }
 
@@ -144,6 +153,13 @@ impl Worker {
         if lanes.is_empty() {
             lanes.push(LaneId::default_name());
         }
+        let mut capabilities = BTreeSet::new();
+        for text in &self.capabilities {
+            let bad =
+                |error| Refusal::new(Code::InvalidCapabilities).at("capability").because(format!("{error}: {text:?}"));
+            capabilities.insert(Capability::parse(text).map_err(bad)?);
+        }
+        check_capabilities(&capabilities)?;
         let mut handlers = HashMap::new();
         for (kind, handler) in self.handlers {
             handlers.insert(Kind::parse(&kind).map_err(|error| Refusal::invalid("kind", error))?, handler);
@@ -166,6 +182,7 @@ impl Worker {
             namespace,
             lanes,
             kinds,
+            capabilities,
             handlers,
             states: Arc::new(self.states),
             concurrency: self.concurrency,
@@ -185,6 +202,7 @@ pub(super) struct Setup {
     pub(super) namespace: Namespace,
     pub(super) lanes: Vec<LaneId>,
     pub(super) kinds: Vec<Kind>,
+    pub(super) capabilities: BTreeSet<Capability>,
     pub(super) handlers: HashMap<Kind, SharedHandler>,
     pub(super) states: Arc<States>,
     pub(super) concurrency: usize,

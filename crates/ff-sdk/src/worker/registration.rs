@@ -72,6 +72,7 @@ async fn register(setup: &Setup) -> Result<bool, EngineError> {
         namespace: setup.namespace.clone(),
         lanes: setup.lanes.iter().cloned().collect(),
         kinds: setup.kinds.iter().cloned().collect(),
+        capabilities: setup.capabilities.clone(),
         ..RegisterWorkerArgs::new(setup.holder.worker_instance_id.clone(), setup.holder.worker_id.clone())
     };
     setup.backend.register_worker(args).await.map(|_| true)

@@ -65,6 +65,7 @@ impl Step<'_> {
                 }
                 Newcomers::Children => lane::kept_ms(self.view, partition, lane)?,
             };
+            lane::check_class(self.view, partition, lane, &node.policy.class())?;
             self.add_node(flow, node, *id, entered.contains(id), kept_ms)?;
         }
         Ok(ids)

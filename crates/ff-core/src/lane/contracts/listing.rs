@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::lane::LaneSettings;
 use crate::limits;
 use crate::state::words;
-use crate::types::{LaneId, Namespace, TimestampMs};
+use crate::types::{LaneId, Namespace, RequirementClass, TimestampMs};
 
 /// Which lanes to list: by their keys, a page at a time.
 ///
@@ -176,10 +176,10 @@ words! {
 }
 
 impl LaneStanding {
-    /// The index that has them.
+    /// The index that has them; of what waits, the one of work that requires nothing.
     pub fn index(self, lane: LaneId) -> Index {
         match self {
-            Self::Waiting => Index::LaneEligible(lane),
+            Self::Waiting => Index::LaneEligible(lane, RequirementClass::PLAIN),
             Self::Delayed => Index::LaneDelayed(lane),
             Self::Active => Index::LaneActive(lane),
             Self::Suspended => Index::LaneSuspended(lane),

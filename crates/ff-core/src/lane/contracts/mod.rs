@@ -1,11 +1,14 @@
 //! Arguments and replies about lanes, from callers and between partitions.
 
 mod listing;
+mod queue;
 
 pub use super::allot::{AllotArgs, Allotted, Grant};
 pub use super::configure::{ConfigureLaneArgs, Setting};
 pub use super::copy::CopyLaneArgs;
 pub use super::recount::{LaneCount, RecountLaneArgs};
+pub use super::register_class::RegisterClassesArgs;
 pub use super::settle::{LaneSettled, SettleLaneArgs};
 pub use crate::lease::contracts::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
 pub use listing::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
+pub use queue::{ListQueueArgs, QueueState, QueuedExecution, WorkQueue};

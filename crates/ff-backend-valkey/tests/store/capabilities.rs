@@ -1,0 +1,43 @@
+//! The directory of what worker instances offer.
+
+use ff_core::backend::Perform;
+use ff_core::contracts::{LeaveArgs, RegisterWorkerArgs};
+use ff_core::types::{Capability, Namespace, WorkerId, WorkerInstanceId};
+
+use crate::connect;
+use crate::support::{Flavour, Process};
+
+fn worker(name: &str, words: &[&str]) -> RegisterWorkerArgs {
+    let instance = WorkerInstanceId::parse(name).unwrap();
+    RegisterWorkerArgs {
+        capabilities: words.iter().map(|word| Capability::parse(word).unwrap()).collect(),
+        ..RegisterWorkerArgs::new(instance, WorkerId::parse("w").unwrap())
+    }
+}
+
+#[tokio::test]
+async fn an_instance_is_listed_under_what_it_offers_and_under_nothing_else() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = connect(&server.url()).await;
+    let members = |key: &str| {
+        let mut members: Vec<_> = server.ask(&["SMEMBERS", key]).lines().map(str::to_owned).collect();
+        members.retain(|member| !member.is_empty());
+        members.sort_unstable();
+        members
+    };
+    store.register_worker(worker("a", &["region=eu", "gpu"])).await.unwrap();
+    store.register_worker(worker("b", &["gpu"])).await.unwrap();
+    assert_eq!(members("ff:idx:workers:cap:gpu:"), ["a", "b"]);
+    assert_eq!(members("ff:idx:workers:cap:region:eu"), ["a"]);
+    assert_eq!(server.ask(&["GET", "ff:worker:a:caps"]).trim(), "gpu,region=eu");
+
+    store.register_worker(worker("a", &["region=us"])).await.unwrap();
+    assert_eq!(members("ff:idx:workers:cap:gpu:"), ["b"]);
+    assert_eq!((members("ff:idx:workers:cap:region:eu").len(), members("ff:idx:workers:cap:region:us").len()), (0, 1));
+
+    let worker_instance_id = WorkerInstanceId::parse("b").unwrap();
+    store.leave(LeaveArgs { namespace: Namespace::default_name(), worker_instance_id }).await.unwrap();
+    store.register_worker(worker("a", &[])).await.unwrap();
+    assert_eq!(server.ask(&["KEYS", "ff:idx:workers:cap:*"]).trim(), "");
+    assert_eq!(members("ff:idx:workers"), ["a"]);
+}

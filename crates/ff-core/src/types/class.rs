@@ -1,0 +1,120 @@
+//! Requirement classes: what an execution requires of its worker, as one value that queues are named by.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{BadText, Capability};
+
+/// The requirements of an execution, sorted and joined by commas; empty when it requires nothing.
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequirementClass(Option<Arc<str>>);
+
+impl RequirementClass {
+    /// The class of work that requires nothing.
+    pub const PLAIN: Self = Self(None);
+
+    pub fn of(requirements: &BTreeSet<Capability>) -> Self {
+        if requirements.is_empty() {
+            return Self::PLAIN;
+        }
+        let words: Vec<_> = requirements.iter().map(Capability::as_str).collect();
+        Self(Some(words.join(",").into()))
+    }
+
+    /// Reads a class as it is written. One whose requirements are not in order is read as the class it stands for.
+    pub fn parse(text: &str) -> Result<Self, BadText> {
+        if text.is_empty() {
+            return Ok(Self::PLAIN);
+        }
+        let requirements = text.split(',').map(Capability::parse).collect::<Result<BTreeSet<_>, _>>()?;
+        Ok(Self::of(&requirements))
+    }
+
+    /// As indexes and keys name it.
+    pub fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it requires nothing.
+    pub fn is_plain(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Each requirement, in order.
+    pub fn requirements(&self) -> impl Iterator<Item = &str> {
+        self.as_str().split(',').filter(|word| !word.is_empty())
+    }
+
+    /// Whether a worker with these capabilities can run work of this class.
+    pub fn is_met_by(&self, capabilities: &BTreeSet<Capability>) -> bool {
+        // Both are in order, so that each capability is looked at once.
+        let mut offered = capabilities.iter().map(Capability::as_str);
+        self.requirements().all(|required| offered.any(|capability| capability == required))
+    }
+}
+
+impl fmt::Display for RequirementClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for RequirementClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl Serialize for RequirementClass {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for RequirementClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(words: &[&str]) -> BTreeSet<Capability> {
+        words.iter().map(|word| Capability::parse(word).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_class_is_the_same_however_its_requirements_are_named() {
+        let class = RequirementClass::of(&set(&["region=eu", "gpu"]));
+        assert_eq!(class.as_str(), "gpu,region=eu");
+        assert_eq!(RequirementClass::parse("region=eu,gpu,gpu"), Ok(class.clone()));
+        assert_eq!(serde_json::from_str::<RequirementClass>(&serde_json::to_string(&class).unwrap()).unwrap(), class);
+        assert_eq!(
+            (RequirementClass::of(&set(&[])), RequirementClass::parse("")),
+            (RequirementClass::PLAIN, Ok(RequirementClass::PLAIN))
+        );
+        assert_eq!(RequirementClass::parse("gpu,"), Err(BadText::Empty));
+    }
+
+    #[test]
+    fn a_worker_runs_what_it_has_every_capability_for() {
+        let class = RequirementClass::of(&set(&["gpu", "region=eu"]));
+        for (capabilities, is_met) in [
+            (&["gpu", "region=eu"][..], true),
+            (&["a", "gpu", "h", "region=eu", "z"], true),
+            (&["gpu"], false),
+            (&["gpu", "region=us"], false),
+            (&["gpu=1", "region=eu"], false),
+            (&[], false),
+        ] {
+            assert_eq!(class.is_met_by(&set(capabilities)), is_met, "{capabilities:?}");
+            assert!(RequirementClass::PLAIN.is_met_by(&set(capabilities)));
+        }
+    }
+}
