@@ -197,7 +197,6 @@ fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut
     let (first, begun) = (group.is_none_or(|g| g.round == 0), matches!(execution.attempt, AttemptSlot::Open(_)));
     let propagation = execution.membership.as_ref().and_then(|m| m.pending_propagation);
     let waited = execution.last_lease.as_ref().is_some_and(|last| last.ended == LeaseEnding::WaitingForChildren);
-    let blocked_in_flow = matches!(execution.phase, Phase::Blocked { on, .. } if !on.is_admission());
     match &execution.phase {
         Phase::Blocked { on: Blocker::Dependencies, .. } if state != GroupState::Pending => {
             findings.find("I9", &execution.id, format!("is blocked, and its join is {state}"));
@@ -205,14 +204,10 @@ fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut
         Phase::Blocked { on: Blocker::Reopening, .. } if propagation.is_none() => {
             findings.find("I9", &execution.id, "waits for dependents that know already");
         }
-        Phase::Waiting | Phase::Delayed { .. } | Phase::Blocked { .. }
-            if !blocked_in_flow && !begun && first && state != GroupState::Satisfied =>
-        {
+        _ if execution.is_ready_or_delayed() && !begun && first && state != GroupState::Satisfied => {
             findings.find("I10", &execution.id, format!("may start, and its join is {state}"));
         }
-        Phase::Waiting | Phase::Blocked { .. }
-            if !blocked_in_flow && waited && !first && state == GroupState::Pending =>
-        {
+        _ if execution.is_ready() && waited && !first && state == GroupState::Pending => {
             findings.find("I10", &execution.id, "goes on, and the children it waited for are not done");
         }
         Phase::Finished { outcome: Outcome::Skipped, .. } if state != GroupState::Impossible => {

@@ -183,6 +183,11 @@ impl Execution {
         }
     }
 
+    /// Whether it is ready, or will be at a moment.
+    pub(crate) fn is_ready_or_delayed(&self) -> bool {
+        self.is_ready() || matches!(self.phase, Phase::Delayed { .. })
+    }
+
     pub fn public_state(&self) -> PublicState {
         match &self.phase {
             Phase::Delayed { .. } => PublicState::Delayed,

@@ -7,6 +7,8 @@ mod action;
 mod cause;
 mod contracts;
 mod facts;
+#[cfg(test)]
+mod fixture;
 mod lane;
 mod term;
 #[cfg(test)]

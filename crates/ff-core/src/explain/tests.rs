@@ -1,16 +1,13 @@
 //! One case for each reason an execution does not run, and for their combinations.
 
+use super::fixture::*;
 use super::*;
-use crate::execution::contracts::{CancelArgs, ExecutionInfo};
-use crate::execution::{
-    AttemptSlot, BlockDetail, Blocker, DelayReason, Execution, Failure, Hold, Origin, Phase, cancel, complete,
-};
-use crate::fixture::ExecutionFixture;
+use crate::execution::{BlockDetail, Blocker, DelayReason, Execution, Phase};
 use crate::lane::contracts::{Depth, LaneInfo, LaneStanding};
 use crate::lane::{LaneSettings, LaneState};
-use crate::samples::{at, held, running, waiting, work};
+use crate::samples::{at, running, waiting};
 use crate::state::PublicState;
-use crate::types::{Kind, LaneId, Namespace, QuotaPolicyId, WorkerId, WorkerInstanceId};
+use crate::types::{LaneId, Namespace};
 use crate::worker::Worker;
 
 /// What is said of one situation: how it begins, what changes it and when, the terms that keep it back, and a command that helps.
@@ -79,6 +76,11 @@ fn every_reason_is_explained() {
                 &[("workers", "blocks")],
                 "ff worker",
             ),
+        ),
+        (
+            "no worker among those that were read",
+            Facts { workers: vec![worker("default", "send")], more_workers: true, ..facts(waiting()) },
+            said("It is ready", ("a worker claims it", None), &[], "ff cancel"),
         ),
         (
             "its lane is paused",
@@ -360,83 +362,4 @@ fn said(
     helps: &'static str,
 ) -> Said {
     Said { summary, next: Some(next), keeps, helps }
-}
-
-/// An execution with one worker that takes it and nothing else in its way.
-fn facts(execution: Execution) -> Facts {
-    let info: ExecutionInfo = execution.info();
-    let workers = vec![worker("default", "resize")];
-    Facts { info, queue: QueueFacts::default(), workers, more_workers: false, upstreams: vec![], holders: vec![] }
-}
-
-fn queue(change: impl FnOnce(&mut LaneSettings)) -> QueueFacts {
-    let mut facts = QueueFacts::default();
-    change(&mut facts.settings);
-    facts
-}
-
-fn full(facts: Facts) -> Facts {
-    Facts { queue: QueueFacts { active: 2, ..queue(|lane| lane.concurrency = Some(2)) }, ..facts }
-}
-
-fn worker(lane: &str, kind: &str) -> Worker {
-    Worker {
-        worker_instance_id: WorkerInstanceId::parse("w-1").unwrap(),
-        worker_id: WorkerId::parse("w").unwrap(),
-        namespace: Namespace::default_name(),
-        lanes: [LaneId::parse(lane).unwrap()].into(),
-        kinds: [Kind::parse(kind).unwrap()].into(),
-        capabilities: [].into(),
-        registered_at: at(0),
-        seen_at: at(0),
-        ttl_ms: 30_000,
-        partition: 0,
-    }
-}
-
-fn upstream(public_state: PublicState) -> Upstream {
-    Upstream { node: None, execution_id: running().id, public_state }
-}
-
-fn phase(execution: Execution, phase: Phase) -> Execution {
-    Execution { phase, ..execution }
-}
-
-fn with_hold(execution: Execution) -> Execution {
-    let hold = Hold { at: at(5), requested_by: Some("ada".into()), reason: Some("bad images".into()) };
-    Execution { hold: Some(Box::new(hold)), ..execution }
-}
-
-fn quota() -> BlockDetail {
-    let policy_id = QuotaPolicyId::from_uuid(uuid::Uuid::nil());
-    BlockDetail::Quota { policy_id, name: "api".into(), key: "acme".into(), used: 2, limit: 2, retry_at: Some(at(700)) }
-}
-
-fn blocked(detail: BlockDetail) -> Execution {
-    let phase = Phase::Blocked { on: detail.blocker(), until: detail.retry_at() };
-    Execution { phase, blocked_by: Some(Box::new(detail)), ..waiting() }
-}
-
-fn retried() -> Execution {
-    let failure = Failure { category: Kind::parse("network").unwrap(), message: "no".into(), permanent: false };
-    let phase = Phase::Delayed { until: at(900), why: DelayReason::Backoff };
-    let attempt = AttemptSlot::Next(Origin::Retry { of: crate::types::AttemptIndex(0) });
-    Execution { phase, attempt, attempts_made: 1, retries: 1, failure: Some(failure), ..waiting() }
-}
-
-fn suspended() -> Execution {
-    let mut fixture = ExecutionFixture::with(&work(), at(0));
-    fixture.suspend("a", at(1));
-    fixture.execution().clone()
-}
-
-fn completed() -> Execution {
-    let args =
-        crate::execution::contracts::CompleteArgs { execution_id: running().id, fence: held(&running()), result: None };
-    complete(&running(), &args, at(5)).unwrap().after
-}
-
-fn cancelled() -> Execution {
-    let args = CancelArgs { execution_id: waiting().id, reason: None, requested_by: None };
-    cancel(&waiting(), &args, at(5)).unwrap().after
 }
