@@ -31,7 +31,7 @@ const RUN: usize = 300;
 /// What must have been answered, and how often at least, for the runs to have shown anything.
 const LEAST: &[(&str, usize)] = &[
     ("claimed for a first try", 400),
-    ("signal handed", 80),
+    ("signal handed", 60),
     ("flow staged", 40),
     ("flow grown", 40),
     ("flow cancelled", 5),
@@ -44,6 +44,10 @@ const LEAST: &[(&str, usize)] = &[
     ("flow_not_found", 1),
     ("cycle_detected", 1),
     ("inputs handed", 10),
+    ("hold", 50),
+    ("release_hold", 20),
+    ("block", 50),
+    ("unblock", 20),
     ("set_tags", 100),
     ("lane configured", 50),
     ("lane copied", 50),

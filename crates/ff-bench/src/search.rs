@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ff_core::contracts::ListArgs;
 use ff_core::payload::Payload;
 use ff_core::state::PublicState;
-use ff_core::types::TimestampMs;
+use ff_core::types::{LaneId, TimestampMs};
 use ff_sdk::{Job, Search};
 use indicatif::ProgressBar;
 
@@ -18,6 +18,8 @@ use ff_sdk::store_url::without_password;
 const ROWS: usize = 100;
 /// Searches of each kind.
 const SEARCHES: usize = 200;
+/// Executions that are explained.
+const EXPLAINED: usize = 100;
 /// How many customers the executions are of, by a label.
 const CUSTOMERS: usize = 1_000;
 /// One execution of so many waits for its time, and the others for a worker.
@@ -37,7 +39,7 @@ impl SearchCost {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let mut report = Report::new("search", without_password(&self.store), subject.settings().await?);
-        let bar = ProgressBar::new((self.executions + 4 * SEARCHES) as u64);
+        let bar = ProgressBar::new((self.executions + 4 * SEARCHES + EXPLAINED) as u64);
         let began = now(&subject).await?;
         fill(&subject, self.executions, &bar, job).await?;
         let span = (now(&subject).await? - began).max(SPANS);
@@ -62,15 +64,33 @@ impl SearchCost {
                 bar.inc(1);
             }
         }
+        explain(&subject, &bar).await?;
         bar.finish_and_clear();
         report.latency_ms = subject.meter.latencies.percentiles();
-        report.latency_ms.retain(|name, _| ["tag", "state", "time", "tag_state_time"].contains(&name.as_str()));
+        let named = ["tag", "state", "time", "tag_state_time", "explain", "explain_lane"];
+        report.latency_ms.retain(|name, _| named.contains(&name.as_str()));
         report.figures.insert("rows_per_page", rows as f64 / (4 * SEARCHES) as f64);
         report.settings.insert("executions", self.executions.into());
         report.settings.insert("searches", SEARCHES.into());
         subject.close().await;
         Ok(report)
     }
+}
+
+/// Asks why the newest executions do not run, behind all others, and why their lane does not.
+async fn explain(subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
+    let (backend, lane) = (subject.flowfabric.backend(), LaneId::default_name());
+    let newest = ListArgs { filter: Search::all().build()?, after: None, limit: EXPLAINED };
+    for info in backend.list(newest).await?.executions {
+        let asked = Instant::now();
+        backend.explain(&info.execution_id).await?;
+        subject.meter.latencies.took("explain", asked.elapsed());
+        let asked = Instant::now();
+        backend.explain_lane(&info.namespace, &lane).await?;
+        subject.meter.latencies.took("explain_lane", asked.elapsed());
+        bar.inc(1);
+    }
+    Ok(())
 }
 
 fn job(nth: usize) -> Job {

@@ -24,6 +24,8 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("next_lane", &["execution_by_lane"]),
     ("depth_ready", &["ready_order"]),
     ("depth_in_state", &["tag_pkey", "execution_pkey"]),
+    ("ahead_by_priority", &["ready_order"]),
+    ("ahead_by_age", &["ready_order"]),
     ("ready_on", &["ready_order"]),
     ("signals_of", &["signal_in_order"]),
     ("signals_page", &["signal_in_order"]),

@@ -204,7 +204,7 @@ fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut
         Phase::Blocked { on: Blocker::Reopening, .. } if propagation.is_none() => {
             findings.find("I9", &execution.id, "waits for dependents that know already");
         }
-        phase if (execution.is_ready() || phase.is_delayed()) && !begun && first && state != GroupState::Satisfied => {
+        _ if execution.is_ready_or_delayed() && !begun && first && state != GroupState::Satisfied => {
             findings.find("I10", &execution.id, format!("may start, and its join is {state}"));
         }
         _ if execution.is_ready() && waited && !first && state == GroupState::Pending => {

@@ -166,12 +166,6 @@ impl From<Outcome> for PublicState {
     }
 }
 
-impl Phase {
-    pub(crate) fn is_delayed(&self) -> bool {
-        matches!(self, Self::Delayed { .. })
-    }
-}
-
 impl Execution {
     /// Where it goes when nothing of its own keeps it from being claimed.
     pub fn ready_phase(&self) -> Phase {
@@ -187,6 +181,11 @@ impl Execution {
             Phase::Blocked { on, .. } => on.is_admission(),
             _ => self.phase == Phase::Waiting,
         }
+    }
+
+    /// Whether it is ready, or will be at a moment.
+    pub(crate) fn is_ready_or_delayed(&self) -> bool {
+        self.is_ready() || matches!(self.phase, Phase::Delayed { .. })
     }
 
     pub fn public_state(&self) -> PublicState {

@@ -56,9 +56,8 @@ fn sentence(facts: &Facts, cause: &Term) -> String {
         TermKind::LaneLimit => format!("It waits for a slot: {detail}."),
         TermKind::Requirements => format!("No worker can run it: {detail}."),
         TermKind::Quota | TermKind::Budget => format!("It is over a limit: {detail}."),
-        TermKind::Dependencies => format!("It {detail}."),
         TermKind::Lane => format!("Its lane is paused; {} waits in it.", facts.info.kind),
-        TermKind::Deadline => format!("It {detail}."),
+        TermKind::Dependencies | TermKind::Deadline => format!("It {detail}."),
     }
 }
 

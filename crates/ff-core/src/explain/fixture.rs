@@ -1,7 +1,7 @@
-//! Situations and what is said of them, for the tests.
+//! Executions as they are explained, one for each way of not running.
 
-use super::*;
-use crate::execution::contracts::{CancelArgs, ExecutionInfo};
+use super::{Facts, QueueFacts, Upstream};
+use crate::execution::contracts::{CancelArgs, CompleteArgs, ExecutionInfo};
 use crate::execution::{
     AttemptSlot, BlockDetail, DelayReason, Execution, Failure, Hold, Origin, Phase, cancel, complete,
 };
@@ -9,32 +9,8 @@ use crate::fixture::ExecutionFixture;
 use crate::lane::LaneSettings;
 use crate::samples::{at, held, running, waiting, work};
 use crate::state::PublicState;
-use crate::types::{Capability, Kind, LaneId, Namespace, QuotaPolicyId, WorkerId, WorkerInstanceId};
+use crate::types::{AttemptIndex, Capability, Kind, LaneId, Namespace, QuotaPolicyId, WorkerId, WorkerInstanceId};
 use crate::worker::Worker;
-
-/// What is said of one situation: how it begins, what changes it and when, the terms that keep it back, and a command that helps.
-pub(super) struct Said {
-    pub(super) summary: &'static str,
-    pub(super) next: Option<(&'static str, Option<u64>)>,
-    pub(super) keeps: &'static [(&'static str, &'static str)],
-    pub(super) helps: &'static str,
-}
-
-pub(super) fn said(
-    summary: &'static str,
-    next: (&'static str, Option<u64>),
-    keeps: &'static [(&'static str, &'static str)],
-    helps: &'static str,
-) -> Said {
-    Said { summary, next: Some(next), keeps, helps }
-}
-
-/// An execution that requires a GPU, with that worker.
-pub(super) fn requiring(execution: Execution) -> Facts {
-    let mut facts = facts(execution);
-    facts.info.policy.routing_requirements.required_capabilities = [Capability::parse("gpu").unwrap()].into();
-    facts
-}
 
 /// An execution with one worker that takes it and nothing else in its way.
 pub(super) fn facts(execution: Execution) -> Facts {
@@ -94,7 +70,7 @@ pub(super) fn blocked(detail: BlockDetail) -> Execution {
 pub(super) fn retried() -> Execution {
     let failure = Failure { category: Kind::parse("network").unwrap(), message: "no".into(), permanent: false };
     let phase = Phase::Delayed { until: at(900), why: DelayReason::Backoff };
-    let attempt = AttemptSlot::Next(Origin::Retry { of: crate::types::AttemptIndex(0) });
+    let attempt = AttemptSlot::Next(Origin::Retry { of: AttemptIndex(0) });
     Execution { phase, attempt, attempts_made: 1, retries: 1, failure: Some(failure), ..waiting() }
 }
 
@@ -105,8 +81,7 @@ pub(super) fn suspended() -> Execution {
 }
 
 pub(super) fn completed() -> Execution {
-    let args =
-        crate::execution::contracts::CompleteArgs { execution_id: running().id, fence: held(&running()), result: None };
+    let args = CompleteArgs { execution_id: running().id, fence: held(&running()), result: None };
     complete(&running(), &args, at(5)).unwrap().after
 }
 
@@ -115,7 +90,14 @@ pub(super) fn cancelled() -> Execution {
     cancel(&waiting(), &args, at(5)).unwrap().after
 }
 
-/// The worker with a GPU.
+/// An execution that requires a GPU, with a worker that has none.
+pub(super) fn requiring(execution: Execution) -> Facts {
+    let mut facts = facts(execution);
+    facts.info.policy.routing_requirements.required_capabilities = [Capability::parse("gpu").unwrap()].into();
+    facts
+}
+
+/// That worker, with a GPU.
 pub(super) fn capable() -> Worker {
     Worker { capabilities: [Capability::parse("gpu").unwrap()].into(), ..worker("default", "resize") }
 }

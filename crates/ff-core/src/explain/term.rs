@@ -149,6 +149,13 @@ fn workers(facts: &Facts) -> Term {
         let detail = format!("{more}{} kind {kind} from lane {lane}", they_take(both));
         return term(TermKind::Workers, Verdict::Passes, detail, None);
     }
+    if facts.more_workers {
+        let detail = format!(
+            "none of the first {} workers takes kind {kind} from lane {lane}; there are more",
+            facts.workers.len()
+        );
+        return term(TermKind::Workers, Verdict::Passes, detail, None);
+    }
     let detail = match (of_lane.len(), facts.workers.len()) {
         (0, 0) => "no worker is registered".to_owned(),
         (0, _) => {

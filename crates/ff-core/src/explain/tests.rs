@@ -10,6 +10,14 @@ use crate::state::PublicState;
 use crate::types::{LaneId, Namespace};
 use crate::worker::Worker;
 
+/// What is said of one situation: how it begins, what changes it and when, the terms that keep it back, and a command that helps.
+struct Said {
+    summary: &'static str,
+    next: Option<(&'static str, Option<u64>)>,
+    keeps: &'static [(&'static str, &'static str)],
+    helps: &'static str,
+}
+
 #[test]
 fn every_reason_is_explained() {
     let cases: Vec<(&str, Facts, Said)> = vec![
@@ -68,6 +76,11 @@ fn every_reason_is_explained() {
                 &[("workers", "blocks")],
                 "ff worker",
             ),
+        ),
+        (
+            "no worker among those that were read",
+            Facts { workers: vec![worker("default", "send")], more_workers: true, ..facts(waiting()) },
+            said("It is ready", ("a worker claims it", None), &[], "ff cancel"),
         ),
         (
             "its lane is paused",
@@ -187,7 +200,7 @@ fn every_reason_is_explained() {
                 "No worker can run it: no worker has gpu",
                 ("a worker with what it requires", None),
                 &[("requirements", "blocks")],
-                "--capability gpu",
+                "ff worker --lane default --kind resize --capability gpu",
             ),
         ),
         (
@@ -355,4 +368,13 @@ fn a_lane_is_explained_by_what_keeps_most_of_it_back() {
         let first = lane.actions.first().map(|action| action.command.as_str());
         assert!(helps.is_none_or(|helps| first.is_some_and(|command| command.starts_with(helps))), "{first:?}");
     }
+}
+
+fn said(
+    summary: &'static str,
+    next: (&'static str, Option<u64>),
+    keeps: &'static [(&'static str, &'static str)],
+    helps: &'static str,
+) -> Said {
+    Said { summary, next: Some(next), keeps, helps }
 }

@@ -169,8 +169,7 @@ impl Step<'_> {
             Phase::Delayed { until, .. } => Some(until),
             _ => None,
         };
-        let waits = child.is_ready() || matches!(child.phase, Phase::Delayed { .. });
-        if waits && group.state != GroupState::Satisfied {
+        if child.is_ready_or_delayed() && group.state != GroupState::Satisfied {
             self.write(child.enter(Phase::Blocked { on: Blocker::Dependencies, until }, self.now))?;
         }
         if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }

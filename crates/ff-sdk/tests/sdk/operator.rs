@@ -7,7 +7,7 @@ use ff_sdk::core::contracts::ListWorkersArgs;
 use ff_sdk::core::engine_error::Code;
 use ff_sdk::core::event::{EventCursor, EventKind};
 use ff_sdk::core::lane::LaneState;
-use ff_sdk::core::state::PublicState;
+use ff_sdk::core::state::{BlockingReason, PublicState};
 use ff_sdk::core::types::ExecutionId;
 use ff_sdk::core::worker::Worker;
 use ff_sdk::{BulkReport, Client, Context, Fault, FlowFabric, Job, Reply, Search};
@@ -86,6 +86,25 @@ async fn many_are_cancelled_and_run_again_and_a_dry_run_does_neither() {
 
     assert_eq!(client.replay_all(sends()).unwrap().run(|_| {}).await.unwrap(), five);
     assert_eq!(found(&client, sends().state(PublicState::Waiting)).await.len(), 5);
+}
+
+#[tokio::test]
+async fn executions_are_held_explained_and_released() {
+    let client = fabric().await.client();
+    let id = submit(&client, Job::new("send", &1)).await;
+    assert!(!client.hold(&id, Some("a bad release")).await.unwrap().already);
+    assert!(client.explain(&id).await.unwrap().summary.starts_with("An operator holds it (held: a bad release)."));
+    submit(&client, Job::new("send", &2)).await;
+    assert_eq!(client.hold_all(Search::all()).unwrap().run(|_| {}).await.unwrap().done, 1);
+    let held = || Search::all().blocking_reason(BlockingReason::PausedByOperator);
+    assert_eq!(found(&client, held()).await.len(), 2);
+    let lane = client.lane("default").unwrap().explain().await.unwrap();
+    assert!(lane.summary.starts_with("2 of lane default do not run, because operators hold them"), "{}", lane.summary);
+    assert!(!client.release(&id).await.unwrap().already);
+    assert_eq!(client.release_all(held()).unwrap().reason("unused").run(|_| {}).await.unwrap().done, 1);
+    assert_eq!(found(&client, held()).await.len(), 0);
+    let unindexed = Search::all().blocking_reason(BlockingReason::WaitingForWorker);
+    assert_eq!(unindexed.build().unwrap_err().code(), Some(Code::InvalidInput));
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
+use ff_core::state::BlockingReason;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
 
 use super::labels::LaneLabel;
@@ -49,6 +50,8 @@ enum Subject {
     Claim(LaneLabel),
     Completion(LeaseId),
     Failure(LeaseId, Kind),
+    /// Engines block for one reason at a time.
+    Block(BlockingReason),
     Other,
 }
 
@@ -60,6 +63,11 @@ impl Subject {
             Operation::ClaimGranted(args) => lane(&args.claim),
             Operation::Complete(args) => Self::Completion(args.fence.lease_id),
             Operation::Fail(args) => Self::Failure(args.fence.lease_id, args.failure.category.clone()),
+            Operation::Block(args) => {
+                let reason = args.executions.first().map(|target| target.detail.blocker().reason());
+                reason.map_or(Self::Other, Self::Block)
+            }
+            Operation::Hold(_) => Self::Block(BlockingReason::PausedByOperator),
             _ => Self::Other,
         }
     }
@@ -84,6 +92,10 @@ impl Perform for MeasuredStore {
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
                     self.gathered.failed(lease, category, failed);
+                }
+                (Subject::Block(reason), Reply::BlockedCount(count)) => self.gathered.blocked(reason, count.blocked),
+                (Subject::Block(reason), Reply::HoldPlaced(placed)) => {
+                    self.gathered.blocked(reason, usize::from(!placed.already));
                 }
                 (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),
                 _ => {}

@@ -7,7 +7,8 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{ClaimArgs, Claimed, Failed};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
-use ff_core::execution::Origin;
+use ff_core::execution::{Blocker, Origin};
+use ff_core::state::BlockingReason;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -39,6 +40,7 @@ pub(super) struct MetricSet {
     lease_expiries: Counter,
     attempt_timeouts: Counter,
     deadlines: Counter,
+    blocked: Family<WordLabel, Counter>,
     start: Histogram,
     run: HistogramFamily<WordLabel>,
     store: HistogramFamily<WordLabel>,
@@ -60,6 +62,7 @@ impl MetricSet {
             lease_expiries: enter(registry, "lease_expiries", "Leases not renewed in time", Counter::default()),
             attempt_timeouts: enter(registry, "attempt_timeouts", "Attempts that ran too long", Counter::default()),
             deadlines: enter(registry, "deadlines_passed", "Executions past their deadline", Counter::default()),
+            blocked: enter(registry, "blocked", "Executions that were kept back, by reason", Family::default()),
             start: enter(registry, "start_latency_seconds", "From submission to the first start", Histogram::new(LONG)),
             run: enter(registry, "run_seconds", "From a claim to its end", long_family()),
             store: enter(registry, "store_seconds", "How long the store takes", quick_family()),
@@ -76,6 +79,9 @@ impl MetricSet {
     fn begin_at_zero(&self) {
         for word in ["initial", "retry", "reclaim", "replay"] {
             drop(self.attempts.get_or_create(&origin(word)));
+        }
+        for on in Blocker::OF_ADMISSION {
+            drop(self.blocked.get_or_create(&reason(on.reason())));
         }
         for word in ["unavailable", "unknown", "corrupt"] {
             drop(self.store_errors.get_or_create(&kind(word)));
@@ -143,6 +149,11 @@ impl MetricSet {
         self.deadlines.inc_by(lapsed.deadlines as u64);
     }
 
+    /// So many executions were kept back.
+    pub(super) fn blocked(&self, why: BlockingReason, count: usize) {
+        self.blocked.get_or_create(&reason(why)).inc_by(count as u64);
+    }
+
     /// A reader of a feed was told what happened until a moment.
     pub(super) fn feed_read(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
         let lag = Duration::from_millis(now.since(last));
@@ -180,6 +191,10 @@ fn quick_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
 
 fn long_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
     Family::new_with_constructor(|| Histogram::new(LONG))
+}
+
+fn reason(why: BlockingReason) -> WordLabel {
+    WordLabel { label: "reason", word: why.as_str() }
 }
 
 fn origin(word: &'static str) -> WordLabel {
