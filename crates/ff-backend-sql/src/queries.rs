@@ -215,9 +215,13 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 /// The next configured lane, in the order of their keys.
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// How many executions of a lane wait on a partition, and when the first of them was created.
+/// How many executions of a lane wait on a partition, and when the first of them was created. What is blocked lies between the two
+/// ranges of classes.
 pub(crate) const DEPTH_READY: &str = "\
-    SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2 AND substr(class, 1, 1) <> ','";
+    SELECT count(created_at), min(created_at) FROM (\
+        SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class < ',' \
+        UNION ALL \
+        SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class >= '-') AS waiting";
 
 /// The first executions of a queue on a partition, with their records.
 pub(crate) const QUEUE: &str = "\
