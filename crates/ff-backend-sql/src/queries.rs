@@ -1,6 +1,7 @@
 //! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
 //! brings along found by key; only what the doctor asks goes through all keys.
 
+use crate::engine::{NEXT_READY, QUEUE};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
@@ -183,12 +184,6 @@ pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("flow", "due_at IS NOT NULL AND ")
 );
 
-/// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
-pub(crate) const NEXT_READY: &str = "\
-    SELECT lane, class, kind, priority, created_at FROM ready \
-    WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
-    ORDER BY lane, class, kind, priority DESC, created_at LIMIT 1";
-
 /// The newest executions of a namespace, before a place in the list and not before a moment, with what else a search goes by.
 pub(crate) const WALK_NAMESPACE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
@@ -222,13 +217,6 @@ pub(crate) const DEPTH_READY: &str = "\
         SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class < ',' \
         UNION ALL \
         SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class >= '-') AS waiting";
-
-/// The first executions of a queue on a partition, with their records.
-pub(crate) const QUEUE: &str = "\
-    SELECT execution.record FROM ready \
-    JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
-    WHERE ready.partition = $1 AND ready.lane = $2 AND ready.class = $3 AND ready.kind = $4 \
-    ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $5";
 
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
