@@ -4,6 +4,7 @@
 //! What is brought along is joined to a limited inner query. Joined to the table itself, Postgres may look for it by the
 //! partition alone as long as it believes the tables to be small, through everything that was ever submitted to the partition.
 
+use crate::engine::{NEXT_READY, QUEUE};
 use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
 use crate::flow::queries::{
     EDGES_AFTER, EDGES_IN, EDGES_INTO, EDGES_OUT, FLOW_EVENTS_FROM, FLOW_KEYS_OF, FLOWS_ON, LIST_FLOWS, MEMBERS_AFTER,
@@ -185,12 +186,6 @@ pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("flow", "due_at IS NOT NULL AND ")
 );
 
-/// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
-pub(crate) const NEXT_READY: &str = "\
-    SELECT lane, class, kind, priority, created_at FROM ready \
-    WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
-    ORDER BY lane, class, kind, priority DESC, created_at LIMIT 1";
-
 /// The newest executions of a namespace, before a place in the list and not before a moment, with what else a search goes by.
 pub(crate) const WALK_NAMESPACE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
@@ -217,16 +212,13 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 /// The next configured lane, in the order of their keys.
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// How many executions of a lane wait on a partition, and when the first of them was created.
+/// How many executions of a lane wait on a partition, and when the first of them was created. What is blocked lies between the two
+/// ranges of classes.
 pub(crate) const DEPTH_READY: &str = "\
-    SELECT count(*), min(created_at) FROM ready WHERE partition = $1 AND lane = $2 AND substr(class, 1, 1) <> ','";
-
-/// The first executions of a queue on a partition, with their records.
-pub(crate) const QUEUE: &str = "\
-    SELECT execution.record FROM ready \
-    JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
-    WHERE ready.partition = $1 AND ready.lane = $2 AND ready.class = $3 AND ready.kind = $4 \
-    ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $5";
+    SELECT count(created_at), min(created_at) FROM (\
+        SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class < ',' \
+        UNION ALL \
+        SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class >= '-') AS waiting";
 
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";

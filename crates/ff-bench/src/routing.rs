@@ -1,7 +1,7 @@
 //! Few workers can run some of the work: how long that work takes, and whether the rest is slower for it.
 //!
-//! Three rounds over one store: the work with requirements alone on the workers that can run it, the other work alone on all of them,
-//! and both together.
+//! Three rounds over one store: the work with requirements alone on the workers that can run it, as much work in all without any
+//! requirement, and both together.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,19 +37,20 @@ pub struct Routing {
 #[derive(Clone, Copy)]
 struct Round {
     name: &'static str,
-    /// Whether there is work that needs a capable worker, and other work.
-    capable: bool,
-    plain: bool,
+    /// Whether a tenth of the work needs a capable worker.
+    requires: bool,
+    /// Whether there is other work.
+    others: bool,
 }
 
 impl Routing {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let mut report = Report::new("routing", without_password(&self.store), subject.settings().await?);
-        let bar = ProgressBar::new(2 * self.count as u64);
-        let alone = self.round(&subject, &bar, Round { name: "capable_alone", capable: true, plain: false }).await?;
-        self.round(&subject, &bar, Round { name: "plain_alone", capable: false, plain: true }).await?;
-        self.round(&subject, &bar, Round { name: "together", capable: true, plain: true }).await?;
+        let bar = ProgressBar::new((2 * self.count + self.count.div_ceil(10)) as u64);
+        let alone = self.round(&subject, &bar, Round { name: "alone", requires: true, others: false }).await?;
+        self.round(&subject, &bar, Round { name: "without", requires: false, others: true }).await?;
+        self.round(&subject, &bar, Round { name: "together", requires: true, others: true }).await?;
         bar.finish_and_clear();
         report.latency_ms = subject.meter.latencies.percentiles();
         report.latency_ms.retain(|name, _| name.contains("capable") || name.contains("plain"));
@@ -57,7 +58,7 @@ impl Routing {
         report.figures.insert("capable_one_after_the_other_s", alone.as_secs_f64());
         report.figures.insert("capable_p99_s", p99("together/capable"));
         report.figures.insert("capable_p99_ratio", p99("together/capable") / alone.as_secs_f64());
-        report.figures.insert("plain_p99_ratio", p99("together/plain") / p99("plain_alone/plain"));
+        report.figures.insert("plain_p99_ratio", p99("together/plain") / p99("without/plain"));
         report.settings.insert("workers", self.workers.into());
         report.settings.insert("one_capable_in", self.one_in.into());
         report.settings.insert("count", self.count.into());
@@ -69,9 +70,8 @@ impl Routing {
     /// Submits the work of a round at once, has it done, and says how long that took. How long each execution took from the beginning of
     /// the round is noted under the name of the round and whether it needed a capable worker.
     async fn round(&self, subject: &Subject, bar: &ProgressBar, round: Round) -> anyhow::Result<Duration> {
-        let needs_capable = |nth: usize| nth.is_multiple_of(10);
-        let wanted = |nth: &usize| if needs_capable(*nth) { round.capable } else { round.plain };
-        let wanted: Vec<_> = (0..self.count).filter(wanted).collect();
+        let needs_capable = |nth: usize| round.requires && nth.is_multiple_of(10);
+        let wanted: Vec<_> = (0..self.count).filter(|nth| round.others || needs_capable(*nth)).collect();
         let done = Arc::new(Semaphore::new(0));
         let began = Instant::now();
         let jobs = &wanted;

@@ -1,14 +1,14 @@
 //! How an execution is to be treated. Every field is honoured or refused; an unknown field is an error.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::JITTER_SCALE;
 use crate::execution::Failure;
+use crate::lane::REQUIRED;
+pub use crate::lane::RoutingRequirements;
 use crate::limits;
-use crate::types::{Capability, RequirementClass};
+use crate::types::RequirementClass;
 
 /// Retries, timeouts and bounds of one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,34 +200,6 @@ pub struct TimeoutPolicy {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_deadline_ms: Option<u64>,
 }
-
-/// What an execution requires of its worker.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct RoutingRequirements {
-    /// The capabilities its worker must have: a word (`gpu`), or a key and a value (`region=eu`).
-    pub required_capabilities: BTreeSet<Capability>,
-}
-
-impl RoutingRequirements {
-    pub fn is_empty(&self) -> bool {
-        self.required_capabilities.is_empty()
-    }
-
-    fn check(&self) -> Result<(), Refusal> {
-        let required = &self.required_capabilities;
-        let over = |limit, sent| Err(Refusal::over_limit(Code::InvalidCapabilities, REQUIRED, limit, sent));
-        if required.len() > limits::REQUIREMENTS {
-            return over(limits::REQUIREMENTS, required.len());
-        }
-        let bytes = required.iter().map(|one| one.as_str().len()).sum::<usize>();
-        if bytes > limits::CAPABILITY_BYTES { over(limits::CAPABILITY_BYTES, bytes) } else { Ok(()) }
-    }
-}
-
-/// What the requirements are called within a policy.
-const REQUIRED: &str = "routing_requirements.required_capabilities";
 
 impl Policy {
     /// The class of queue that work under this policy waits in.

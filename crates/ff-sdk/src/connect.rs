@@ -18,6 +18,8 @@ use ff_core::backend::EngineStore;
 use ff_scheduler::{EngineOptions, Runtime};
 use futures_util::future::BoxFuture;
 
+pub use crate::store_url::Synchronous;
+
 use crate::FlowFabric;
 #[cfg(feature = "local")]
 use crate::flowfabric::Close;
@@ -277,25 +279,6 @@ impl Connect {
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn closing<S: Send + Sync + 'static>(store: Arc<S>, close: fn(Arc<S>) -> BoxFuture<'static, ()>) -> Close {
     Arc::new(move || close(store.clone()))
-}
-
-/// How durably a SQLite file is written: `synchronous` in its URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synchronous {
-    /// Every commit is on disk before it is acknowledged.
-    Full,
-    /// The last commits may be lost when the machine goes down.
-    Normal,
-}
-
-#[cfg(feature = "sqlite")]
-impl From<Synchronous> for ff_backend_sqlite::Durability {
-    fn from(synchronous: Synchronous) -> Self {
-        match synchronous {
-            Synchronous::Full => Self::Full,
-            Synchronous::Normal => Self::Normal,
-        }
-    }
 }
 
 /// What a URL names.

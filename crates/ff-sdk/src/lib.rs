@@ -69,4 +69,5 @@ pub use worker::{
 #[doc = include_str!("../../../docs/streams.md")]
 #[doc = include_str!("../../../docs/steps.md")]
 #[doc = include_str!("../../../docs/operating.md")]
+#[doc = include_str!("../../../docs/limits.md")]
 struct Pages;

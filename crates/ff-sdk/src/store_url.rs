@@ -26,6 +26,25 @@ pub fn holds_password(url: &str) -> bool {
     named || said
 }
 
+/// How durably a SQLite file is written: `synchronous` in its URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Every commit is on disk before it is acknowledged.
+    Full,
+    /// The last commits may be lost when the machine goes down.
+    Normal,
+}
+
+#[cfg(feature = "sqlite")]
+impl From<Synchronous> for ff_backend_sqlite::Durability {
+    fn from(synchronous: Synchronous) -> Self {
+        match synchronous {
+            Synchronous::Full => Self::Full,
+            Synchronous::Normal => Self::Normal,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,10 +15,23 @@ use ff_core::types::{Kind, Priority, RequirementClass};
 
 use crate::error::{SqlError, unreadable};
 use crate::execution::{UNROUTABLE, lane_of};
-use crate::queries::{NEXT_DUE, NEXT_READY, QUEUE};
+use crate::queries::NEXT_DUE;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
+
+/// The first executions of a queue on a partition, with their records.
+pub(crate) const QUEUE: &str = "\
+    SELECT execution.record FROM ready \
+    JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
+    WHERE ready.partition = $1 AND ready.lane = $2 AND ready.class = $3 AND ready.kind = $4 \
+    ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $5";
+
+/// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
+pub(crate) const NEXT_READY: &str = "\
+    SELECT lane, class, kind, priority, created_at FROM ready \
+    WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
+    ORDER BY lane, class, kind, priority DESC, created_at LIMIT 1";
 
 #[async_trait]
 impl Question for Sweep {

@@ -6,7 +6,7 @@ use crate::StoreLocation;
 
 /// Which index answers which query.
 const ANSWERED_FROM: &[(&str, &str)] = &[
-    ("next_ready", "USING PRIMARY KEY (partition=? AND (lane,kind)>(?,?))"),
+    ("next_ready", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
     ("held_on", "USING PRIMARY KEY (partition=?)"),
     (
         "walk_namespace",
@@ -15,7 +15,6 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("walk_lane", "USING INDEX execution_by_lane (lane=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))"),
     ("next_lane", "USING COVERING INDEX execution_by_lane (lane>?)"),
     ("next_configured_lane", "USING PRIMARY KEY (lane>?)"),
-    ("depth_ready", "USING PRIMARY KEY (partition=? AND lane=?)"),
     ("depth_active", "USING PRIMARY KEY (partition=?)"),
     ("depth_completed", "USING INDEX execution_by_lane (lane=?)"),
     ("ready_on", "USING PRIMARY KEY (partition=?)"),
@@ -57,11 +56,27 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
 
 /// Which indexes answer which query of several tables: a walk of the first, and what it brings along by key.
 const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
-    ("waiting", &["ready USING PRIMARY KEY (partition=? AND lane=? AND kind=?)", ITS_EXECUTION, ITS_FLOW, ITS_PAYLOAD]),
+    (
+        "waiting",
+        &[
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
+            ITS_EXECUTION,
+            ITS_FLOW,
+            ITS_PAYLOAD,
+        ],
+    ),
+    ("queue", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)", ITS_EXECUTION]),
+    (
+        "depth_ready",
+        &[
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class<?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class>?)",
+        ],
+    ),
     (
         "waiting_at",
         &[
-            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority=?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority=?)",
             ITS_EXECUTION,
             ITS_FLOW,
             ITS_PAYLOAD,
@@ -103,15 +118,15 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     (
         "waiting_kinds",
         &[
-            "ready USING PRIMARY KEY (partition=? AND lane=?)",
-            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind>?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind>?)",
         ],
     ),
     (
         "waiting_priorities",
         &[
-            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind=?)",
-            "ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority<?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority<?)",
         ],
     ),
     ("ahead_by_priority", &["ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority>?)"]),

@@ -10,9 +10,12 @@ pub(crate) mod fixture;
 mod record;
 mod recount;
 mod register_class;
+mod requirements;
 mod settle;
 
 pub(crate) use admit::{admit, kept_ms};
 pub use record::{Lane, LaneSettings, LaneState, Share};
 pub(crate) use register_class::check_class;
 pub use register_class::is_unknown_class;
+pub(crate) use requirements::REQUIRED;
+pub use requirements::RoutingRequirements;

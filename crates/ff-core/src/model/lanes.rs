@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::Model;
+use crate::backend::ReadyLane;
 use crate::index::Index;
-use crate::lane::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs};
+use crate::lane::contracts::{
+    Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListQueueArgs, QueuedExecution,
+    WorkQueue,
+};
+use crate::lease::contracts::Head;
 use crate::types::{ExecutionId, LaneId, TimestampMs};
 
 impl Model {
@@ -31,6 +36,39 @@ impl Model {
             fill.look(self.lane_info(key), is_configured(key));
         }
         fill.into_page()
+    }
+
+    /// The first waiting execution of each queue on a partition: of each lane, kind and requirement class.
+    pub fn ready(&self, partition: u16) -> Vec<ReadyLane> {
+        let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
+        here.filter_map(|((_, index), members)| match index {
+            Index::LaneEligibleKind(lane, kind, class) => {
+                let best = self.executions.get(&members.first()?.1)?;
+                let head = Head::new(best.priority, best.created_at);
+                Some(ReadyLane { lane: lane.clone(), kind: kind.clone(), class: class.clone(), head })
+            }
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// The queues of a partition of which something is blocked because no live worker meets its requirements.
+    pub fn unroutable(&self, partition: u16) -> Vec<WorkQueue> {
+        let here = self.indexes.keys().filter(|(of, _)| *of == partition);
+        let queues = here.filter_map(|(_, index)| match index {
+            Index::LaneUnroutable(lane, kind, class) => {
+                Some(WorkQueue { lane: lane.clone(), kind: kind.clone(), class: class.clone() })
+            }
+            _ => None,
+        });
+        queues.collect()
+    }
+
+    /// The first executions of a queue.
+    pub fn queue(&self, args: &ListQueueArgs) -> Vec<QueuedExecution> {
+        let index = (args.partition, args.index());
+        let first = self.indexes.get(&index).into_iter().flatten().take(args.limit);
+        first.filter_map(|(_, id)| Some(QueuedExecution::of(self.executions.get(id)?))).collect()
     }
 
     fn depths(&self, key: &LaneId) -> Depths {

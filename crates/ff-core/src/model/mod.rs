@@ -19,7 +19,6 @@ use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use crate::api_key::ApiKey;
-use crate::backend::ReadyLane;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::event::{EventCursor, EventsPart};
@@ -29,9 +28,7 @@ use crate::flow::{Edge, Flow, FlowEvent};
 use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, streamed, worker_hints};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
-use crate::lane::contracts::{ListQueueArgs, QueuedExecution, WorkQueue};
 use crate::lease::LeaseEvent;
-use crate::lease::contracts::Head;
 use crate::limits;
 use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
@@ -334,39 +331,6 @@ impl Model {
         let mut places: Vec<_> = places.filter(|place| args.reaches(*place)).collect();
         places.sort_unstable_by_key(|place| Reverse(*place));
         places.into_iter().filter_map(|place| self.executions.get(&place.execution_id))
-    }
-
-    /// The first waiting execution of each queue on a partition: of each lane, kind and requirement class.
-    pub fn ready(&self, partition: u16) -> Vec<ReadyLane> {
-        let here = self.indexes.iter().filter(|((of, _), _)| *of == partition);
-        here.filter_map(|((_, index), members)| match index {
-            Index::LaneEligibleKind(lane, kind, class) => {
-                let best = self.executions.get(&members.first()?.1)?;
-                let head = Head::new(best.priority, best.created_at);
-                Some(ReadyLane { lane: lane.clone(), kind: kind.clone(), class: class.clone(), head })
-            }
-            _ => None,
-        })
-        .collect()
-    }
-
-    /// The queues of a partition of which something is blocked because no live worker meets its requirements.
-    pub fn unroutable(&self, partition: u16) -> Vec<WorkQueue> {
-        let here = self.indexes.keys().filter(|(of, _)| *of == partition);
-        let queues = here.filter_map(|(_, index)| match index {
-            Index::LaneUnroutable(lane, kind, class) => {
-                Some(WorkQueue { lane: lane.clone(), kind: kind.clone(), class: class.clone() })
-            }
-            _ => None,
-        });
-        queues.collect()
-    }
-
-    /// The first executions of a queue.
-    pub fn queue(&self, args: &ListQueueArgs) -> Vec<QueuedExecution> {
-        let index = (args.partition, args.index());
-        let first = self.indexes.get(&index).into_iter().flatten().take(args.limit);
-        first.filter_map(|(_, id)| Some(QueuedExecution::of(self.executions.get(id)?))).collect()
     }
 
     /// When the next thing on a partition is due.

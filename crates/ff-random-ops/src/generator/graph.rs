@@ -8,7 +8,7 @@ use ff_core::limits;
 use ff_core::policy::Policy;
 use ff_core::types::LaneId;
 
-use super::Generator;
+use super::{Generator, routed};
 use crate::reference::graph_of;
 use crate::transition::{Link, Node, Pass, Plan, Policies, Submission, Transition};
 
@@ -141,15 +141,17 @@ impl Generator {
             tags: *self.chance.pick(&[0, 0, 2]),
             key: None,
             start: *self.chance.pick(&[Start::Now, Start::Now, Start::Now, Start::After(2_000)]),
-            policy: *self.chance.pick(&[
-                Policies::Default,
-                Policies::Default,
-                Policies::Tight,
-                Policies::None,
-                Policies::None,
-                Policies::Timed,
-                Policies::Routed,
-            ]),
+            policy: routed(
+                job,
+                *self.chance.pick(&[
+                    Policies::Default,
+                    Policies::Default,
+                    Policies::Tight,
+                    Policies::None,
+                    Policies::None,
+                    Policies::Timed,
+                ]),
+            ),
         };
         Node { work, join: Join::AllOf }
     }

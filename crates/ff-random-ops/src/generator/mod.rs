@@ -227,26 +227,20 @@ impl Generator {
             tags: self.usually(&[0, 2], &[limits::TAGS + 1]),
             key: self.maybe(4, &[0, 1, 2]),
             start: self.start(),
-            policy: self.usually(
-                &[
-                    Policies::Default,
-                    Policies::Tight,
-                    Policies::None,
-                    Policies::Timed,
-                    Policies::Timed,
-                    Policies::Choosy,
-                    Policies::Brief,
-                    Policies::Default,
-                    Policies::Tight,
-                    Policies::None,
-                    Policies::Timed,
-                    Policies::Timed,
-                    Policies::Choosy,
-                    Policies::Brief,
-                    Policies::Routed,
-                    Policies::RoutedFar,
-                ],
-                &[Policies::Invalid],
+            policy: routed(
+                job,
+                self.usually(
+                    &[
+                        Policies::Default,
+                        Policies::Tight,
+                        Policies::None,
+                        Policies::Timed,
+                        Policies::Timed,
+                        Policies::Choosy,
+                        Policies::Brief,
+                    ],
+                    &[Policies::Invalid],
+                ),
             ),
         }
     }
@@ -365,4 +359,13 @@ fn is_lost(execution: &Execution) -> bool {
 
 fn finished(phase: &Phase) -> bool {
     matches!(phase, Phase::Finished { .. })
+}
+
+/// Some of the work has requirements. Which it is follows from its number, so that no other choice is another for it.
+pub(super) fn routed(job: u32, policy: Policies) -> Policies {
+    match (policy, job % 4) {
+        (Policies::Choosy | Policies::None, 1) => Policies::Routed,
+        (Policies::Choosy, 3) => Policies::RoutedFar,
+        (policy, _) => policy,
+    }
 }

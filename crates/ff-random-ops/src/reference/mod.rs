@@ -1,36 +1,33 @@
 //! The side that is right: the model, and what a run remembers of it.
 
+mod class;
 mod finish;
 mod flow;
 mod operator;
 mod suspension;
 pub(crate) mod vocabulary;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, CopyLaneArgs, DelayArgs, EventsArgs, FailArgs, ForkArgs,
-    GrantedClaim, NodeSpec, ProgressArgs, PumpArgs, RegisterClassesArgs, RenewArgs, ReplayArgs, RevokeArgs,
-    RotatePartitionArgs, RotateSecretArgs, SubmitArgs, SubmitFlowArgs, Task,
+    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, ForkArgs, GrantedClaim,
+    ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs, SubmitArgs,
+    SubmitFlowArgs, Task,
 };
 use ff_core::due::Due;
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
 use ff_core::event::EventCursor;
 use ff_core::execution::Failure;
-use ff_core::lane::is_unknown_class;
 use ff_core::lease::Fence;
 use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::{Ask, Conditions, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{
-    AttemptId, AttemptIndex, ExecutionId, FlowId, Kid, LaneId, LeaseEpoch, LeaseId, Namespace, RequirementClass,
-    TimestampMs,
-};
+use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, FlowId, Kid, LeaseEpoch, LeaseId, Namespace, TimestampMs};
 use ff_core::view::View;
 use uuid::Uuid;
 
@@ -137,37 +134,6 @@ impl Reference {
         match operation {
             Operation::Claim(args) if taken.limited => self.claim_with_leave(args, nonce).map(Output::Claims),
             _ => Ok(Output::Claims(Claims { claimed, next: taken.next, limited: taken.limited })),
-        }
-    }
-
-    /// Decides and applies one operation. Requirement classes of new work that are not known where it goes are registered first.
-    fn execute_work(&mut self, operation: &Operation, nonce: Nonce) -> Result<(Reply, Vec<Claimed>), Refusal> {
-        let partition = operation.partition(&self.partitions);
-        let answer = self.execute(operation, nonce);
-        if !answer.as_ref().is_err_and(is_unknown_class) {
-            return answer;
-        }
-        for (namespace, lane, class) in self.work_of(operation) {
-            let lane = self.ask(RegisterClassesArgs { namespace, lane, classes: [class].into() }, nonce)?;
-            self.ask(CopyLaneArgs { partition, lane }, nonce)?;
-        }
-        self.execute(operation, nonce)
-    }
-
-    /// The lane and class of the new work of an operation, each once where it has a class.
-    fn work_of(&self, operation: &Operation) -> BTreeSet<(Namespace, LaneId, RequirementClass)> {
-        let nodes = |namespace: &Namespace, nodes: &[NodeSpec]| {
-            let each = nodes.iter().map(|node| (namespace.clone(), node.lane.clone(), node.policy.class()));
-            each.filter(|(.., class)| !class.is_plain()).collect()
-        };
-        match operation {
-            Operation::Submit(args) => [(args.namespace.clone(), args.lane.clone(), args.policy.class())].into(),
-            Operation::StageFlow(args) => nodes(&args.header.namespace, &args.nodes),
-            Operation::GrowFlow(args) => match self.model.flow(&args.flow_id) {
-                Ok(Some(flow)) => nodes(&flow.namespace, &args.nodes),
-                _ => BTreeSet::new(),
-            },
-            _ => BTreeSet::new(),
         }
     }
 

@@ -365,20 +365,6 @@ function index.admit(lane, place, until_ms, id)
   end
 end
 
---- No live worker meets its requirements, or one may again. The queue is put on the list sweeps go by.
-function index.unroute(lane, kind, class, created_at, id)
-  if class then
-    add(keys.unroutable(lane, kind, class), created_at, id)
-    call('SADD', keys.index('lanes'), keys.queue_name(lane, kind, ',' .. class))
-  end
-end
-
-function index.reroute(lane, kind, class, id)
-  if class then
-    remove(keys.unroutable(lane, kind, class), id)
-  end
-end
-
 --- It ended.
 function index.finish(lane, at, id)
   add(keys.lane(lane, 'terminal'), at, id)

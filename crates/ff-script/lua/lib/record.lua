@@ -212,11 +212,11 @@ end
 
 LEAVE['blocked:route'] = function(e)
   admit(e)
-  index.reroute(e.lane, e.core.kind, e.core.class, e.id)
+  route_index.remove(e.lane, e.core.kind, e.core.class, e.id)
 end
 ENTER['blocked:route'] = function(e)
   keep_back(e)
-  index.unroute(e.lane, e.core.kind, e.core.class, e.core.created_at, e.id)
+  route_index.add(e.lane, e.core.kind, e.core.class, e.core.created_at, e.id)
 end
 LEAVE['blocked:quota'], ENTER['blocked:quota'] = admit, keep_back
 LEAVE['blocked:budget'], ENTER['blocked:budget'] = admit, keep_back

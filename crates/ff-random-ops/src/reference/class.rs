@@ -1,0 +1,50 @@
+//! Work of a requirement class that is not known where it goes.
+
+use std::collections::BTreeSet;
+
+use ff_core::contracts::{Claimed, CopyLaneArgs, NodeSpec, RegisterClassesArgs};
+use ff_core::engine_error::Refusal;
+use ff_core::entropy::Nonce;
+use ff_core::lane::is_unknown_class;
+use ff_core::operation::{Operation, Reply};
+use ff_core::types::{LaneId, Namespace, RequirementClass};
+use ff_core::view::View;
+
+use super::Reference;
+
+impl Reference {
+    /// Decides and applies one operation. Requirement classes of new work that are not known where it goes are registered first.
+    pub(super) fn execute_work(
+        &mut self,
+        operation: &Operation,
+        nonce: Nonce,
+    ) -> Result<(Reply, Vec<Claimed>), Refusal> {
+        let partition = operation.partition(&self.partitions);
+        let answer = self.execute(operation, nonce);
+        if !answer.as_ref().is_err_and(is_unknown_class) {
+            return answer;
+        }
+        for (namespace, lane, class) in self.work_of(operation) {
+            let lane = self.ask(RegisterClassesArgs { namespace, lane, classes: [class].into() }, nonce)?;
+            self.ask(CopyLaneArgs { partition, lane }, nonce)?;
+        }
+        self.execute(operation, nonce)
+    }
+
+    /// The lane and class of the new work of an operation, each once where it has a class.
+    fn work_of(&self, operation: &Operation) -> BTreeSet<(Namespace, LaneId, RequirementClass)> {
+        let nodes = |namespace: &Namespace, nodes: &[NodeSpec]| {
+            let each = nodes.iter().map(|node| (namespace.clone(), node.lane.clone(), node.policy.class()));
+            each.filter(|(.., class)| !class.is_plain()).collect()
+        };
+        match operation {
+            Operation::Submit(args) => [(args.namespace.clone(), args.lane.clone(), args.policy.class())].into(),
+            Operation::StageFlow(args) => nodes(&args.header.namespace, &args.nodes),
+            Operation::GrowFlow(args) => match self.model.flow(&args.flow_id) {
+                Ok(Some(flow)) => nodes(&flow.namespace, &args.nodes),
+                _ => BTreeSet::new(),
+            },
+            _ => BTreeSet::new(),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+--- The index of what no live worker can run, by lane, kind and requirement class.
+
+local route_index = {}
+
+--- No live worker meets its requirements. The queue is put on the list sweeps go by.
+function route_index.add(lane, kind, class, created_at, id)
+  if class then
+    index.add(keys.unroutable(lane, kind, class), created_at, id)
+    call('SADD', keys.index('lanes'), keys.queue_name(lane, kind, ',' .. class))
+  end
+end
+
+--- One may again.
+function route_index.remove(lane, kind, class, id)
+  if class then
+    index.remove(keys.unroutable(lane, kind, class), id)
+  end
+end
+
+return route_index
