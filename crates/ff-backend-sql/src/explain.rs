@@ -9,6 +9,7 @@ use ff_core::partition::lane_partition;
 use ff_core::query::DescribeLiveLane;
 use uuid::Uuid;
 
+use crate::error::SqlError;
 use crate::lane::{describe, key_of_lane};
 use crate::queries::LEASES_ON;
 use crate::schema::LANE;
@@ -38,28 +39,12 @@ impl Question for QueueArgs {
         let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
         let settings = known.map(|lane| lane.settings).unwrap_or_default();
         let mut facts = QueueFacts { settings, ..QueueFacts::default() };
-        let (own, most) = (self.execution_id.partition(), || Value::number(AHEAD_MAX + 1));
-        let on_each = || 0..at.partitions.num_flow_partitions;
-        let queue = |partition: u16| {
-            let (lane, class, kind) = (key.as_str(), self.class.as_str(), self.kind.as_str());
-            [partition.into(), lane.into(), class.into(), kind.into(), self.priority.get().into()]
-        };
-        let by_priority = on_each().map(|partition| [&queue(partition)[..], &[most()]].concat()).collect::<Vec<_>>();
-        let by_age = on_each().map(|partition| {
-            let before = if partition == own { self.execution_id.uuid() } else { Uuid::nil() };
-            [&queue(partition)[..], &[self.created_at.into(), Value::Uuid(before), most()]].concat()
-        });
-        let by_age: Vec<_> = by_age.collect();
-        for (sql, parameters) in [(AHEAD_BY_PRIORITY, by_priority), (AHEAD_BY_AGE, by_age)] {
-            for row in reader.query(sql, &parameters).await?.iter().flatten() {
-                let ahead: u64 = row.count(0)?;
-                facts.ahead = (facts.ahead + ahead).min(AHEAD_MAX + 1);
-            }
-        }
+        facts.ahead = ahead_of(reader, &self, key.as_str(), at.partitions.num_flow_partitions).await?;
         if settings.concurrency.is_some() {
             let mut held = Vec::new();
-            let parameters: Vec<_> = on_each().map(|partition| vec![partition.into()]).collect();
-            for (partition, rows) in on_each().zip(reader.query(LEASES_ON, &parameters).await?) {
+            let partitions = 0..at.partitions.num_flow_partitions;
+            let parameters: Vec<_> = partitions.clone().map(|partition| vec![partition.into()]).collect();
+            for (partition, rows) in partitions.zip(reader.query(LEASES_ON, &parameters).await?) {
                 for row in rows.iter().filter(|row| row.text(2).is_ok_and(|lane| lane == key.as_str())) {
                     held.push((row.int(3)?, row.id(0, partition)?));
                 }
@@ -79,4 +64,35 @@ impl Question for DescribeLiveLane {
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LaneInfo> {
         Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, false).await?.0)
     }
+}
+
+/// How many partitions are asked for what is ahead at first. Each time there may be more than was counted, more of them are asked:
+/// a long queue is found to be long on a few partitions, and a short one is counted with few questions.
+const AT_FIRST: u16 = 4;
+
+/// How many executions are to be claimed before one, at most one more than are told.
+async fn ahead_of(reader: &mut dyn Read, one: &QueueArgs, lane: &str, partitions: u16) -> Result<u64, SqlError> {
+    let (mut ahead, mut from, mut asked) = (0, 0, AT_FIRST);
+    while from < partitions && ahead <= AHEAD_MAX {
+        let until = from.saturating_add(asked).min(partitions);
+        let left = || Value::number(AHEAD_MAX + 1 - ahead);
+        let (class, kind) = (one.class.as_str(), one.kind.as_str());
+        let queue =
+            |partition: u16| [partition.into(), lane.into(), class.into(), kind.into(), one.priority.get().into()];
+        let by_priority = (from..until).map(|partition| [&queue(partition)[..], &[left()]].concat());
+        let by_age = (from..until).map(|partition| {
+            let own = partition == one.execution_id.partition();
+            let before = if own { one.execution_id.uuid() } else { Uuid::nil() };
+            [&queue(partition)[..], &[one.created_at.into(), Value::Uuid(before), left()]].concat()
+        });
+        let asked_for = [(AHEAD_BY_PRIORITY, by_priority.collect::<Vec<_>>()), (AHEAD_BY_AGE, by_age.collect())];
+        for (sql, parameters) in asked_for {
+            for row in reader.query(sql, &parameters).await?.iter().flatten() {
+                let counted: u64 = row.count(0)?;
+                ahead += counted;
+            }
+        }
+        (from, asked) = (until, asked.saturating_mul(4));
+    }
+    Ok(ahead.min(AHEAD_MAX + 1))
 }
