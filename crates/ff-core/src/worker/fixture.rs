@@ -34,8 +34,7 @@ pub(super) fn instance() -> WorkerInstanceId {
 pub(crate) fn known_worker() -> Worker {
     let mut workers = WorkerFixture::default();
     workers.ask(registration(), TimestampMs(0)).unwrap();
-    let known = workers.model.workers().next().unwrap().clone();
-    known
+    workers.model.workers().next().unwrap().clone()
 }
 
 pub(super) fn registration() -> RegisterWorkerArgs {
