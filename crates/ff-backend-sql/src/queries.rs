@@ -1,6 +1,7 @@
 //! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
 //! brings along found by key; only what the doctor asks goes through all keys.
 
+use crate::quota::{QUOTA_NAMESPACES, QUOTA_ROWS};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
@@ -102,6 +103,8 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("step_sizes_after", STEP_SIZES_AFTER),
     ("steps_to", STEPS_TO),
     ("steps_on", STEPS_ON),
+    ("quota_rows", QUOTA_ROWS),
+    ("quota_namespaces", QUOTA_NAMESPACES),
     ("leases_of", LEASES_OF),
     ("surplus_leases", SURPLUS_LEASES),
     ("executions_on", EXECUTIONS_ON),

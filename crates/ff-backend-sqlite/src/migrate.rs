@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_api_keys.sql"),
     include_str!("../migrations/0006_streams.sql"),
     include_str!("../migrations/0007_steps.sql"),
+    include_str!("../migrations/0008_quotas.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

@@ -30,6 +30,7 @@ mod link;
 mod newest;
 mod options;
 mod probe;
+mod quota;
 mod reconcile;
 mod secrets;
 mod signal;

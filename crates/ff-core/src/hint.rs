@@ -11,7 +11,10 @@ use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
-use crate::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, TimestampMs, WorkerInstanceId};
+use crate::quota::{QuotaRowName, QuotaSlot, QuotaWrites};
+use crate::types::{
+    EngineId, ExecutionId, FlowId, Kind, LaneId, LeaseEpoch, QuotaPolicyId, TimestampMs, WorkerInstanceId,
+};
 
 /// Something a waiting part of the system wants to know at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,11 @@ pub enum Hint {
     Due { partition: u16, at: TimestampMs },
     /// One execution less of a lane with a limit is held on a partition: another may start, on any partition.
     LaneFreed { partition: u16, lane: LaneId },
+    /// A lease that had slots of quota policies has ended. It is `shared` when every engine of the store hears of it, so that
+    /// only the one that owns the partition gives them back.
+    SlotsFreed { execution_id: ExecutionId, epoch: LeaseEpoch, slots: Vec<QuotaSlot>, shared: bool },
+    /// A quota policy was defined anew, or is gone.
+    QuotaDefined { policy_id: QuotaPolicyId },
     /// A holder lost its lease.
     LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
     /// A partition's feed of delivered signals has grown.
@@ -80,6 +88,13 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     {
         hints.push(Hint::LaneFreed { partition, lane: after.lane_key() });
     }
+    if let Some(Phase::Running { lease }) = was
+        && !lease.slots.is_empty()
+        && !matches!(&after.phase, Phase::Running { lease: now } if now.fence == lease.fence)
+    {
+        let (epoch, slots) = (lease.fence.lease_epoch, lease.slots.clone());
+        hints.push(Hint::SlotsFreed { execution_id: after.id, epoch, slots, shared: false });
+    }
     let stage = |of: &Execution| (of.attempts_made, matches!(of.attempt, AttemptSlot::Open(_)), of.is_finished());
     if before.is_some_and(|before| before.streamed && stage(before) != stage(after)) {
         hints.push(Hint::StreamMoved { execution_id: after.id });
@@ -103,6 +118,12 @@ pub fn lane_hints(
     let key = after.key();
     let waiting = ready.into_iter().filter(|ready| opened && ready.lane == key);
     waiting.map(|ReadyLane { lane, kind, head }| Hint::Ready { partition, lane, kind, head }).collect()
+}
+
+/// The hints of what is written of quotas.
+pub fn quota_hints(writes: &QuotaWrites) -> impl Iterator<Item = Hint> {
+    let defined = writes.rows.iter().filter(|(_, name, _)| *name == QuotaRowName::Policy);
+    defined.map(|(policy_id, ..)| Hint::QuotaDefined { policy_id: *policy_id })
 }
 
 /// The hints for readers of the deliveries feed.

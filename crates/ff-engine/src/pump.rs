@@ -10,12 +10,14 @@ use ff_core::backend::{Answer, EngineStore, PartitionStatus, ReadyLane};
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
 use crate::membership::Membership;
 use crate::pump_lag::PumpLag;
+use crate::quota_keeper::{OwnedPartitions, QuotaNews};
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
 
@@ -63,6 +65,14 @@ pub(crate) struct Pump {
     failures: usize,
     pump_lag: PumpLag,
     backoff: Backoff,
+    /// Who gives slots of quotas back.
+    quotas: QuotaDesk,
+}
+
+/// Where the pump tells of slots that are free, and which partitions it acts for.
+pub(crate) struct QuotaDesk {
+    pub(crate) news: mpsc::UnboundedSender<QuotaNews>,
+    pub(crate) owned: watch::Sender<OwnedPartitions>,
 }
 
 /// A sleep until a time of the store's clock.
@@ -78,7 +88,7 @@ struct IdlePump {
 }
 
 impl Pump {
-    pub(crate) fn new(store: Arc<dyn EngineStore>, engine_id: EngineId, pump_lag: PumpLag) -> Self {
+    pub(crate) fn new(store: Arc<dyn EngineStore>, engine_id: EngineId, pump_lag: PumpLag, quotas: QuotaDesk) -> Self {
         Self {
             hint_stream: HintStream::of(&*store),
             sweeper: Sweeper::periodic(store.clone()),
@@ -95,6 +105,7 @@ impl Pump {
             failures: 0,
             pump_lag,
             backoff: Backoff::default(),
+            quotas,
         }
     }
 
@@ -249,6 +260,7 @@ impl Pump {
         let Some(owned) = self.membership.as_ref().map(Membership::owned) else { return };
         self.agenda.retain(&owned);
         self.fruitless.retain(|partition, _| owned.contains(partition));
+        self.quotas.owned.send_replace(Some(owned.clone()));
         self.sweeper.take_over(owned);
     }
 
@@ -276,6 +288,12 @@ impl Pump {
                 }
             }
             Hint::Missed => self.sweeper.everything(),
+            Hint::SlotsFreed { execution_id, epoch, slots, shared } => {
+                if !shared || self.sweeper.is_responsible_for(execution_id.partition()) {
+                    self.tell_quotas(QuotaNews::Freed { execution_id, epoch, slots });
+                }
+            }
+            Hint::QuotaDefined { .. } => self.tell_quotas(QuotaNews::Defined),
             Hint::Ready { .. }
             | Hint::LaneFreed { .. }
             | Hint::LeaseLost { .. }
@@ -286,5 +304,10 @@ impl Pump {
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}
         }
+    }
+
+    fn tell_quotas(&self, news: QuotaNews) {
+        // The keeper lives as long as the pump; when both stop, slots are found by the next engine.
+        self.quotas.news.send(news).ok();
     }
 }

@@ -85,6 +85,8 @@ impl Listener {
             | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
             | Hint::EngineSeen { .. }
+            | Hint::SlotsFreed { .. }
+            | Hint::QuotaDefined { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

@@ -269,7 +269,12 @@ impl Notices {
                 self.flow_ends.wake_all();
                 self.flow_events.wake_all();
             }
-            Hint::Ready { .. } | Hint::Due { .. } | Hint::LaneFreed { .. } | Hint::EngineSeen { .. } => {}
+            Hint::Ready { .. }
+            | Hint::Due { .. }
+            | Hint::LaneFreed { .. }
+            | Hint::SlotsFreed { .. }
+            | Hint::QuotaDefined { .. }
+            | Hint::EngineSeen { .. } => {}
         }
     }
 }
