@@ -14,6 +14,7 @@ mod lane;
 mod lease;
 mod object;
 mod problem;
+mod quota;
 mod redacted;
 mod route;
 #[cfg(feature = "schema")]
@@ -43,6 +44,7 @@ pub use lease::{
 };
 pub use object::{Strict, object};
 pub use problem::Problem;
+pub use quota::{DeleteQuota, PutQuota};
 pub use redacted::Redacted;
 pub use route::*;
 pub use signal::{Deliver, ReceivedSignal};

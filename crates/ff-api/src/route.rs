@@ -176,6 +176,10 @@ macro_rules! routes {
             get  "/v1/lanes/{lane}"                                       READ      lane::describe;
             get  "/v1/lanes/{lane}/explain"                               READ      lane::explain;
             post "/v1/lanes/{lane}"                                       OPERATE   lane::configure;
+            get  "/v1/quotas"                                             READ      quota::list;
+            get  "/v1/quotas/{quota}"                                     READ      quota::describe;
+            post "/v1/quotas/{quota}"                                     OPERATE   quota::put;
+            post "/v1/quotas/{quota}/delete"                              OPERATE   quota::delete;
             get  "/v1/events"                                             OPERATE   event::list;
             get  "/v1/workers"                                            OPERATE   worker::list;
             post "/v1/worker/batch"                                       WORK      lease::batch;

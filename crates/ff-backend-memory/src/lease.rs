@@ -20,5 +20,5 @@ pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
         Ok(Claimed { task, payload, signals, inputs, steps })
     };
     let claimed = taken.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?;
-    Ok(Claims { claimed, next: taken.next, limited: taken.limited })
+    Ok(Claims { claimed, next: taken.next, limited: taken.limited, admissions: taken.admissions })
 }

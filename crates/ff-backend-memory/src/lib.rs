@@ -10,6 +10,7 @@ mod flow;
 mod hints;
 mod lane;
 mod lease;
+mod quota;
 mod signal;
 mod step;
 mod stream;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use ff_core::backend::{Answer, Pending, Perform};
 use ff_core::clock::{Clock, MonotonicClock, SystemClock};
-use ff_core::contracts::{GrantedClaim, GrantedClaims};
+use ff_core::contracts::{AdmittedClaim, AdmittedClaims, GrantedClaim, GrantedClaims};
 use ff_core::engine_error::EngineError;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::model::Model;
@@ -74,6 +75,9 @@ impl MemoryBackend {
             Reply::ClaimDecision(taken) => Reply::Claimed(claims(&model, taken)?),
             Reply::ClaimGranted(GrantedClaim { taken, count }) => {
                 Reply::GrantClaimed(GrantedClaims { claims: claims(&model, taken)?, count })
+            }
+            Reply::ClaimAdmitted(AdmittedClaim { taken, count, running }) => {
+                Reply::AdmittedClaimed(AdmittedClaims { claims: claims(&model, taken)?, count, running })
             }
             complete => complete,
         })

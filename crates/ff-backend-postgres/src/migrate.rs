@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007_streams.sql"),
     include_str!("../migrations/0008_steps.sql"),
     include_str!("../migrations/0009_requirement_classes.sql"),
+    include_str!("../migrations/0010_quotas.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

@@ -10,6 +10,7 @@ use crate::flow::queries::{
     EDGES_AFTER, EDGES_IN, EDGES_INTO, EDGES_OUT, FLOW_EVENTS_FROM, FLOW_KEYS_OF, FLOWS_ON, LIST_FLOWS, MEMBERS_AFTER,
     MEMBERS_FROM,
 };
+use crate::quota::{QUOTA_NAMESPACES, QUOTA_ROWS};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
@@ -104,6 +105,8 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("step_sizes_after", STEP_SIZES_AFTER),
     ("steps_to", STEPS_TO),
     ("steps_on", STEPS_ON),
+    ("quota_rows", QUOTA_ROWS),
+    ("quota_namespaces", QUOTA_NAMESPACES),
     ("leases_of", LEASES_OF),
     ("surplus_leases", SURPLUS_LEASES),
     ("executions_on", EXECUTIONS_ON),

@@ -30,6 +30,8 @@ pub static TABLES: &[&Table] = &[
     &FLOW_KEY,
     &TAG,
     &LANE,
+    &QUOTA_SET,
+    &QUOTA_ROW,
     &WORKER,
     &FEED,
     &EVENT,
@@ -255,6 +257,20 @@ pub static TAG: Table = Table {
 /// Configured lanes, as each partition knows them.
 pub static LANE: Table =
     Table { name: "lane", key: 2, columns: &[Column::text("lane"), Column::int("partition"), Column::text("record")] };
+
+/// The quota policies of namespaces, as each partition knows them.
+pub static QUOTA_SET: Table = Table {
+    name: "quota_set",
+    key: 2,
+    columns: &[Column::text("namespace"), Column::int("partition"), Column::text("record")],
+};
+
+/// What is used of quota policies. A row is found by its name, which says what it is.
+pub static QUOTA_ROW: Table = Table {
+    name: "quota_row",
+    key: 2,
+    columns: &[Column::uuid("policy_id"), Column::text("name"), Column::text("record")],
+};
 
 /// Worker instances that are known.
 pub static WORKER: Table = Table {

@@ -106,6 +106,8 @@ pub struct TransactionContext {
     pub is_followed: bool,
     /// Whether any lane may be configured on them.
     pub has_lanes: bool,
+    /// Whether any quota policy may be known to them.
+    pub has_quotas: bool,
     /// Identifies the period during which the session keeps the locks of partitions beyond a transaction; none when it
     /// does not. During it, no other session writes to the partitions of its transactions.
     pub lock_session: Option<u64>,

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use ff_backend_sql::{Announcer, Question, QueuedOperation, ReadContext, WriterCache, execute};
 use ff_core::backend::EngineStore;
 use ff_core::clock::{Clock, ManualClock, MonotonicClock};
-use ff_core::contracts::{ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, SubmitArgs};
+use ff_core::contracts::{
+    AdmittedClaim, AdmittedClaims, ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, SubmitArgs,
+};
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
 use ff_core::operation::{Ask, Operation, Reply};
@@ -117,11 +119,15 @@ fn claimed(reply: Reply) -> (Reply, Vec<Claimed>) {
         tasks: claims.claimed.iter().map(|claimed| claimed.task.clone()).collect(),
         next: claims.next,
         limited: claims.limited,
+        admissions: claims.admissions.clone(),
     };
     match reply {
         Reply::Claimed(claims) => (Reply::ClaimDecision(taken(&claims)), claims.claimed),
         Reply::GrantClaimed(GrantedClaims { claims, count }) => {
             (Reply::ClaimGranted(GrantedClaim { taken: taken(&claims), count }), claims.claimed)
+        }
+        Reply::AdmittedClaimed(AdmittedClaims { claims, count, running }) => {
+            (Reply::ClaimAdmitted(AdmittedClaim { taken: taken(&claims), count, running }), claims.claimed)
         }
         other => (other, Vec::new()),
     }

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_streams.sql"),
     include_str!("../migrations/0007_steps.sql"),
     include_str!("../migrations/0008_requirement_classes.sql"),
+    include_str!("../migrations/0009_quotas.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

@@ -94,7 +94,13 @@ impl Session for WriterSession {
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
         // It is kept in mind which lanes and feeds there are, so nothing is gained by asking first.
-        Ok(TransactionContext { now: self.now, is_followed: true, has_lanes: true, lock_session: None })
+        Ok(TransactionContext {
+            now: self.now,
+            is_followed: true,
+            has_lanes: true,
+            has_quotas: true,
+            lock_session: None,
+        })
     }
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {

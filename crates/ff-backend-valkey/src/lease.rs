@@ -1,8 +1,11 @@
 //! The domain of leases, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{ClaimArgs, Claims, GrantedClaimArgs, GrantedClaims, RenewArgs, Renewed, RevokeArgs, Revoked};
-use ff_script::lease::{ff_claim_execution, ff_claim_granted, ff_renew_lease, ff_revoke_lease};
+use ff_core::contracts::{
+    AdmittedClaimArgs, AdmittedClaims, ClaimArgs, Claims, GrantedClaimArgs, GrantedClaims, RenewArgs, Renewed,
+    RevokeArgs, Revoked,
+};
+use ff_script::lease::{ff_claim_admitted, ff_claim_execution, ff_claim_granted, ff_renew_lease, ff_revoke_lease};
 
 use crate::ValkeyBackend;
 use crate::backend::functions;
@@ -17,6 +20,12 @@ impl Handle<ClaimArgs, Claims> for ValkeyBackend {
 functions! {
     RenewArgs => Renewed: |store, args| ff_renew_lease(&*store.calls, args);
     RevokeArgs => Revoked: |store, args| ff_revoke_lease(&*store.calls, args);
+}
+
+impl Handle<AdmittedClaimArgs, AdmittedClaims> for ValkeyBackend {
+    async fn handle(&self, args: AdmittedClaimArgs) -> Answer<AdmittedClaims> {
+        Ok(ff_claim_admitted(&*self.calls, args, &self.entropy.nonce()).await?)
+    }
 }
 
 impl Handle<GrantedClaimArgs, GrantedClaims> for ValkeyBackend {

@@ -31,6 +31,7 @@ mod link;
 mod newest;
 mod options;
 mod probe;
+mod quota;
 mod reconcile;
 mod secrets;
 mod signal;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
-    SubmitFlowArgs, Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas,
+    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::hint::{Hint, Hints};
@@ -15,6 +15,7 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
+use ff_core::quota::QuotaPolicy;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, LaneId, Namespace};
 use ff_sdk::Waitpoint;
@@ -168,6 +169,22 @@ impl EngineBackend for Metered<dyn EngineBackend> {
 
     async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
         self.inner.configure_lane(args).await
+    }
+
+    async fn put_quota(&self, args: PutQuotaArgs) -> Answer<QuotaPolicy> {
+        self.inner.put_quota(args).await
+    }
+
+    async fn delete_quota(&self, quota: QuotaRef) -> Answer<QuotaDeleted> {
+        self.inner.delete_quota(quota).await
+    }
+
+    async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
+        self.inner.list_quotas(namespace).await
+    }
+
+    async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo> {
+        self.inner.describe_quota(quota).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

@@ -59,6 +59,7 @@ commands! { run(settings, typed):
     #[command(flatten)]
     Adjust(settings),
     Lanes(settings),
+    Quotas(settings),
     Workers(settings),
     Events(settings),
     Watch(settings),

@@ -14,6 +14,7 @@ mod flow;
 mod lane;
 mod lease;
 mod prelude;
+mod quota;
 mod refused;
 mod signal;
 mod step;

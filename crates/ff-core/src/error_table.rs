@@ -110,6 +110,9 @@ error_table! {
     InvariantViolation "invariant_violation" Bug 500 "Two records that must agree do not; nothing was changed.";
     Corruption "corruption" Bug 500 "The store holds something that cannot be read.";
     Internal "internal" Bug 500 "The server has a defect; its log says more.";
+    // Quotas.
+    QuotaPolicyNotFound "quota_policy_not_found" Terminal 404 "There is no quota policy of this name.";
+    InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
 
     // Coming domains. Nothing raises these codes yet; a code moves to its domain above with the first rule that does.
     // Admission.
@@ -141,8 +144,6 @@ error_table! {
     BudgetOverrideNotAllowed "budget_override_not_allowed" Terminal 403 "The caller may not go past this budget.";
     OkAlreadyApplied "ok_already_applied" Informational 409 "This usage report has already been counted.";
     // Quotas.
-    QuotaPolicyNotFound "quota_policy_not_found" Terminal 404 "There is no quota policy with this id.";
-    InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
     QuotaAttachConflict "quota_attach_conflict" Terminal 409
         "The quota policy is already attached in a way that rules this out.";
     ConcurrencyLimitExceeded "concurrency_limit_exceeded" Retryable 429 "Every slot of this quota is taken for now.";

@@ -11,7 +11,11 @@ use crate::execution::{AttemptSlot, Execution, Phase};
 use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
-use crate::types::{EngineId, ExecutionId, FlowId, Kind, LaneId, RequirementClass, TimestampMs, WorkerInstanceId};
+use crate::quota::{QuotaRowName, QuotaSlot, QuotaWrites};
+use crate::types::{
+    EngineId, ExecutionId, FlowId, Kind, LaneId, LeaseEpoch, QuotaPolicyId, RequirementClass, TimestampMs,
+    WorkerInstanceId,
+};
 use crate::worker::Worker;
 
 /// Something a waiting part of the system wants to know at once.
@@ -23,6 +27,11 @@ pub enum Hint {
     Due { partition: u16, at: TimestampMs },
     /// One execution less of a lane with a limit is held on a partition: another may start, on any partition.
     LaneFreed { partition: u16, lane: LaneId },
+    /// A lease that had slots of quota policies has ended. It is `shared` when every engine of the store hears of it, so that
+    /// only the one that owns the partition gives them back.
+    SlotsFreed { execution_id: ExecutionId, epoch: LeaseEpoch, slots: Vec<QuotaSlot>, shared: bool },
+    /// A quota policy was defined anew, or is gone.
+    QuotaDefined { policy_id: QuotaPolicyId },
     /// A holder lost its lease.
     LeaseLost { worker_instance_id: WorkerInstanceId, lost: LeaseLost },
     /// A partition's feed of delivered signals has grown.
@@ -84,6 +93,13 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     {
         hints.push(Hint::LaneFreed { partition, lane: after.lane_key() });
     }
+    if let Some(Phase::Running { lease }) = was
+        && !lease.slots.is_empty()
+        && !matches!(&after.phase, Phase::Running { lease: now } if now.fence == lease.fence)
+    {
+        let (epoch, slots) = (lease.fence.lease_epoch, lease.slots.clone());
+        hints.push(Hint::SlotsFreed { execution_id: after.id, epoch, slots, shared: false });
+    }
     let stage = |of: &Execution| (of.attempts_made, matches!(of.attempt, AttemptSlot::Open(_)), of.is_finished());
     if before.is_some_and(|before| before.streamed && stage(before) != stage(after)) {
         hints.push(Hint::StreamMoved { execution_id: after.id });
@@ -116,6 +132,12 @@ pub fn worker_hints(before: Option<&Worker>, after: &Worker) -> Option<Hint> {
     };
     let is_new = || before.map(offers) != Some(offers(after));
     (!after.capabilities.is_empty() && is_new()).then_some(Hint::WorkersChanged)
+}
+
+/// The hints of what is written of quotas.
+pub fn quota_hints(writes: &QuotaWrites) -> impl Iterator<Item = Hint> {
+    let defined = writes.rows.iter().filter(|(_, name, _)| *name == QuotaRowName::Policy);
+    defined.map(|(policy_id, ..)| Hint::QuotaDefined { policy_id: *policy_id })
 }
 
 /// The hints for readers of the deliveries feed.

@@ -33,6 +33,7 @@ pub mod partition;
 pub mod payload;
 pub mod policy;
 pub mod query;
+pub mod quota;
 #[cfg(test)]
 mod samples;
 #[cfg(feature = "schema")]

@@ -59,6 +59,24 @@ pub const AGEING_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
 /// Different priorities within a queue that a claim weighs against age; those below the highest so many wait.
 pub const AGEING_PRIORITIES: usize = 100;
 
+/// Quota policies of one namespace.
+pub const QUOTAS: usize = 256;
+/// The most a quota policy may allow, in a window or at once.
+pub const QUOTA_LIMIT_MAX: u64 = 1_000_000;
+/// The shortest and the longest window of a quota policy: a tenth of a second and 31 days.
+pub const QUOTA_WINDOW_MIN_MS: u64 = 100;
+pub const QUOTA_WINDOW_MAX_MS: u64 = 31 * 24 * 60 * 60 * 1_000;
+/// How long what a quota policy reserved for a claim stays reserved while no lease comes of it.
+pub const QUOTA_RESERVED_MS: u64 = 10_000;
+/// Executions one call asks a quota policy about, and rows of one kind it looks at under one key.
+pub const QUOTA_STEP: usize = 64;
+/// Slots of a quota policy that one call gives back.
+pub const QUOTA_SETTLE: usize = 256;
+/// Keys of a quota policy that are told of.
+pub const QUOTA_KEYS_TOLD: usize = 100;
+/// How often slots are held against the leases they are for.
+pub const QUOTA_RECONCILE_MS: u64 = 30_000;
+
 /// The highest priority. Beyond it a priority and a time no longer fit one exact score.
 pub const PRIORITY_MAX: u16 = 9_000;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::crc16::crc16;
 use crate::engine_error::{Code, Refusal};
-use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, QuotaPolicyId, WorkerInstanceId};
+use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 /// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +113,16 @@ pub fn key_partition(id: &KeyId, config: &PartitionConfig) -> u16 {
 /// The partition a budget lives on.
 pub fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> Partition {
     Partition::new(PartitionFamily::Budget, crc16(id.as_uuid().as_bytes()) % config.num_budget_partitions)
+}
+
+/// The home of a namespace: where its quota policies are decided.
+pub fn namespace_partition(namespace: &Namespace, config: &PartitionConfig) -> u16 {
+    crc16(namespace.as_str().as_bytes()) % config.num_flow_partitions
+}
+
+/// Where what concerns a quota policy is put in an order, on stores that keep quotas on the partitions of flows.
+pub fn quota_home(id: &QuotaPolicyId, config: &PartitionConfig) -> u16 {
+    crc16(id.as_uuid().as_bytes()) % config.num_flow_partitions
 }
 
 /// The partition a quota lives on.

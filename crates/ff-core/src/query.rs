@@ -15,6 +15,8 @@ use crate::flow::contracts::{
 use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs, ListQueueArgs, QueuedExecution};
 use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
+use crate::quota::QuotaSet;
+use crate::quota::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use crate::snapshot::Snapshot;
 use crate::step::contracts::{ListStepsArgs, StepsPage};
@@ -100,6 +102,15 @@ macro_rules! queries {
                 snapshot(partition: u16) -> Snapshot = Snapshot(TakeSnapshot): TakeSnapshot { partition };
                 /// Worker instances that may be gone; sweeping one decides.
                 sweepable_workers() -> Vec<WorkerInstanceId> = SweepableWorkers(ListSweepableWorkers): ListSweepableWorkers;
+                /// The quota policies of a namespace, as its home has them.
+                quota_set(namespace: &Namespace) -> QuotaSet = QuotaSet(ReadQuotaSet):
+                    ReadQuotaSet { namespace: namespace.clone() };
+                /// Every quota policy of every namespace.
+                all_quotas() -> Quotas = AllQuotas(ListAllQuotas): ListAllQuotas;
+                /// The values of a quota policy's key that are in use.
+                quota_keys(args: QuotaKeysArgs) -> QuotaKeysPage = QuotaKeys(QuotaKeysArgs): args;
+                /// The slots of a quota policy that are held.
+                quota_slots(args: QuotaSlotsArgs) -> QuotaSlotsPage = QuotaSlots(QuotaSlotsArgs): args;
                 /// A key with its hash, to check the one a caller presents.
                 find_key(id: &KeyId) -> Option<ApiKey> = FindKey(FindKey): FindKey { key_id: id.clone() };
                 /// The secrets tokens of a partition are signed under, for a server that signs or judges something itself. Every
@@ -237,6 +248,8 @@ questions! {
     NamespaceOfFlow { flow_id: FlowId }
     /// Has a flow ended, and how?
     EndOfFlow { flow_id: FlowId }
+    /// Which quota policies has a namespace?
+    ReadQuotaSet { namespace: Namespace }
     /// One key with its hash.
     FindKey { key_id: KeyId }
     /// Under which secrets are tokens of a partition signed?
@@ -272,11 +285,15 @@ checks! {
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>
         ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
-        FlowEventsArgs, EventsArgs, ListKeysArgs;
+        FlowEventsArgs, EventsArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs;
     |_query, _partitions| Ok(()) =>
         DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
-        NamespaceOfFlow, EndOfFlow;
+        NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas;
 }
+
+/// Which quota policies are there at all?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListAllQuotas;
 
 /// What time is it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,14 +18,15 @@ use crate::lease::{Fence, Holder};
 use crate::operation::{Command, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
+use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use crate::signal::SignalKeyEntry;
 use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, TimestampMs,
-    WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QuotaPolicyId,
+    TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use crate::worker::Worker;
@@ -175,6 +176,14 @@ impl View for RecordSet {
 
     fn active(&self, _: u16, _: &LaneId) -> Result<u32, Miss> {
         Ok(0)
+    }
+
+    fn quotas(&self, _: u16, _: &Namespace) -> Result<Option<&QuotaSet>, Miss> {
+        Ok(None)
+    }
+
+    fn quota_row(&self, _: &QuotaPolicyId, _: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
+        Ok(None)
     }
 
     fn worker(&self, _: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {

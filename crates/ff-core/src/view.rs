@@ -9,14 +9,15 @@ use crate::execution::Execution;
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
 use crate::payload::Payload;
+use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use crate::signal::SignalKeyEntry;
 use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, RequirementClass,
-    TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QuotaPolicyId,
+    RequirementClass, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -80,6 +81,12 @@ pub trait View {
 
     /// How many executions of a lane are held on a partition.
     fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss>;
+
+    /// The quota policies of a namespace, as a partition knows them; none when it never had one.
+    fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss>;
+
+    /// A row at the home of a quota policy.
+    fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss>;
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
 
@@ -165,6 +172,8 @@ pub enum Miss {
     DueFlows(DueQuery),
     Lane(u16, LaneId),
     Active(u16, LaneId),
+    Quotas(u16, Namespace),
+    QuotaRow(QuotaPolicyId, QuotaRowName),
     Worker(WorkerInstanceId),
     ApiKey(KeyId),
     Feed(u16),

@@ -1,7 +1,14 @@
 //! The doctor: checks every partition of a live store, one after the other.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::QuotaSlotsArgs;
 use ff_core::doctor::{self, Finding};
+use ff_core::execution::Phase;
+use ff_core::limits;
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{ExecutionId, LeaseEpoch, QuotaPolicyId};
 
 /// The findings of one check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +37,49 @@ pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answe
     let snapshot = store.snapshot(partition).await?;
     // Read after the snapshot, so that no time in the snapshot is later.
     let now = store.now().await?;
-    let findings = doctor::examine(&snapshot, partition, now);
+    let mut findings = doctor::examine(&snapshot, partition, now);
+    findings.extend(unreserved(store, &snapshot).await?);
     Ok(Examination { partitions: 1, executions: snapshot.executions.len(), findings })
+}
+
+/// I14: every slot of a quota that a lease has is held at the home of its policy.
+async fn unreserved(store: &dyn EngineStore, snapshot: &Snapshot) -> Answer<Vec<Finding>> {
+    let mut needed = BTreeMap::<QuotaPolicyId, Vec<(&str, ExecutionId, LeaseEpoch)>>::new();
+    for (id, execution) in &snapshot.executions {
+        let Phase::Running { lease } = &execution.phase else { continue };
+        for slot in &lease.slots {
+            needed.entry(slot.policy_id).or_default().push((&slot.key, *id, lease.fence.lease_epoch));
+        }
+    }
+    let mut findings = Vec::new();
+    for (policy_id, needed) in needed {
+        let held = held_slots(store, policy_id).await?;
+        for (key, id, epoch) in needed {
+            if held.contains(&(key.to_owned(), id, epoch)) {
+                continue;
+            }
+            // It may have ended since the snapshot was taken.
+            let lease = store.describe(&id).await.ok().and_then(|info| info.lease);
+            if lease.is_some_and(|lease| lease.lease_epoch == epoch) {
+                let what = format!("runs without a slot of the quota {policy_id}");
+                findings.push(Finding { invariant: "I14", about: id.to_string(), what });
+            }
+        }
+    }
+    Ok(findings)
+}
+
+async fn held_slots(
+    store: &dyn EngineStore,
+    policy_id: QuotaPolicyId,
+) -> Answer<BTreeSet<(String, ExecutionId, LeaseEpoch)>> {
+    let (mut held, mut after) = (BTreeSet::new(), None);
+    loop {
+        let page = store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::PAGE }).await?;
+        held.extend(page.slots.into_iter().map(|slot| (slot.key, slot.execution_id, slot.epoch)));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok(held),
+        }
+    }
 }

@@ -1,17 +1,20 @@
 //! The engine: the background tasks that fire due work on a store.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ff_core::backend::EngineStore;
 use ff_core::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::pump::Pump;
+use crate::pump::{Pump, QuotaChannels};
 use crate::pump_lag::PumpLag;
+use crate::quota_keeper::QuotaKeeper;
 use crate::reap_workers::reap_workers;
 use crate::routing::{Routing, RoutingNews};
 
@@ -37,6 +40,7 @@ pub struct Engine {
     running: DropGuard,
     pump: JoinHandle<()>,
     pump_lag: PumpLag,
+    quota_corrections: Arc<AtomicU64>,
 }
 
 /// How an engine acts.
@@ -68,15 +72,24 @@ impl Engine {
         // Created here rather than in the task, so that no hint sent after this call is missed.
         let pump_lag = PumpLag::default();
         let engine_id = EngineId::new();
-        let news = RoutingNews::default();
-        let pump = Pump::new(store.clone(), engine_id, pump_lag.clone(), news.clone());
-        let routing = Routing::new(store.clone(), news, options.routing_grace);
+        let routing_news = RoutingNews::default();
+        let ((news, heard), (owned, owns)) = (mpsc::unbounded_channel(), watch::channel(None));
+        let quotas = QuotaChannels { news, owned };
+        let pump = Pump::new(store.clone(), engine_id, pump_lag.clone(), routing_news.clone(), quotas);
+        let routing = Routing::new(store.clone(), routing_news, options.routing_grace);
+        let quota_corrections = Arc::new(AtomicU64::new(0));
+        let keeper = QuotaKeeper::new(store.clone(), heard, owns, quota_corrections.clone());
         let pump = tokio::spawn(async move {
-            let all = async { tokio::join!(pump.run(), routing.run(), reap_workers(store.clone())) };
+            let all = async { tokio::join!(pump.run(), routing.run(), reap_workers(store.clone()), keeper.run()) };
             stopped.run_until_cancelled(all).await;
             leave(&*store, engine_id).await;
         });
-        Self { running, pump, pump_lag }
+        Self { running, pump, pump_lag, quota_corrections }
+    }
+
+    /// How many slots of quotas and executions that waited for one this engine had to correct since it started: normally none.
+    pub fn quota_corrections(&self) -> u64 {
+        self.quota_corrections.load(Ordering::Relaxed)
     }
 
     /// How long the oldest due work has been waiting for the pump, by the store's clock.

@@ -11,12 +11,14 @@ use ff_core::contracts::WorkQueue;
 use ff_core::due::Pumped;
 use ff_core::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::agenda::Agenda;
 use crate::membership::Membership;
 use crate::pump_lag::PumpLag;
+use crate::quota_keeper::{OwnedPartitions, QuotaNews};
 use crate::routing::RoutingNews;
 use crate::sweep::alarm;
 use crate::{Backoff, HintStream, Sweeper};
@@ -70,6 +72,14 @@ pub(crate) struct Pump {
     pump_lag: PumpLag,
     routing_news: RoutingNews,
     backoff: Backoff,
+    /// Who gives slots of quotas back.
+    quotas: QuotaChannels,
+}
+
+/// Where the pump tells of slots that are free, and which partitions it acts for.
+pub(crate) struct QuotaChannels {
+    pub(crate) news: mpsc::UnboundedSender<QuotaNews>,
+    pub(crate) owned: watch::Sender<OwnedPartitions>,
 }
 
 /// A sleep until a time of the store's clock.
@@ -90,6 +100,7 @@ impl Pump {
         engine_id: EngineId,
         pump_lag: PumpLag,
         routing_news: RoutingNews,
+        quotas: QuotaChannels,
     ) -> Self {
         Self {
             hint_stream: HintStream::of(&*store),
@@ -108,6 +119,7 @@ impl Pump {
             pump_lag,
             routing_news,
             backoff: Backoff::default(),
+            quotas,
         }
     }
 
@@ -271,6 +283,7 @@ impl Pump {
         self.agenda.retain(&owned);
         self.fruitless.retain(|partition, _| owned.contains(partition));
         self.routing_news.owned(owned.clone());
+        self.quotas.owned.send_replace(Some(owned.clone()));
         self.sweeper.take_over(owned);
     }
 
@@ -304,6 +317,12 @@ impl Pump {
                 }
             }
             Hint::WorkersChanged => self.routing_news.workers_changed(),
+            Hint::SlotsFreed { execution_id, epoch, slots, shared } => {
+                if !shared || self.sweeper.is_responsible_for(execution_id.partition()) {
+                    self.tell_quotas(QuotaNews::Freed { execution_id, epoch, slots });
+                }
+            }
+            Hint::QuotaDefined { .. } => self.tell_quotas(QuotaNews::Defined),
             Hint::LaneFreed { .. }
             | Hint::LeaseLost { .. }
             | Hint::SignalDelivered { .. }
@@ -313,5 +332,10 @@ impl Pump {
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}
         }
+    }
+
+    fn tell_quotas(&self, news: QuotaNews) {
+        // The keeper lives as long as the pump; when both stop, slots are found by the next engine.
+        self.quotas.news.send(news).ok();
     }
 }

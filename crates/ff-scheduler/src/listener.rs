@@ -89,6 +89,8 @@ impl Listener {
             | Hint::StreamMoved { .. }
             | Hint::WorkersChanged
             | Hint::EngineSeen { .. }
+            | Hint::SlotsFreed { .. }
+            | Hint::QuotaDefined { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

@@ -18,6 +18,7 @@ const DOMAINS: &[&str] = &[
     "lane",
     "lease",
     "published",
+    "quota",
     "signal",
     "step",
     "stream",

@@ -131,6 +131,8 @@ fn constants(clock: LibraryClock) -> String {
     constant("ageing_priorities", limits::AGEING_PRIORITIES.to_string());
     constant("recount_ms", limits::RECOUNT_MS.to_string());
     constant("recount", limits::RECOUNT.to_string());
+    constant("quota_step", limits::QUOTA_STEP.to_string());
+    constant("quota_reserved_ms", limits::QUOTA_RESERVED_MS.to_string());
     constant("flow_nodes", limits::FLOW_NODES.to_string());
     constant("flow_edges", limits::FLOW_EDGES.to_string());
     constant("node_edges", limits::NODE_EDGES.to_string());

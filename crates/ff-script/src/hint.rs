@@ -6,6 +6,7 @@ use ff_core::lease::contracts::{Head, LeaseLost};
 use ff_core::types::{LeaseEpoch, RequirementClass, TimestampMs};
 
 use crate::lane::lane_of_index;
+use crate::quota::slots_of;
 use crate::record::ending;
 
 /// The hints of one message. A line that cannot be read is a hint of something else: it costs a look everywhere.
@@ -60,6 +61,12 @@ fn hint(line: &str) -> Option<Hint> {
         "moved" => Some(Hint::FlowMoved { flow_id: word()?.parse().ok()? }),
         "flow_ended" => Some(Hint::FlowEnded { flow_id: word()?.parse().ok()? }),
         "freed" => Some(Hint::LaneFreed { partition: word()?.parse().ok()?, lane: lane_of_index(word()?)? }),
+        "slots" => {
+            let (execution_id, epoch) = (word()?.parse().ok()?, LeaseEpoch(word()?.parse().ok()?));
+            let slots = slots_of(line.splitn(4, ' ').nth(3)?)?;
+            Some(Hint::SlotsFreed { execution_id, epoch, slots, shared: true })
+        }
+        "quota" => Some(Hint::QuotaDefined { policy_id: word()?.parse().ok()? }),
         "told" => Some(Hint::EventRecorded { partition: word()?.parse().ok()? }),
         "engine" => Some(Hint::EngineSeen { engine_id: word()?.parse().ok()?, keeps_up: word()? == "keeps_up" }),
         "workers" => Some(Hint::WorkersChanged),
@@ -84,6 +91,16 @@ mod tests {
         let lane = lane_of_index("acme/mail").unwrap();
         let read = hints(b"freed 7 acme/mail\ntold 9");
         assert_eq!(read, [Hint::LaneFreed { partition: 7, lane }, Hint::EventRecorded { partition: 9 }]);
+    }
+
+    #[test]
+    fn slots_that_are_free_are_read() {
+        let policy_id = ff_core::types::QuotaPolicyId::new();
+        let id = "{fp:1}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
+        let read = hints(format!("slots {id} 3 {policy_id} 7 a b\nquota {policy_id}").as_bytes());
+        let slots = vec![ff_core::quota::QuotaSlot { policy_id, key: "a b".into(), revision: 7 }];
+        let freed = Hint::SlotsFreed { execution_id: id.parse().unwrap(), epoch: LeaseEpoch(3), slots, shared: true };
+        assert_eq!(read, [freed, Hint::QuotaDefined { policy_id }]);
     }
 
     #[test]

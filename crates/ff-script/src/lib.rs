@@ -20,6 +20,7 @@ pub mod lane;
 pub mod lease;
 mod loader;
 pub mod published;
+pub mod quota;
 mod record;
 mod reply;
 mod server;

@@ -32,6 +32,7 @@ mod flowfabric;
 pub mod http;
 mod job;
 mod lane;
+mod quota;
 mod signal;
 pub mod store_url;
 mod stream;
@@ -51,6 +52,7 @@ pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joi
 pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use lane::LaneHandle;
+pub use quota::QuotaHandle;
 pub use signal::{Signal, SignalMessage};
 pub use stream::OutputReader;
 

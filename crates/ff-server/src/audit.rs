@@ -13,8 +13,14 @@ const AUDIT: &str = "ff_server::audit";
 
 /// Routes that change work, beside the calls that only operators may make. Decisions about suspensions, flows, keys and secrets have
 /// lines of their own that say more.
-const STEERING: &[&str] =
-    &["/v1/executions/{id}/cancel", "/v1/executions/bulk", "/v1/flows/{flow}/nodes/{node}/replay", "/v1/lanes/{lane}"];
+const STEERING: &[&str] = &[
+    "/v1/executions/{id}/cancel",
+    "/v1/executions/bulk",
+    "/v1/flows/{flow}/nodes/{node}/replay",
+    "/v1/lanes/{lane}",
+    "/v1/quotas/{quota}",
+    "/v1/quotas/{quota}/delete",
+];
 
 /// Notes the call of a route by which operators change work, by its name in the description of the API.
 pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str) {

@@ -76,6 +76,8 @@ bounded! {
     WorkerBatch     at most BATCH_BODY_BYTES;
     Bulk            at most CONTROL_BODY_BYTES within namespace;
     ConfigureLane   at most CONTROL_BODY_BYTES within namespace;
+    PutQuota        at most CONTROL_BODY_BYTES within namespace;
+    DeleteQuota     at most CONTROL_BODY_BYTES within namespace;
     Claim           at most CONTROL_BODY_BYTES within namespace;
     Suspend         at most PAYLOAD_BODY_BYTES;
     CloseWaitpoint  at most CONTROL_BODY_BYTES;

@@ -51,6 +51,7 @@ mod params;
 mod path;
 mod pool;
 mod problem;
+mod quota;
 mod rate;
 mod routes;
 mod secret;

@@ -5,7 +5,9 @@ use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
-use ff_core::types::{ExecutionId, FlowId, KeyId, LaneId, NodeName, SignalId, WaitpointId, WorkerInstanceId};
+use ff_core::types::{
+    ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, SignalId, WaitpointId, WorkerInstanceId,
+};
 use ff_scheduler::Runtime;
 use tracing::Span;
 use tracing::field::display;
@@ -64,6 +66,8 @@ in_path! {
     Flow(FlowId): "flow", "flow_id", of the tenant by tenant::owns_flow;
     /// The lane an address names, within the namespace that is said beside it.
     Lane(LaneId): "lane", "lane", logged as "lane";
+    /// The quota policy an address names, within the namespace that is said beside it.
+    Quota(QuotaName): "quota", "quota";
     /// The API key an address names.
     Key(KeyId): "key", "key_id";
     /// The node of a flow an address names.

@@ -24,8 +24,8 @@ use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::stream::token::StreamTokens;
 use crate::{
-    api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi, secret, signal,
-    step, stream, suspension, worker,
+    api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi, quota, secret,
+    signal, step, stream, suspension, worker,
 };
 
 macro_rules! call_routes {

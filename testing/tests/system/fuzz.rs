@@ -17,7 +17,7 @@ use ff_core::signal::FeedCursor;
 use ff_core::suspension::{Condition, OperatorDecision, ResumePolicy};
 use ff_core::token::WaitpointToken;
 use ff_core::trace::TraceContext;
-use ff_core::types::{ExecutionId, FlowId, LaneId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, LaneId, QuotaName, WorkerInstanceId};
 use ff_sdk::Flow;
 use ff_testing::{Chance, number};
 use serde::de::DeserializeOwned;
@@ -278,6 +278,7 @@ fn read_as_every_body(body: &[u8]) -> bool {
         read(body, |body: ff_api::Decide| body.into_args(id, OperatorDecision::Approve)),
         read(body, |body: ff_api::Bulk| body.into_args()),
         read(body, |body: ff_api::ConfigureLane| body.into_args(lane.clone())),
+        read(body, |body: ff_api::PutQuota| body.into_args(QuotaName::parse("q").unwrap()).check()),
         read(body, |body: ff_api::SubmitFlow| body.into_new()),
         read(body, |body: ff_api::GrowFlow| body.into_args(flow)),
         read(body, |body: ff_api::CancelFlow| body.into_args(flow)),

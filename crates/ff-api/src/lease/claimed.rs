@@ -37,7 +37,7 @@ impl Claims {
 
     pub fn into_claims(self) -> Result<contracts::Claims, Refusal> {
         let claimed = self.executions.into_iter().map(Claimed::into_claimed).collect::<Result<_, _>>()?;
-        Ok(contracts::Claims { claimed, next: self.next, limited: self.limited })
+        Ok(contracts::Claims { claimed, next: self.next, limited: self.limited, admissions: Vec::new() })
     }
 }
 
@@ -256,7 +256,7 @@ mod tests {
         let steps = contracts::StepsPage { steps: vec![step], next: Some(4) };
         let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals, inputs, steps };
         let head = Head::new(Priority::default(), TimestampMs(4));
-        let claims = contracts::Claims { claimed: vec![claimed], next: Some(head), limited: false };
+        let claims = contracts::Claims { claimed: vec![claimed], next: Some(head), ..contracts::Claims::default() };
         for encoding in [Encoding::Json, Encoding::Base64] {
             let text = serde_json::to_string(&Claims::of(claims.clone(), encoding)).unwrap();
             assert!(text.contains(&format!("\"lease_id\":\"{lease_id}\"")), "{text}");

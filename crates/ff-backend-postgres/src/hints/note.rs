@@ -92,6 +92,8 @@ impl<'h> UrgentHints<'h> {
             Hint::FlowMoved { flow_id } => format!("f {}", short(*flow_id.as_uuid())),
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
+            // The program whose commit freed them gives them back; others find what it left over.
+            Hint::SlotsFreed { .. } | Hint::QuotaDefined { .. } => return,
             Hint::EventRecorded { partition } => format!("t {partition}"),
             Hint::EngineSeen { engine_id, keeps_up } => format!("g {} {keeps_up}", short(*engine_id.as_uuid())),
             Hint::WorkersChanged => "c".to_owned(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_backend_sql::{
-    Announcer, FEED, Key, LANE, Load, OutboxChanges, Put, Session, SqlError, Table, TransactionContext,
+    Announcer, FEED, Key, LANE, Load, OutboxChanges, Put, QUOTA_SET, Session, SqlError, Table, TransactionContext,
 };
 use ff_core::clock::Clock;
 use ff_core::hint::Hint;
@@ -241,7 +241,7 @@ impl Session for WriterSession {
     }
 
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError> {
-        if [LANE.name, FEED.name].contains(&table.name) {
+        if [LANE.name, QUOTA_SET.name, FEED.name].contains(&table.name) {
             self.locks.forget_server_state();
         }
         self.unsent.put(table, rows);

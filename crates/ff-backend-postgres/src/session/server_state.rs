@@ -9,10 +9,11 @@ use tokio_postgres::Row;
 use crate::driver_error::DriverError;
 
 /// The time and the latest moment anything was written at, in milliseconds, until when a feed is followed, and whether
-/// any lane is configured.
+/// any lane is configured or any quota policy is known.
 pub(super) const SERVER_STATE: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock), \
-    (SELECT coalesce(max(until), 0) FROM feed), EXISTS (SELECT FROM lane)";
+    (SELECT coalesce(max(until), 0) FROM feed), EXISTS (SELECT FROM lane), \
+    EXISTS (SELECT FROM quota_set)";
 
 /// The answer of the server, and when it came.
 #[derive(Clone, Copy)]
@@ -22,6 +23,7 @@ pub(super) struct ServerState {
     latest: i64,
     followed_until: i64,
     has_lanes: bool,
+    has_quotas: bool,
 }
 
 impl ServerState {
@@ -35,6 +37,7 @@ impl ServerState {
             latest: row.try_get(1).map_err(odd)?,
             followed_until: row.try_get(2).map_err(odd)?,
             has_lanes: row.try_get(3).map_err(odd)?,
+            has_quotas: row.try_get(4).map_err(odd)?,
         })
     }
 
@@ -48,6 +51,7 @@ impl ServerState {
             now,
             is_followed: now.0 < self.followed_until,
             has_lanes: self.has_lanes,
+            has_quotas: self.has_quotas,
             lock_session: None,
         }
     }

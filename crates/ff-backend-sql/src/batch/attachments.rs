@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use ff_core::backend::Answer;
 use ff_core::change::Write;
-use ff_core::contracts::{ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, Input, StepsPage, Task};
+use ff_core::contracts::{
+    AdmittedClaim, AdmittedClaims, ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, Input, StepsPage, Task,
+};
 use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::operation::{Operation, Reply};
@@ -156,14 +158,17 @@ impl StoredAttachments {
             Reply::ClaimGranted(GrantedClaim { taken, count }) => {
                 Reply::GrantClaimed(GrantedClaims { claims: self.claims(taken, attachments)?, count })
             }
+            Reply::ClaimAdmitted(AdmittedClaim { taken, count, running }) => {
+                Reply::AdmittedClaimed(AdmittedClaims { claims: self.claims(taken, attachments)?, count, running })
+            }
             complete => complete,
         })
     }
 
     fn claims(&self, taken: ClaimDecision, attachments: Vec<ClaimAttachments>) -> Answer<Claims> {
-        let claimed =
-            taken.tasks.into_iter().zip(attachments).map(|(task, attachments)| self.claimed(task, attachments));
-        Ok(Claims { claimed: claimed.collect::<Answer<_>>()?, next: taken.next, limited: taken.limited })
+        let ClaimDecision { tasks, next, limited, admissions } = taken;
+        let claimed = tasks.into_iter().zip(attachments).map(|(task, attachments)| self.claimed(task, attachments));
+        Ok(Claims { claimed: claimed.collect::<Answer<_>>()?, next, limited, admissions })
     }
 
     fn claimed(&self, task: Task, attachments: ClaimAttachments) -> Answer<Claimed> {
@@ -186,6 +191,7 @@ fn tasks(reply: &Reply) -> &[Task] {
     match reply {
         Reply::ClaimDecision(taken) => &taken.tasks,
         Reply::ClaimGranted(granted) => &granted.taken.tasks,
+        Reply::ClaimAdmitted(admitted) => &admitted.taken.tasks,
         _ => &[],
     }
 }

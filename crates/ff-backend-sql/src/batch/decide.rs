@@ -74,6 +74,7 @@ fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachm
     for (partition, lane) in decision.lanes {
         state.cache.lanes.write((partition, lane.key()), lane);
     }
+    state.apply_to_quotas(decision.quotas);
     decision.flows.into_iter().for_each(|change| state.apply_to_flow(change));
     if let Some((partition, ring)) = decision.ring {
         state.suspensions.rings.write(partition, ring);

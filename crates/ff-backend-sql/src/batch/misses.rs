@@ -102,6 +102,12 @@ impl Misses {
             Miss::Active(partition, lane) => {
                 self.registry.held.insert((partition, lane));
             }
+            Miss::Quotas(partition, namespace) => {
+                self.registry.quotas.insert((partition, namespace));
+            }
+            Miss::QuotaRow(policy_id, name) => {
+                self.registry.quota_rows.insert((policy_id, name));
+            }
             Miss::Worker(instance) => {
                 self.registry.workers.insert(instance);
             }

@@ -112,8 +112,13 @@ mod tests {
         first_loads(&state, &batch, &PartitionConfig::default(), &[3]).now_or_never().unwrap().unwrap()
     }
 
-    const PLAIN: TransactionContext =
-        TransactionContext { now: TimestampMs(0), is_followed: false, has_lanes: false, lock_session: None };
+    const PLAIN: TransactionContext = TransactionContext {
+        now: TimestampMs(0),
+        is_followed: false,
+        has_lanes: false,
+        has_quotas: false,
+        lock_session: None,
+    };
 
     #[test]
     fn what_is_asked_first_is_known_before_anything_is() {

@@ -1,17 +1,19 @@
-//! Misses of lanes, workers, API keys and feeds, loaded with one query per kind of record.
+//! Misses of lanes, quotas, workers, API keys and feeds, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
-use ff_core::types::{KeyId, LaneId, WorkerInstanceId};
+use ff_core::quota::QuotaRowName;
+use ff_core::types::{KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 use super::suspensions::load;
 use crate::batch_state::{BatchState, WriterCache};
 use crate::error::SqlError;
 use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
+use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::record;
-use crate::schema::{API_KEY, FEED, LANE, WORKER};
+use crate::schema::{API_KEY, FEED, LANE, QUOTA_ROW, QUOTA_SET, WORKER};
 use crate::session::Read;
 use crate::value::Row;
 
@@ -20,6 +22,8 @@ use crate::value::Row;
 pub(super) struct RegistryMisses {
     pub(super) lanes: BTreeSet<(u16, LaneId)>,
     pub(super) held: BTreeSet<(u16, LaneId)>,
+    pub(super) quotas: BTreeSet<(u16, Namespace)>,
+    pub(super) quota_rows: BTreeSet<(QuotaPolicyId, QuotaRowName)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
     pub(super) api_keys: BTreeSet<KeyId>,
     pub(super) feeds: BTreeSet<u16>,
@@ -31,6 +35,12 @@ impl RegistryMisses {
         let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
         let (table, cache) = ((&LANE, &["record"][..]), &mut state.cache);
         load(reader, &mut cache.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let key = |(partition, namespace): &(u16, Namespace)| key_of_quotas(namespace, *partition);
+        let (table, cache) = ((&QUOTA_SET, &["record"][..]), &mut state.cache);
+        load(reader, &mut cache.quotas, self.quotas, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let key = |(policy_id, name): &(QuotaPolicyId, QuotaRowName)| key_of_quota_row(policy_id, name);
+        let table = (&QUOTA_ROW, &["record"][..]);
+        load(reader, &mut state.quota_rows, self.quota_rows, table, key, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
         load(reader, &mut state.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);

@@ -21,10 +21,11 @@ use crate::flow::{
 };
 use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
+use crate::quota::{key_of_quota_row, quota_row_of, quotas_of};
 use crate::record;
 use crate::schema::{
     API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_RING, LANE,
-    LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
+    LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{record_deliveries, signal_key_of, signal_of};
@@ -91,10 +92,18 @@ async fn write_executions(
     Ok(written | delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?)
 }
 
-/// Lanes, workers, API keys, and what happened.
+/// Lanes, quotas, workers, API keys, and what happened.
 async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
+    let quotas = state.cache.quotas.written().map(|((partition, _), set)| quotas_of(*partition, set));
+    written |= put_all(session, &QUOTA_SET, quotas.collect::<Result<_, _>>()?).await?;
+    // A row may go without having been looked at.
+    let gone = state.quota_rows.touched().filter(|(_, row)| row.is_none());
+    let gone = gone.map(|((policy_id, name), _)| key_of_quota_row(policy_id, name));
+    written |= delete_all(session, &QUOTA_ROW, gone.collect()).await?;
+    let rows = state.quota_rows.written().map(|((policy_id, name), row)| quota_row_of(policy_id, name, row));
+    written |= put_all(session, &QUOTA_ROW, rows.collect::<Result<_, _>>()?).await?;
     let workers = state.workers.written().map(|(_, worker)| worker_of(worker));
     written |= put_all(session, &WORKER, workers.collect::<Result<_, _>>()?).await?;
     let gone = state.workers.removed().map(|instance| vec![instance.as_str().into()]);

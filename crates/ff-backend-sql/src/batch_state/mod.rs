@@ -23,11 +23,14 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::FlowChange;
-use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed, worker_hints};
+use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, streamed, worker_hints};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
+use ff_core::quota::{QuotaRow, QuotaRowName, QuotaWrites};
 use ff_core::step::StepCounter;
-use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use ff_core::types::{
+    ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId,
+};
 use ff_core::view::Miss;
 use ff_core::worker::{Worker, WorkerChange};
 
@@ -66,6 +69,7 @@ pub(crate) struct BatchState {
     pub(crate) cache: WriterCache,
     pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
     pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
+    pub(crate) quota_rows: RecordSet<(QuotaPolicyId, QuotaRowName), QuotaRow>,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
     /// Flows with a hint in this commit: one for all that happens in it.
@@ -187,6 +191,14 @@ impl BatchState {
                 let why = self.cache.lanes.unreadable(&(*partition, lane.clone()))?;
                 Some(format!("lane {lane} on partition {partition}: {why}"))
             }
+            Miss::Quotas(partition, namespace) => {
+                let why = self.cache.quotas.unreadable(&(*partition, namespace.clone()))?;
+                Some(format!("the quotas of {namespace} on partition {partition}: {why}"))
+            }
+            Miss::QuotaRow(policy_id, name) => {
+                let why = self.quota_rows.unreadable(&(*policy_id, name.clone()))?;
+                Some(format!("{name} of the quota {policy_id}: {why}"))
+            }
             Miss::Worker(instance) => {
                 let why = self.workers.unreadable(instance)?;
                 Some(format!("worker {instance}: {why}"))
@@ -282,6 +294,20 @@ impl BatchState {
                 self.workers.write(worker.worker_instance_id.clone(), worker);
             }
             WorkerChange::Remove { worker_instance_id, .. } => self.workers.remove(worker_instance_id),
+        }
+    }
+
+    /// Applies what is written of quotas.
+    pub(crate) fn apply_to_quotas(&mut self, writes: QuotaWrites) {
+        self.hints.extend(quota_hints(&writes));
+        for (partition, set) in writes.sets {
+            self.cache.quotas.write((partition, set.namespace.clone()), set);
+        }
+        for (policy_id, name, row) in writes.rows {
+            match row {
+                Some(row) => self.quota_rows.write((policy_id, name), row),
+                None => self.quota_rows.remove((policy_id, name)),
+            }
         }
     }
 

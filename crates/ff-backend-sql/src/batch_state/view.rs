@@ -8,14 +8,15 @@ use ff_core::execution::{Execution, Phase};
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::payload::Payload;
+use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::step::{Step, StepHead, StepRef};
 use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId,
-    WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs,
+    WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use ff_core::worker::Worker;
@@ -134,6 +135,17 @@ impl View for BatchState {
         let (left, entered) = (changes().filter(|(was, _)| holds(*was)), changes().filter(|(_, is)| holds(*is)));
         let held = *stored as usize + entered.count();
         Ok(u32::try_from(held.saturating_sub(left.count())).unwrap_or(u32::MAX))
+    }
+
+    fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss> {
+        let known = self.cache.quotas.find(&(partition, namespace.clone()));
+        let known = known.or_else(|| self.cache.has_no_quotas.then_some(None));
+        known.ok_or_else(|| Miss::Quotas(partition, namespace.clone()))
+    }
+
+    fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
+        let known = self.quota_rows.find(&(*policy, name.clone()));
+        known.ok_or_else(|| Miss::QuotaRow(*policy, name.clone()))
     }
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {

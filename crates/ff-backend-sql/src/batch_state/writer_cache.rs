@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::lane::Lane;
-use ff_core::types::{ExecutionId, FlowId, LaneId};
+use ff_core::quota::QuotaSet;
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
 
 use super::RecordSet;
 use super::partition_cache::PartitionCache;
@@ -14,6 +15,8 @@ use crate::session::TransactionContext;
 
 /// How many lanes are kept in mind, counted once on each partition. Past it they are looked up anew.
 const LANES: usize = 100_000;
+/// How many namespaces' quota policies are kept in mind, counted once on each partition.
+const QUOTAS: usize = 10_000;
 /// How many members of flows are kept in mind. Past it they are found to be members only once they are loaded.
 const MEMBERS: usize = 10_000;
 
@@ -22,8 +25,10 @@ const MEMBERS: usize = 10_000;
 pub struct WriterCache {
     pub(crate) lanes: RecordSet<(u16, LaneId), Lane>,
     pub(crate) feeds: RecordSet<u16, Feed>,
-    /// Whether the store has no configured lane, and whether it has a followed feed. Until a batch begins this is as
+    pub(crate) quotas: RecordSet<(u16, Namespace), QuotaSet>,
+    /// Whether the store has no quota policy, no configured lane, and whether it has a followed feed. Until a batch begins this is as
     /// the previous batch found it, and prefetching relies on it.
+    pub(crate) has_no_quotas: bool,
     pub(crate) has_no_lanes: bool,
     is_followed: bool,
     /// The flows of running executions, and whether they have dependents. Ending one needs both.
@@ -34,7 +39,8 @@ pub struct WriterCache {
 impl WriterCache {
     /// What stays valid where other sessions write too.
     pub(crate) fn without_records(self) -> Self {
-        Self { lanes: RecordSet::default(), feeds: RecordSet::default(), ..self }
+        let (lanes, quotas) = (RecordSet::default(), RecordSet::default());
+        Self { lanes, quotas, feeds: RecordSet::default(), ..self }
     }
 
     /// Caches which flow an execution belongs to, while it runs.
@@ -57,7 +63,8 @@ impl WriterCache {
 
     /// Notes the state of the store when a batch begins.
     pub(crate) fn note(&mut self, context: &TransactionContext) {
-        (self.has_no_lanes, self.is_followed) = (!context.has_lanes, context.is_followed);
+        (self.has_no_lanes, self.has_no_quotas) = (!context.has_lanes, !context.has_quotas);
+        self.is_followed = context.is_followed;
     }
 
     /// The partitions among these whose feeds have to be loaded.
@@ -70,6 +77,10 @@ impl WriterCache {
     pub(crate) fn settled(mut self) -> Self {
         self.lanes.settle();
         self.feeds.settle();
+        self.quotas.settle();
+        if self.quotas.len() > QUOTAS {
+            self.quotas = RecordSet::default();
+        }
         if self.lanes.len() > LANES {
             self.lanes = RecordSet::default();
         }

@@ -12,8 +12,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, Report, Retention, Routing, SearchCost,
-    StepCost, StreamCost, SuspendToResume,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
+    SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -91,6 +91,27 @@ enum Scenario {
         steps: usize,
 
         /// Executions with steps in all, and as many without
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
+        count: usize,
+    },
+    /// Executions of many keys under a quota, beside executions without one
+    Quota {
+        #[command(flatten)]
+        store: Store,
+
+        /// Callers that submit at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Values of the quota's key
+        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
+        keys: usize,
+
+        /// How many of each may be held at once
+        #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+        max_concurrent: u32,
+
+        /// Executions under the quota in all, and as many without
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
@@ -261,6 +282,9 @@ impl Bench {
             }
             Scenario::Steps { store, workers, steps, count } => {
                 StepCost { store: store.store, workers, steps, count }.measure().await?
+            }
+            Scenario::Quota { store, workers, keys, max_concurrent: most, count } => {
+                QuotaCost { store: store.store, workers, keys, most, count }.measure().await?
             }
             Scenario::Stream { store, workers, frame, count, readers } => {
                 let ff = std::env::current_exe().context("cannot find the program to start as a server")?;

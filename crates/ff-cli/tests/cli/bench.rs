@@ -37,6 +37,18 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
     assert!(doctor.ends_with("nothing is wrong"), "{doctor}");
 }
 
+#[test]
+fn a_quota_is_measured_beside_work_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = bench(
+        folder.path(),
+        &["quota", "--store", "sqlite:bench.db", "--count", "200", "--keys", "20", "--workers", "4"],
+    );
+    for figure in ["without_quota_per_s", "with_to_without", "last_key_begins_at"] {
+        assert!(report["figures"][figure].as_f64().unwrap() > 0.0, "{figure}: {report}");
+    }
+}
+
 /// A typical job has what a plain one has not, and both leave a sound store behind.
 #[test]
 fn typical_and_plain_jobs_are_submitted_in_bulk() {

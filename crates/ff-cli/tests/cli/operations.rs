@@ -110,6 +110,30 @@ fn a_lane_is_held_back_limited_and_let_go() {
 }
 
 #[test]
+fn a_quota_is_set_shown_and_deleted() {
+    let world = World::start();
+    let set = ["quotas", "set", "customers", "--scope", "lane:mail", "--per", "tag:customer", "--max-concurrent", "1"];
+    let policy = world.json(&set);
+    assert_eq!((&policy["scope"], &policy["per"]), (&json!("lane:mail"), &json!("tag:customer")));
+    for _ in 0..2 {
+        world.ok(&["submit", "a", "--lane", "mail", "--tag", "customer=acme"]);
+    }
+    let listing = world.ok(&["quotas", "list"]);
+    assert!(listing.contains("customers") && listing.contains("tag:customer"), "{listing}");
+    let rate = world.json(&["quotas", "set", "api", "--rate", "100/1m"]);
+    assert_eq!(rate["rate"], json!({"limit": 100, "window_ms": 60_000}));
+    assert_eq!(world.json(&["quotas", "list"])["quotas"].as_array().unwrap().len(), 2);
+    assert_eq!(world.json(&["quotas", "show", "customers"])["keys"], json!([]));
+    world.run(&["quotas", "set", "bad"]).refused(2, "rate");
+    world.run(&["quotas", "set", "bad", "--rate", "0/1m"]).refused(2, "rate.limit");
+    world.run(&["quotas", "set", "bad", "--rate", "5"]).refused(2, "100/1m");
+    world.run(&["quotas", "set", "bad", "--scope", "queue:x", "--max-concurrent", "1"]).refused(2, "lane:<lane>");
+    world.run(&["quotas", "show", "nothing"]).refused(1, "quota_policy_not_found");
+    assert_eq!(world.json(&["quotas", "delete", "api"]), json!({}));
+    assert_eq!(world.json(&["quotas", "delete", "api"]), json!({"already": true}));
+}
+
+#[test]
 fn a_listing_says_whose_lanes_and_workers_it_is_about() {
     let world = World::start();
     for (command, none) in [(&["lanes", "list"][..], "no lane"), (&["workers"], "no worker")] {

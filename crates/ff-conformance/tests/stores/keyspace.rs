@@ -29,6 +29,8 @@ const PROMISES: &[&str] = &[
     "flow::large::a_quorum_cancels_two_thousand_siblings_across_a_dead_engine",
     "flow::listing::flows_are_listed_by_kind_label_and_tenant",
     "api_key::creating::a_key_is_found_as_it_was_created",
+    "quota::limiting::every_policy_must_admit",
+    "quota::rating::each_value_of_a_key_has_its_own_window",
     "lane::pausing::a_paused_lane_takes_work_and_hands_out_none",
     "signal::delivering::a_signal_reads_back_as_it_was_sent",
     "signal::repeating::a_duplicate_counts_once",

@@ -4,10 +4,12 @@ use async_trait::async_trait;
 
 use super::{Answer, Pending, Perform};
 use crate::contracts::{
-    BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport,
-    StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo,
+    QuotaRef, Quotas, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted,
+    SubmittedFlow,
 };
 use crate::explain::{Explanation, LaneExplanation};
+use crate::quota::QuotaPolicy;
 use crate::token::StreamToken;
 use crate::types::{ExecutionId, LaneId, Namespace};
 
@@ -26,6 +28,19 @@ pub trait EngineBackend: Perform {
     /// Pauses, drains or opens a lane again, and sets how it treats its work. Once this is answered, it is so on every
     /// partition; running executions go on. Safe to repeat, and to be repeated when it was not answered.
     async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo>;
+
+    /// Defines a quota policy, or defines it anew. Once this is answered it holds on every partition; running executions go
+    /// on. Safe to repeat, and to be repeated when it was not answered.
+    async fn put_quota(&self, args: PutQuotaArgs) -> Answer<QuotaPolicy>;
+
+    /// Deletes a quota policy; the executions it kept waiting are ready again.
+    async fn delete_quota(&self, quota: QuotaRef) -> Answer<QuotaDeleted>;
+
+    /// The quota policies of a namespace.
+    async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas>;
+
+    /// A quota policy and what is used of it; refused as `quota_policy_not_found` when there is none.
+    async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo>;
 
     /// Brings a new secret to every partition, and returns the result of each.
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport>;

@@ -13,6 +13,7 @@ use crate::lane::Lane;
 use crate::operation::{Ask, operations};
 use crate::outage::OutageLog;
 use crate::query::*;
+use crate::quota::QuotaSet;
 use crate::snapshot::Snapshot;
 use crate::token::{KeyRing, PresentedToken};
 use crate::types::*;

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::{SuggestedAction, Term, TermKind, Verdict};
-use crate::execution::Outcome;
+use crate::execution::{BlockDetail, Outcome};
 use crate::state::{PublicState, TerminalOutcome};
 use crate::types::Namespace;
 
@@ -63,8 +63,13 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
             first.into_iter().chain(flow).collect()
         }
         TermKind::Deadline => vec![command("move its deadline", format!("ff deadline {id} 1h"))],
-        // Quotas and budgets have commands of their own.
-        TermKind::Quota | TermKind::Budget | TermKind::Delay => Vec::new(),
+        TermKind::Quota => match info.blocking_detail.as_deref() {
+            Some(BlockDetail::Quota { name, .. }) => {
+                vec![command("see what is used of the quota", format!("ff quotas show {name}"))]
+            }
+            _ => Vec::new(),
+        },
+        TermKind::Budget | TermKind::Delay => Vec::new(),
     }
 }
 

@@ -215,7 +215,7 @@ fn every_reason_is_explained() {
                 "It is over a limit: quota api for acme: 2 of 2 used.",
                 ("the quota has room", Some(700)),
                 &[("quota", "waits")],
-                "ff cancel",
+                "ff quotas show api",
             ),
         ),
         (

@@ -52,6 +52,11 @@ pub fn api_keys_index_key() -> String {
     "ff:idx:keys".into()
 }
 
+/// The namespaces that have, or had, a quota policy.
+pub fn quota_namespaces_key() -> String {
+    "ff:idx:quota_namespaces".into()
+}
+
 /// One API key.
 pub fn api_key_key(id: &KeyId) -> String {
     format!("ff:key:{id}")

@@ -98,6 +98,8 @@ keys! { IndexKeys { tag }
     partition_followed() => "ff:part:{tag}:followed";
     /// The signals delivered on this partition, for subscribers that keep a cursor.
     partition_signal_delivery() => "ff:part:{tag}:signal_delivery";
+    /// The quota policies of a namespace, as the partition knows them.
+    quotas(namespace: &Namespace) => "ff:part:{tag}:quotas:{namespace}";
     /// The secrets waitpoint tokens are signed under. Each partition has the same copy, so that a function can check a
     /// token's kid in its own slot.
     waitpoint_hmac_secrets() => "ff:sec:{tag}:waitpoint_hmac";

@@ -34,6 +34,10 @@ keys! { QuotaKeyContext { tag, qid }
     admitted(eid: &ExecutionId) => "ff:quota:{tag}:{qid}:admitted:{eid}";
     /// Every execution admitted, so that they can be walked.
     admitted_set() => "ff:quota:{tag}:{qid}:admitted_set";
+    /// What is used, by value of its key.
+    usage() => "ff:quota:{tag}:{qid}:use";
+    /// The executions that wait for a slot, by their place.
+    waiters(dimension: &str) => "ff:quota:{tag}:{qid}:waiters:{dimension}";
 }
 
 /// The policies that live on a partition.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::claim_admitted::{Admission, AdmissionRequest, Admittance};
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::Nonce;
@@ -118,13 +119,15 @@ pub struct Task {
 }
 
 /// What a claim decided: the executions taken, and where the lane stands now.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimDecision {
     pub tasks: Vec<Task>,
     /// The best execution of these kinds still waiting on this partition.
     pub next: Option<Head>,
     /// Something waits, but the lane has a limit: it is taken only with a grant of the lane's home.
     pub limited: bool,
+    /// Executions that quota policies have to admit before they are taken.
+    pub admissions: Vec<AdmissionRequest>,
 }
 
 /// What decides between two waiting executions: the smaller goes first.
@@ -157,18 +160,20 @@ impl Command for ClaimArgs {
     /// them. Of a paused lane nothing is taken, of one with a limit nothing without a grant.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ClaimDecision>, Stop> {
         let lane = self.lane.within(&self.namespace);
+        let quotas = || view.quotas(self.partition, &self.namespace);
+        let lane_known = view.lane(self.partition, &lane).map(drop);
         // Most lanes are not configured: what waits is missed together with the lane, as if this one were not.
         let wanted = eligible(self, view.lane(self.partition, &lane).ok().flatten());
-        require_all([view.lane(self.partition, &lane).map(drop), view.eligible(&wanted).map(drop)])?;
+        require_all([lane_known, view.eligible(&wanted).map(drop), quotas().map(drop)])?;
         let known = view.lane(self.partition, &lane)?;
         if known.is_some_and(|lane| !lane.hands_out()) {
-            return Ok(Decision::of(ClaimDecision { tasks: Vec::new(), next: None, limited: false }, None));
+            return Ok(Decision::of(ClaimDecision::default(), None));
         }
         if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
             let limited = !view.eligible(&wanted)?.is_empty();
-            return Ok(Decision::of(ClaimDecision { tasks: Vec::new(), next: None, limited }, None));
+            return Ok(Decision::of(ClaimDecision { limited, ..ClaimDecision::default() }, None));
         }
-        let (taken, changes) = hand_out(view, self, known, &at.nonce, at.now)?;
+        let (taken, changes) = hand_out(view, self, known, Admission::Unasked(quotas()?), &at.nonce, at.now)?;
         Ok(Decision::of(taken, changes))
     }
 }
@@ -197,19 +202,22 @@ pub(super) fn hand_out(
     view: &dyn View,
     args: &ClaimArgs,
     lane: Option<&Lane>,
+    admission: Admission<'_>,
     nonce: &Nonce,
     now: TimestampMs,
 ) -> Result<(ClaimDecision, Vec<Change>), Stop> {
     let max = at_once(args);
-    let waiting = view.eligible(&eligible(args, lane))?;
+    let waiting = admission.chosen().map_or_else(|| view.eligible(&eligible(args, lane)), Ok)?;
     require_all(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
-    let mut taken = ClaimDecision { tasks: Vec::new(), next: None, limited: false };
+    let mut taken = ClaimDecision::default();
     let mut passed_over = None;
     let mut changes = Vec::new();
     let mut bytes = 0;
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
-        let full = |bytes| taken.tasks.len() == max || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
+        let Some(admittance) = admission.of(args, execution) else { continue };
+        let is_done = taken.tasks.len() + taken.admissions.len() == max;
+        let full = |bytes| is_done || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
         let head = Head::new(execution.priority, execution.created_at);
         // A claim that is full leaves the next execution alone, whether or not its flow lets it start.
         if full(bytes + execution.input_size()) {
@@ -221,6 +229,13 @@ pub(super) fn hand_out(
             changes.push(execution.cancelled(FinishedBy::FlowCancel, now));
             continue;
         }
+        let slots = match admittance {
+            Admittance::Listed(request) => {
+                taken.admissions.push(request);
+                continue;
+            }
+            Admittance::Taken(slots) => slots,
+        };
         let resumption = execution.last_suspension.as_deref().and_then(Resumption::of);
         let with_it =
             inputs_handed(execution) + steps_handed(execution) + resumption.as_ref().map_or(0, |(_, bytes)| *bytes);
@@ -229,7 +244,10 @@ pub(super) fn hand_out(
             break;
         }
         bytes += execution.input_size() + with_it;
-        let change = take(execution, &args.holder, args.lease_ttl_ms, nonce.lease(taken.tasks.len()), now);
+        let mut change = take(execution, &args.holder, args.lease_ttl_ms, nonce.lease(taken.tasks.len()), now);
+        if let Phase::Running { lease } = &mut change.after.phase {
+            lease.slots = slots;
+        }
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
@@ -288,6 +306,7 @@ fn take(
         ttl_ms,
         timeout_at: timeout_ms.map(|ms| now + ms.saturating_sub(attempt.ran_ms)),
         limited: false,
+        slots: Vec::new(),
     };
     let mut change = execution.enter(Phase::Running { lease }, now);
     if matches!(what, EventKind::Started { .. }) {

@@ -1,6 +1,7 @@
 //! Claiming from a lane with a limit: with the leave of the lane's home.
 
 use super::claim::{ClaimArgs, ClaimDecision, hand_out};
+use super::claim_admitted::Admission;
 use crate::engine_error::Refusal;
 use crate::execution::Phase;
 use crate::lane::Lane;
@@ -45,31 +46,45 @@ impl Command for GrantedClaimArgs {
     /// Takes as many as a grant says at most. One that was used or counted out before, or that is of other settings,
     /// takes nothing. Says how many of the lane are held here then.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrantedClaim>, Stop> {
-        let GrantedClaimArgs { claim, grant } = self;
-        let partition = claim.partition;
-        let key = claim.lane.within(&claim.namespace);
-        require_all([view.lane(partition, &key).map(drop), view.active(partition, &key).map(drop)])?;
-        let held = view.active(partition, &key)?;
-        let nothing = ClaimDecision { tasks: Vec::new(), next: None, limited: false };
-        let Some(lane) = view.lane(partition, &key)? else {
-            let count = LaneCount { partition, held, seq: 0, revision: 0 };
-            return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
-        };
-        let count = LaneCount { partition, held, seq: lane.grants, revision: lane.revision };
-        if grant.revision != lane.revision || grant.seq <= lane.grants || !lane.hands_out() {
-            return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
-        }
-        let most = usize::try_from(grant.n).unwrap_or(usize::MAX);
-        let claim = ClaimArgs { max: claim.max.min(most), ..claim.clone() };
-        let (taken, mut changes) = hand_out(view, &claim, Some(lane), &at.nonce, at.now)?;
-        for change in &mut changes {
-            if let Phase::Running { lease } = &mut change.after.phase {
-                lease.limited = true;
-            }
-        }
-        let held = held + u32::try_from(taken.tasks.len()).unwrap_or(u32::MAX);
-        let count = LaneCount { held, seq: grant.seq, ..count };
-        let after = Lane { grants: grant.seq, ..lane.clone() };
-        Ok(Decision { changes, ..Decision::about_lane(GrantedClaim { taken, count }, partition, Some(after)) })
+        let quotas = view.quotas(self.claim.partition, &self.claim.namespace);
+        let key = self.claim.lane.within(&self.claim.namespace);
+        let partition = self.claim.partition;
+        let lane = [view.lane(partition, &key).map(drop), view.active(partition, &key).map(drop)];
+        require_all(lane.into_iter().chain([quotas.as_ref().map(drop).map_err(Clone::clone)]))?;
+        hand_out_granted(view, &self.claim, &self.grant, Admission::Unasked(quotas?), at)
     }
+}
+
+/// The same for a claim that takes what waits, and for one that takes what was admitted.
+pub(super) fn hand_out_granted(
+    view: &dyn View,
+    claim: &ClaimArgs,
+    grant: &Grant,
+    admission: Admission<'_>,
+    at: &Conditions,
+) -> Result<Decision<GrantedClaim>, Stop> {
+    let partition = claim.partition;
+    let key = claim.lane.within(&claim.namespace);
+    let held = view.active(partition, &key)?;
+    let nothing = ClaimDecision::default();
+    let Some(lane) = view.lane(partition, &key)? else {
+        let count = LaneCount { partition, held, seq: 0, revision: 0 };
+        return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
+    };
+    let count = LaneCount { partition, held, seq: lane.grants, revision: lane.revision };
+    if grant.revision != lane.revision || grant.seq <= lane.grants || !lane.hands_out() {
+        return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
+    }
+    let most = usize::try_from(grant.n).unwrap_or(usize::MAX);
+    let claim = ClaimArgs { max: claim.max.min(most), ..claim.clone() };
+    let (taken, mut changes) = hand_out(view, &claim, Some(lane), admission, &at.nonce, at.now)?;
+    for change in &mut changes {
+        if let Phase::Running { lease } = &mut change.after.phase {
+            lease.limited = true;
+        }
+    }
+    let held = held + u32::try_from(taken.tasks.len()).unwrap_or(u32::MAX);
+    let count = LaneCount { held, seq: grant.seq, ..count };
+    let after = Lane { grants: grant.seq, ..lane.clone() };
+    Ok(Decision { changes, ..Decision::about_lane(GrantedClaim { taken, count }, partition, Some(after)) })
 }

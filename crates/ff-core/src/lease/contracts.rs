@@ -15,17 +15,20 @@ use crate::types::{Capability, ExecutionId, Kind, LaneId, Namespace, WorkerInsta
 use crate::worker::contracts::check_capabilities;
 
 pub use super::claim::{ClaimArgs, ClaimDecision, Head, Task, check_claim};
+pub use super::claim_admitted::{AdmissionRequest, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims};
 pub use super::claim_granted::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
 pub use super::renew::{RenewArgs, Renewed};
 pub use super::revoke::{RevokeArgs, Revoked};
 
 /// The reply to a claim.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
     pub claimed: Vec<Claimed>,
     pub next: Option<Head>,
     /// Something waits, but the lane's limit is reached. A hint announces when one of the lane's executions ends.
     pub limited: bool,
+    /// Executions that quota policies have to admit before they are taken, and that still wait.
+    pub admissions: Vec<AdmissionRequest>,
 }
 
 /// One execution handed to a worker.

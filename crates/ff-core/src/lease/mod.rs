@@ -1,6 +1,7 @@
 //! Leases: one holder at a time, fenced, and taken back by itself when the holder dies.
 
 mod claim;
+mod claim_admitted;
 mod claim_granted;
 pub mod contracts;
 mod expire;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lease::Fence;
+use crate::quota::QuotaSlot;
 use crate::types::{AttemptIndex, BadText, TimestampMs, WorkerId, WorkerInstanceId};
 
 /// The worker that holds an execution.
@@ -37,6 +38,9 @@ pub struct Lease {
     /// It counts against the limit of its lane; another execution may start when it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limited: bool,
+    /// What it has of quota policies, to be given back when it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<QuotaSlot>,
 }
 
 /// How a lease ended, and the reply its holder got. A holder that repeats a call whose reply got lost is answered from

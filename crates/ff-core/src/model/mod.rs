@@ -5,6 +5,7 @@ mod events;
 mod flows;
 mod lanes;
 mod queue;
+mod quotas;
 mod steps;
 mod streams;
 mod suspension;
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::events::Events;
 use self::flows::Flows;
+use self::quotas::QuotaRecords;
 use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
@@ -25,7 +27,7 @@ use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, streamed, worker_hints};
+use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, quota_hints, streamed, worker_hints};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
@@ -37,7 +39,6 @@ use crate::snapshot::Snapshot;
 use crate::stream::StreamParts;
 use crate::stream::contracts::ReadStreamArgs;
 use crate::suspension::Waitpoint;
-use crate::token::KeyRing;
 use crate::types::{
     EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId,
     WorkerInstanceId,
@@ -64,6 +65,7 @@ pub struct Model {
     lanes: BTreeMap<(u16, LaneId), Lane>,
     workers: BTreeMap<WorkerInstanceId, Worker>,
     api_keys: BTreeMap<KeyId, ApiKey>,
+    quotas: QuotaRecords,
     events: Events,
 }
 
@@ -94,6 +96,7 @@ impl Model {
                 all_hints.extend(worker_hints(self.workers.get(&worker.worker_instance_id), worker));
             }
         }
+        all_hints.extend(quota_hints(&decision.quotas));
         let lanes: Vec<_> = decision.lanes.iter().map(|(partition, lane)| (*partition, lane.key())).collect();
         let known: Vec<_> = lanes.iter().map(|lane| self.lanes.get(lane).cloned()).collect();
         let reply = self.write(decision);
@@ -134,6 +137,7 @@ impl Model {
         if let Some((partition, ring)) = decision.ring {
             self.set_ring(partition, ring);
         }
+        self.quotas.write(decision.quotas);
         decision.reply
     }
 
@@ -213,16 +217,6 @@ impl Model {
         if let (Some((at, _)), Some(due)) = (before.next_due(), self.due.get_mut(&partition)) {
             due.remove(&(at, id));
         }
-    }
-
-    /// Gives a partition its secrets.
-    pub fn set_ring(&mut self, partition: u16, ring: KeyRing) {
-        self.waiting.rings.insert(partition, ring);
-    }
-
-    /// The secrets of a partition; empty where it was given none.
-    pub fn key_ring(&self, partition: u16) -> KeyRing {
-        self.waiting.rings.get(&partition).cloned().unwrap_or_default()
     }
 
     /// Every execution, by id.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::Model;
 use crate::change::Change;
 use crate::execution::Execution;
 use crate::index::{Score, pending_waitpoints};
@@ -24,6 +25,18 @@ pub(super) struct SuspensionRecords {
     pending: BTreeMap<u16, BTreeMap<WaitpointId, Score>>,
     feeds: BTreeMap<u16, VecDeque<Delivery>>,
     pub(super) rings: BTreeMap<u16, KeyRing>,
+}
+
+impl Model {
+    /// Gives a partition its secrets.
+    pub fn set_ring(&mut self, partition: u16, ring: KeyRing) {
+        self.waiting.rings.insert(partition, ring);
+    }
+
+    /// The secrets of a partition; empty where it was given none.
+    pub fn key_ring(&self, partition: u16) -> KeyRing {
+        self.waiting.rings.get(&partition).cloned().unwrap_or_default()
+    }
 }
 
 impl SuspensionRecords {

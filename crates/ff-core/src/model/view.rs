@@ -13,14 +13,15 @@ use crate::index::{Index, Score, aged_score};
 use crate::lane::Lane;
 use crate::limits;
 use crate::payload::Payload;
+use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use crate::signal::SignalKeyEntry;
 use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority, TimestampMs,
-    WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority, QuotaPolicyId,
+    TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::worker::Worker;
@@ -110,6 +111,14 @@ impl View for Model {
 
     fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss> {
         Ok(self.api_keys.get(id))
+    }
+
+    fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss> {
+        Ok(self.quotas.sets.get(&(partition, namespace.clone())))
+    }
+
+    fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
+        Ok(self.quotas.rows.get(&(*policy, name.clone())))
     }
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {

@@ -11,6 +11,7 @@ use crate::lane::Lane;
 use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
+use crate::quota::QuotaWrites;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
@@ -64,6 +65,8 @@ pub struct Decision<R> {
     pub feed: Option<(u16, Feed)>,
     /// The secrets of a partition, as they are to be.
     pub ring: Option<(u16, KeyRing)>,
+    /// What is to be written of quotas.
+    pub quotas: QuotaWrites,
 }
 
 impl<R> Decision<R> {
@@ -71,7 +74,8 @@ impl<R> Decision<R> {
     pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let changes = changes.into_iter().collect();
-        Self { reply, changes, flows, forgotten, lanes, workers, api_keys: Vec::new(), feed: None, ring: None }
+        let (api_keys, quotas) = (Vec::new(), QuotaWrites::default());
+        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed: None, ring: None, quotas }
     }
 
     /// A decision whose consequences within flows are drawn already.
@@ -95,10 +99,15 @@ impl<R> Decision<R> {
         Self { api_keys: key.into_iter().collect(), ..Self::of(reply, None) }
     }
 
+    /// A decision about quotas.
+    pub(crate) fn about_quotas(reply: R, quotas: QuotaWrites) -> Self {
+        Self { quotas, ..Self::of(reply, None) }
+    }
+
     /// The same decision with its reply as another type.
-    pub(super) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
-        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring } = self;
-        Decision { reply: map(reply), changes, flows, forgotten, lanes, workers, api_keys, feed, ring }
+    pub(crate) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
+        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas } = self;
+        Decision { reply: map(reply), changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::event::Feed;
 use crate::flow;
 use crate::lane::Lane;
 use crate::partition::PartitionConfig;
+use crate::quota::QuotaSet;
 use crate::view::{Stop, View};
 
 pub use crate::due::PumpArgs;
@@ -99,6 +100,18 @@ macro_rules! operations {
                 claim_granted: ClaimGranted(GrantedClaimArgs) -> GrantClaimed(GrantedClaims) from ClaimGranted(GrantedClaim);
                 recount_lane: RecountLane(RecountLaneArgs) -> LaneRecounted(LaneCount);
                 settle_lane: SettleLane(SettleLaneArgs) -> LaneSettled(LaneSettled);
+                /// Decides at the home of its namespace how a quota policy is to be.
+                put_quota_home: PutQuota(PutQuotaArgs) -> QuotaPut(QuotaSet);
+                /// Tells the home of a quota policy how it is defined.
+                define_quota: DefineQuota(DefineQuotaArgs) -> QuotaDefined(QuotaDefined);
+                copy_quotas: CopyQuotas(CopyQuotasArgs) -> QuotasCopied(QuotasCopied);
+                /// Asks a quota policy whether executions may be claimed, and reserves what they need.
+                admit: Admit(AdmitArgs) -> AdmissionsJudged(AdmissionVerdicts);
+                /// Gives slots of a quota policy back, and says which executions need not wait any longer.
+                settle_admissions: SettleAdmissions(SettleAdmissionsArgs) -> AdmissionsSettled(AdmissionsSettled);
+                /// Takes executions that every quota policy has admitted.
+                claim_admitted: ClaimAdmitted(AdmittedClaimArgs) -> AdmittedClaimed(AdmittedClaims)
+                    from ClaimAdmitted(AdmittedClaim);
                 /// Takes executions that may not run now out of the queues. Those that do not wait under the given epoch are left alone.
                 block: Block(BlockArgs) -> BlockedCount(BlockedCount);
                 /// Makes executions ready again that are blocked on something. Others are left alone.

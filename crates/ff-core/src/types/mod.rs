@@ -16,13 +16,14 @@ pub use class::RequirementClass;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use names::{
-    Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, SignalName, TagKey, WorkerId, WorkerInstanceId,
+    Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, QuotaName, SignalName, TagKey, WorkerId,
+    WorkerInstanceId,
 };
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{
     Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, StepKey, StepName, TagValue, WaitpointKey,
 };
 pub use uuids::{
-    AttemptId, BudgetId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId,
+    AttemptId, BudgetId, ClaimId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId,
     WaitpointId, is_derived,
 };

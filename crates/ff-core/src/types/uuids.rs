@@ -94,6 +94,8 @@ uuid_ids! {
     BudgetId,
     /// A limit on rate or concurrency.
     QuotaPolicyId,
+    /// One claim that quota policies are asked for.
+    ClaimId,
     /// One holder's time with an execution; random, so a rolled-back store cannot hand out the same one twice.
     LeaseId,
     /// One try at an execution.

@@ -273,6 +273,8 @@ impl Notices {
             | Hint::Due { .. }
             | Hint::LaneFreed { .. }
             | Hint::WorkersChanged
+            | Hint::SlotsFreed { .. }
+            | Hint::QuotaDefined { .. }
             | Hint::EngineSeen { .. } => {}
         }
     }

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
-    SubmitFlowArgs, Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas,
+    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
+use ff_core::quota::QuotaPolicy;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, LaneId, Namespace};
 
 use super::Orchestration;
+use super::quota::put_policy;
 
 /// A store with the calls that take several operations.
 pub struct Coordinator(Arc<dyn EngineStore>);
@@ -62,6 +64,25 @@ impl EngineBackend for Coordinator {
 
     async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
         self.0.configure_lane(args).await
+    }
+
+    async fn put_quota(&self, args: PutQuotaArgs) -> Answer<QuotaPolicy> {
+        let quota = QuotaRef { namespace: args.namespace.clone(), name: args.name.clone() };
+        put_policy(&self.0.put_quota(args).await?, &quota)
+    }
+
+    async fn delete_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaDeleted> {
+        let already = !self.0.quota_set(&namespace).await?.policies.contains_key(&name);
+        self.0.put_quota(PutQuotaArgs { namespace, name, definition: None }).await?;
+        Ok(QuotaDeleted { already })
+    }
+
+    async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
+        Ok(Quotas { quotas: self.0.quota_set(namespace).await?.policies.into_values().collect() })
+    }
+
+    async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo> {
+        self.0.describe_quota(quota).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

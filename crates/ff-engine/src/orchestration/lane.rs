@@ -10,6 +10,7 @@ use ff_core::types::{LaneId, Namespace};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::AT_ONCE;
+use super::quota::{self, QuotaProgress};
 
 pub(super) async fn configure<S: EngineStore + ?Sized>(store: &S, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
     args.check()?;
@@ -25,12 +26,36 @@ pub(super) async fn configure<S: EngineStore + ?Sized>(store: &S, args: Configur
 }
 
 pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<Claims> {
-    let claims = store.claim(args.clone()).await?;
-    if !claims.limited {
-        return Ok(claims);
+    let mut retries = 0;
+    loop {
+        let (claims, progress) = claim_once(store, args.clone()).await?;
+        retries += usize::from(progress.left_ready);
+        // A claim that answers nothing says that nothing is ready: not while some were blocked that others may have come behind, nor
+        // while some were left ready.
+        let is_more = progress.blocked > 0 || progress.left_ready && retries <= RETRIES;
+        if !claims.claimed.is_empty() || !is_more {
+            return Ok(claims);
+        }
     }
+}
+
+/// How often a claim is tried again that left ready what it had listed.
+const RETRIES: usize = 3;
+
+/// Claims, and says what else became of what was ready.
+async fn claim_once<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<(Claims, QuotaProgress)> {
+    let plain = store.claim(args.clone()).await?;
+    let is_limited = plain.limited;
+    let claims = if is_limited { claim_with_grant(store, args.clone()).await? } else { plain };
+    if claims.admissions.is_empty() {
+        return Ok((claims, QuotaProgress::default()));
+    }
+    quota::claim_listed(store, args, claims, is_limited).await
+}
+
+async fn claim_with_grant<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<Claims> {
     let Some(grant) = seek_grant(store, &AllotArgs::of(&args)).await? else {
-        return Ok(Claims { claimed: vec![], next: None, limited: true });
+        return Ok(Claims { limited: true, ..Claims::default() });
     };
     let (namespace, lane) = (args.namespace.clone(), args.lane.clone());
     let granted = store.claim_granted(GrantedClaimArgs { claim: args, grant }).await?;
@@ -44,7 +69,7 @@ pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -
 /// Asks the lane's home for a grant; when it has none to give, counts the active executions and asks once more.
 ///
 /// The caller that uses the grant settles with the count it gets back.
-async fn seek_grant<S: EngineStore + ?Sized>(store: &S, args: &AllotArgs) -> Answer<Option<Grant>> {
+pub(super) async fn seek_grant<S: EngineStore + ?Sized>(store: &S, args: &AllotArgs) -> Answer<Option<Grant>> {
     let first = store.allot_lane(args.clone()).await?;
     if first.grant.is_some() || first.uncounted.is_empty() {
         return Ok(first.grant);

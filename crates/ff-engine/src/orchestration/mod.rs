@@ -6,23 +6,27 @@ mod class;
 mod coordinator;
 mod explain;
 mod lane;
+mod quota;
 
 use std::collections::BTreeMap;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, RotatePartitionArgs, RotateSecretArgs,
-    RotationReport, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
+    BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaInfo, QuotaRef,
+    RotatePartitionArgs, RotateSecretArgs, RotationReport, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs,
+    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::operation::{Ask, Operation, Reply};
+use ff_core::quota::QuotaSet;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace, WorkerInstanceId};
+use ff_core::types::{ExecutionId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
 
 pub use coordinator::Coordinator;
+pub use quota::QuotaSettlement;
 
 /// Operations of one call that are under way at the same time. A SQL store commits as many together.
 const AT_ONCE: usize = 256;
@@ -92,7 +96,33 @@ pub trait Orchestration: EngineStore {
         lane::configure(self, args)
     }
 
-    /// Claims; from a lane with a limit, with a grant of the lane's home.
+    /// Defines a quota policy on every partition, or deletes it. Once this is answered, no partition goes by an earlier
+    /// definition; one that did not answer makes it an error, and asking again goes on.
+    fn put_quota(&self, args: PutQuotaArgs) -> impl Future<Output = Answer<QuotaSet>> + Send {
+        quota::put(self, args)
+    }
+
+    /// A quota policy and what is used of it.
+    fn describe_quota(&self, quota: QuotaRef) -> impl Future<Output = Answer<QuotaInfo>> + Send {
+        quota::describe(self, quota)
+    }
+
+    /// Gives slots of a quota policy back, and makes those ready whose turn has come.
+    fn settle_quota(&self, args: SettleAdmissionsArgs) -> impl Future<Output = Answer<QuotaSettlement>> + Send {
+        quota::settle(self, args)
+    }
+
+    /// Looks after every key of a quota policy: what has left a window goes, and free slots go to those that wait.
+    fn look_after_quota(&self, policy_id: QuotaPolicyId) -> impl Future<Output = Answer<()>> + Send {
+        quota::look_after_keys(self, policy_id)
+    }
+
+    /// Makes executions ready that a quota keeps waiting, and returns how many there were.
+    fn unblock_from_quota(&self, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
+        async move { quota::unblock(self, ids.into_iter()).await }
+    }
+
+    /// Claims; from a lane with a limit, with a grant of the lane's home, and what quota policies limit with their leave.
     fn claim_within_limit(&self, args: ClaimArgs) -> impl Future<Output = Answer<Claims>> + Send {
         lane::claim(self, args)
     }

@@ -11,14 +11,15 @@ use ff_core::lane::Lane;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
 use ff_core::payload::Payload;
+use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::step::{Step as RecordedStep, StepHead, StepRef};
 use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, TimestampMs, WaitpointId,
-    WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs,
+    WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use ff_core::worker::Worker;
@@ -111,6 +112,8 @@ answered_when_loaded! {
     due_flows(query: &DueQuery) -> Vec<(TimestampMs, FlowId)>, Miss::DueFlows(*query);
     lane(partition: u16, lane: &LaneId) -> Option<&Lane>, Miss::Lane(partition, lane.clone());
     active(partition: u16, lane: &LaneId) -> u32, Miss::Active(partition, lane.clone());
+    quotas(partition: u16, namespace: &Namespace) -> Option<&QuotaSet>, Miss::Quotas(partition, namespace.clone());
+    quota_row(policy: &QuotaPolicyId, name: &QuotaRowName) -> Option<&QuotaRow>, Miss::QuotaRow(*policy, name.clone());
     worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());
     api_key(id: &KeyId) -> Option<&ApiKey>, Miss::ApiKey(id.clone());
     feed(partition: u16) -> Option<&Feed>, Miss::Feed(partition);

@@ -133,7 +133,12 @@ impl Reference {
         let Reply::ClaimDecision(taken) = reply else { return Ok(Output::Reply(reply)) };
         match operation {
             Operation::Claim(args) if taken.limited => self.claim_with_leave(args, nonce).map(Output::Claims),
-            _ => Ok(Output::Claims(Claims { claimed, next: taken.next, limited: taken.limited })),
+            _ => Ok(Output::Claims(Claims {
+                claimed,
+                next: taken.next,
+                limited: taken.limited,
+                admissions: taken.admissions,
+            })),
         }
     }
 

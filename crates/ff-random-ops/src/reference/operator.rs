@@ -174,12 +174,13 @@ impl Reference {
             self.ask(SettleLaneArgs { namespace: namespace.clone(), lane: lane.clone(), counts }, nonce)?;
             grant = self.ask(AllotArgs::of(claim), nonce)?.grant;
         }
-        let Some(grant) = grant else { return Ok(Claims { claimed: Vec::new(), next: None, limited: true }) };
+        let Some(grant) = grant else { return Ok(Claims { limited: true, ..Claims::default() }) };
         let granted = Operation::ClaimGranted(GrantedClaimArgs { claim: claim.clone(), grant });
         let (reply, claimed) = self.execute(&granted, nonce)?;
         let Reply::ClaimGranted(granted) = reply else { unreachable!("{reply:?} answers no granted claim") };
         self.ask(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }, nonce)?;
-        Ok(Claims { claimed, next: granted.taken.next, limited: granted.taken.limited })
+        let ff_core::contracts::ClaimDecision { next, limited, admissions, .. } = granted.taken;
+        Ok(Claims { claimed, next, limited, admissions })
     }
 
     pub(super) fn sweep_workers(&mut self, nonce: Nonce) -> Result<Vec<WorkerInstanceId>, Refusal> {

@@ -21,16 +21,17 @@
 --- ok   next_created_at     ms, empty when there is none
 --- ok   tasks               a list per execution, in the order of `task`
 --- ok   limited             1 when something waits that the lane's limit keeps from being taken
+--- ok   admissions          execution, epoch of the lease to come and what it needs of quota policies, a list for each
 --- no   invalid_args
 
 local moment = now()
 local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
 local configured = settings.of(lane)
 if configured and configured.state == 'paused' then
-  return ok(holder.expires_at, '', '', {}, '')
+  return ok(holder.expires_at, '', '', {}, '', {})
 elseif configured and configured.concurrency then
   local waits = claim.first(lane_eligible, lane, kinds, claim.classes(configured, capabilities), 0, nil, moment)[1]
-  return ok(holder.expires_at, '', '', {}, waits and '1' or '')
+  return ok(holder.expires_at, '', '', {}, waits and '1' or '', {})
 end
-local tasks, behind, created_at = hand_out(lane_eligible, lane, kinds, capabilities, max, holder, moment)
-return ok(holder.expires_at, behind, created_at, tasks, '')
+local tasks, behind, created_at, listed = hand_out(lane_eligible, lane, kinds, capabilities, max, holder, moment)
+return ok(holder.expires_at, behind, created_at, tasks, '', listed)

@@ -22,6 +22,7 @@
 --- ok   held                how many of the lane are held here
 --- ok   counted_seq         the last grant that counts no more
 --- ok   counted_revision    of the settings as they are
+--- ok   admissions          execution, epoch of the lease to come and what it needs of quota policies, a list for each
 --- no   invalid_args
 
 local moment = now()
@@ -29,11 +30,11 @@ local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_l
 local held, configured = call('ZCARD', keys.lane(lane, 'active')), settings.of(lane)
 local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
 if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then
-  return ok(holder.expires_at, '', '', {}, text(held), text(counted), text(of))
+  return ok(holder.expires_at, '', '', {}, text(held), text(counted), text(of), {})
 end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
-local tasks, behind, created_at =
-  hand_out(lane_eligible, lane, kinds, capabilities, math.min(max, granted), holder, moment)
+local most = math.min(max, granted)
+local tasks, behind, created_at, listed = hand_out(lane_eligible, lane, kinds, capabilities, most, holder, moment)
 settings.note_grant(lane, seq)
-return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of))
+return ok(holder.expires_at, behind, created_at, tasks, text(held + #tasks), text(seq), text(of), listed)

@@ -210,6 +210,21 @@ end
 
 local NOTHING = {}
 
+--- Ends a waiting execution if its flow is cancelled and does not spare it, and says whether it did.
+function claim.is_over(id, flow_id)
+  local flow = flow_id and step.flow(flow_id)
+  if not flow then
+    return false
+  end
+  local key, before = keys.of(id, 'core'), NOTHING
+  local last_attempt, next_attempt = unpack(call('HMGET', key, 'last_attempt', 'next_attempt'))
+  if last_attempt or next_attempt then
+    before = read_before(key)
+    before.next_attempt = next_attempt or nil
+  end
+  return ended(id, flow, before)
+end
+
 --- Adds to the fields of a lease what few leases have, and says how many items there are then. `ending` has what the end of the
 --- lease needs to know besides, in words, some of them with a number; the end of one that is `linked` changes other records, those
 --- of a flow, of waitpoints made ahead or of a stream.
@@ -237,7 +252,8 @@ local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms
   note('timeout', timeout_at)
   note('kept', kept_ms)
   note('until', kept_until)
-  ending = ending .. (linked and ' linked' or '')
+  put('slots', holder.slots)
+  ending = ending .. (linked and ' linked' or '') .. (holder.slots and ' slots' or '')
   put('ending', ending ~= '' and ending)
   return n
 end
@@ -295,7 +311,7 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
 
   local held, n = holder.fields, holder.count
   held[2], held[4] = lease_id, lease.attempt_text(epoch, attempt_id)
-  if holder.ending ~= '' or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until then
+  if holder.ending ~= '' or holder.slots or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until then
     local linked = flow or before.pending_waitpoints or before.streamed
     n = add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
   end

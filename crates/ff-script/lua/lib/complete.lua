@@ -120,6 +120,9 @@ function complete.one(batch, id, lease_id, attempt, result, result_type)
     call('HSET', core, 'last_lease_id', lease_id, 'last_attempt', attempt)
     call('HDEL', core, unpack(OVER))
   end
+  if words.slots then
+    hint.slots_freed(id, attempt, call('HGET', held_key, 'slots'))
+  end
   end_attempt(id, held_key, words, moment, at)
 
   lane = lane or 'default'

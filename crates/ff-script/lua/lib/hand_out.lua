@@ -2,36 +2,53 @@
 --- together pass what one reply may carry, but always takes one when there is one. Returns the task of each, and of the
 --- best that still waits how far behind the highest priority it is and when it was created.
 ---
---- `holder` names the worker; the ids its leases and attempts get count on from its first ones.
+--- `holder` names the worker; the ids its leases and attempts get count on from its first ones. What quota policies apply to is
+--- listed besides and not taken, unless it is among those that were `admitted`: then these are taken, and no others.
 
-return function(lane_eligible, lane, kinds, capabilities, max, holder, moment)
+return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, admitted)
   max = math.min(max, limits.claim_at_once)
   local configured = settings.of(lane)
-  local classes = claim.classes(configured, capabilities)
-  local waiting, class_of =
-    claim.first(lane_eligible, lane, kinds, classes, max, configured and configured.ageing_ms, moment)
+  local policies, slots, waiting, class_of = quotas.of(lane), nil, nil, nil
+  if admitted then
+    waiting, slots, class_of = quotas.admitted(policies, lane, admitted)
+  else
+    local classes = claim.classes(configured, capabilities)
+    waiting, class_of =
+      claim.first(lane_eligible, lane, kinds, classes, max, configured and configured.ageing_ms, moment)
+  end
   index.collect()
-  local tasks, held, bytes, taken = {}, {}, 0, 0
+  local tasks, held, bytes, taken, listed = {}, {}, 0, 0, {}
   local behind, created_at, passed_over
   local payloads = claim.payloads(waiting, max)
   for nth = 1, #waiting, 2 do
     local id, score = waiting[nth], waiting[nth + 1]
     local payload, policy_json = '', nil
-    if taken < max then
+    local is_done = taken + #listed == max
+    if not is_done then
       payload, policy_json = payloads()
     end
     bytes = bytes + #payload
-    if taken == max or bytes > limits.claim_bytes and taken > 0 then
+    if is_done or bytes > limits.claim_bytes and taken > 0 then
       behind, created_at = index.head(tonumber(score), moment)
       break
     end
-    local digits = claim.digits(taken)
-    local lease_id, attempt_id = holder.lease_ids .. digits, holder.attempt_ids .. digits
-    local bytes_left = taken > 0 and limits.claim_bytes - bytes
-    local task, more, ended = claim.take(
-      id, score, class_of[id], payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment
-    )
-    if ended then
+    local request, task, more, ended
+    if policies and not admitted then
+      holder.slots, request, ended = quotas.ask(policies, id)
+    else
+      holder.slots = slots and slots[id]
+    end
+    if not request and not ended then
+      local digits = claim.digits(taken)
+      local lease_id, attempt_id = holder.lease_ids .. digits, holder.attempt_ids .. digits
+      local bytes_left = taken > 0 and limits.claim_bytes - bytes
+      task, more, ended = claim.take(
+        id, score, class_of[id], payload, policy_json, lane, holder, lease_id, attempt_id, held, bytes_left, moment
+      )
+    end
+    if request then
+      bytes, listed[#listed + 1] = bytes - #payload, request
+    elseif ended then
       bytes, passed_over = bytes - #payload, tonumber(score)
     elseif task then
       taken = taken + 1
@@ -47,5 +64,5 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment)
     behind, created_at = index.head(passed_over, moment)
   end
   claim.hold(lane, holder, held)
-  return tasks, behind and text(behind) or '', behind and text(created_at) or ''
+  return tasks, behind and text(behind) or '', behind and text(created_at) or '', listed
 end

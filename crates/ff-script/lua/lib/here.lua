@@ -27,6 +27,8 @@ function here.forget()
     followed = nil, -- until when what happens is told
     settings = {}, -- how lanes are configured, by lane; false for one that nobody configured
     configured = 0, -- how many lanes `settings` has
+    quotas = {}, -- quota policies, by namespace; false where there are none
+    quoted = 0, -- how many namespaces `quotas` has
     announced = nil, -- the earliest moment listeners know something to be due at
     earliest = {}, -- a moment before which nothing in an index is due, by name of the index
     waiting = {}, -- how many wait, by key of lane and kind

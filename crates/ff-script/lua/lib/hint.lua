@@ -122,6 +122,16 @@ function hint.freed(lane)
   say('freed ' .. partition() .. ' ' .. lane)
 end
 
+--- A lease that had slots of quota policies has ended.
+function hint.slots_freed(id, attempt, slots)
+  say('slots ' .. id .. ' ' .. lease.attempt_parts(attempt) .. ' ' .. slots)
+end
+
+--- A quota policy was defined anew, or is gone.
+function hint.quota_defined(policy_id)
+  say('quota ' .. policy_id)
+end
+
 function hint.send()
   if message then
     call('PUBLISH', 'ff:hints', message)

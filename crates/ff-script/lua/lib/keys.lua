@@ -73,6 +73,11 @@ function keys.deliveries()
   return 'ff:part:' .. here.tag .. ':signal_delivery'
 end
 
+--- The quota policies of a namespace, as the partition knows them.
+function keys.quotas(namespace)
+  return 'ff:part:' .. here.tag .. ':quotas:' .. namespace
+end
+
 --- The feed of events, and since when and until when events are recorded.
 function keys.events()
   return 'ff:part:' .. here.tag .. ':events'

@@ -294,6 +294,9 @@ function record.write(e)
     if e.held.limited then
       hint.freed(e.lane)
     end
+    if e.held.slots then
+      hint.slots_freed(e.id, e.held.attempt, e.held.slots)
+    end
   end
   if e.attempt then
     call('HSET', keys.attempt(e.id, e.core.current_attempt_index), unpack(e.attempt))

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use ff_core::contracts::{
-    ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount, Resumption, StepsPage, Task, TaskFlow,
+    AdmissionRequest, AdmittedClaimArgs, AdmittedClaims, ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount,
+    Resumption, StepsPage, Task, TaskFlow,
 };
 use ff_core::entropy::Nonce;
 use ff_core::execution::{Origin, Tags};
@@ -15,10 +16,12 @@ use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::types::{AttemptIndex, Capability, LaneId, LeaseEpoch, Namespace, Priority, TimestampMs};
 
+use crate::execution::moment;
 use crate::flow::Inputs;
+use crate::quota::{slots_of, slots_text};
 use crate::record::{Hash, origin, read_policy, read_trace, resumption};
 use crate::server::ask_fields;
-use crate::signature::{ClaimExecution, ClaimGranted};
+use crate::signature::{ClaimAdmitted, ClaimExecution, ClaimGranted};
 use crate::{Fields, ScriptError, Server};
 
 /// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
@@ -39,7 +42,58 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
     };
     let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
-    Ok(Claims { limited: fields.maybe_text()?.is_some(), ..claims })
+    let limited = fields.maybe_text()?.is_some();
+    Ok(Claims { limited, admissions: admissions(&mut fields)?, ..claims })
+}
+
+/// What quota policies have to admit before it is taken.
+fn admissions(fields: &mut Fields) -> Result<Vec<AdmissionRequest>, ScriptError> {
+    let mut requests = Vec::new();
+    for request in fields.list()? {
+        let mut row = fields.part(request)?;
+        let (execution_id, epoch) = (row.read()?, LeaseEpoch(row.read()?));
+        let slots = slots_of(&row.text()?).ok_or_else(|| ScriptError::parse("what quotas apply cannot be read"))?;
+        requests.push(AdmissionRequest { execution_id, epoch, slots });
+    }
+    Ok(requests)
+}
+
+/// Takes executions that quota policies have admitted, and says how many of their lane are held then, where a grant was used.
+pub async fn ff_claim_admitted(
+    server: &dyn Server,
+    args: AdmittedClaimArgs,
+    nonce: &Nonce,
+) -> Result<AdmittedClaims, ScriptError> {
+    let AdmittedClaimArgs { claim: args, admitted, admitted_at, grant } = args;
+    let (partition, (lease_id, attempt_id)) = (args.partition, nonce.lease(0));
+    let one = |one: &AdmissionRequest| [one.execution_id.to_string(), one.epoch.to_string(), slots_text(&one.slots)];
+    let claim = ClaimAdmitted {
+        lane_eligible: eligible_key(&args),
+        lane: args.lane.within(&args.namespace).to_string(),
+        max: args.max as u64,
+        worker_id: args.holder.worker_id.to_string(),
+        worker_instance_id: args.holder.worker_instance_id.to_string(),
+        lease_ttl_ms: args.lease_ttl_ms,
+        first_lease_id: lease_id.to_string(),
+        first_attempt_id: attempt_id.to_string(),
+        admitted_at: moment(admitted_at),
+        granted: grant.map(|grant| grant.n.into()),
+        seq: grant.map(|grant| grant.seq),
+        revision: grant.map(|grant| grant.revision),
+        admitted: admitted.iter().flat_map(one).map(Into::into).collect(),
+    };
+    let (mut fields, _) = ask_fields(server, claim.call()).await?;
+    let claims = claims(server, args, nonce, &mut fields).await?;
+    let claims = Claims { limited: fields.maybe_text()?.is_some(), ..claims };
+    let (held, seq, revision) = (fields.maybe_read()?, fields.maybe_read()?, fields.maybe_read()?);
+    let count = held.zip(seq).zip(revision);
+    let count = count.map(|((held, seq), revision)| LaneCount { partition, held, seq, revision });
+    let mut running = Vec::new();
+    let mut row = fields.nested()?;
+    while !row.is_empty() {
+        running.push(row.read()?);
+    }
+    Ok(AdmittedClaims { claims, count, running })
 }
 
 /// Takes as many executions of a lane with a limit as a grant says, and says how many of it are held on the partition then.
@@ -68,7 +122,7 @@ pub async fn ff_claim_granted(
     let (mut fields, _) = ask_fields(server, claim.call()).await?;
     let claims = claims(server, args, nonce, &mut fields).await?;
     let count = LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? };
-    Ok((claims, count))
+    Ok((Claims { admissions: admissions(&mut fields)?, ..claims }, count))
 }
 
 fn words(capabilities: &BTreeSet<Capability>) -> Vec<Bytes> {
@@ -105,7 +159,7 @@ async fn claims(
         (Some(behind), Some(created_at)) => Some(Head { behind, created_at }),
         _ => None,
     };
-    Ok(Claims { claimed, next, limited: false })
+    Ok(Claims { claimed, next, ..Claims::default() })
 }
 
 /// What all executions of one claim have in common.

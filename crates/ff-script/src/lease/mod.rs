@@ -11,7 +11,7 @@ use crate::signature::{RenewLease, RevokeLease};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 pub(crate) use claim::ClaimTerms;
-pub use claim::{ff_claim_execution, ff_claim_granted};
+pub use claim::{ff_claim_admitted, ff_claim_execution, ff_claim_granted};
 
 /// Moves the lease's end to a TTL from now.
 pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<Renewed, ScriptError> {

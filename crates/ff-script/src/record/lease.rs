@@ -7,6 +7,7 @@ use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
 
 use super::Hash;
 use crate::ScriptError;
+use crate::quota::slots_of;
 
 /// The current lease.
 pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
@@ -18,6 +19,10 @@ pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
         ttl_ms: fields.maybe("ttl_ms")?.unwrap_or(limits::LEASE_TTL_MS),
         timeout_at: fields.maybe("timeout_at")?.map(TimestampMs),
         limited: fields.bytes("limited").is_some(),
+        slots: match fields.text("slots")? {
+            Some(text) => slots_of(text).ok_or_else(|| ScriptError::parse("the slots of a lease cannot be read"))?,
+            None => Vec::new(),
+        },
     })
 }
 

@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs,
-    SubmitFlowArgs, Submitted, SubmittedFlow,
+    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas,
+    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
+use ff_core::quota::QuotaPolicy;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, LaneId, Namespace};
 use serde_json::value::{RawValue, to_raw_value};
@@ -65,6 +66,28 @@ impl EngineBackend for HttpBackend {
         args.namespace = self.effective_namespace(&args.namespace);
         let lane = args.lane.clone();
         self.post(&["lanes", lane.as_str()], &ff_api::ConfigureLane::of(args), 0).await
+    }
+
+    async fn put_quota(&self, args: PutQuotaArgs) -> Answer<QuotaPolicy> {
+        args.check()?;
+        let missing = || Refusal::invalid("definition", "must be said; to delete a quota is another call");
+        let definition = args.definition.ok_or_else(missing)?;
+        let put = ff_api::PutQuota::of(self.effective_namespace(&args.namespace), definition);
+        self.post(&["quotas", args.name.as_str()], &put, 0).await
+    }
+
+    async fn delete_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaDeleted> {
+        let delete = ff_api::DeleteQuota { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["quotas", name.as_str(), "delete"], &delete, 0).await
+    }
+
+    async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
+        self.get(&["quotas"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+    }
+
+    async fn describe_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaInfo> {
+        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
+        self.get(&["quotas", name.as_str()], &query, 0).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

@@ -29,7 +29,7 @@ pub(crate) async fn claim(
         ClaimOf::Partition(args) => ff.backend().claim(args).await?,
         ClaimOf::Anywhere(args) => {
             args.check()?;
-            contracts::Claims { claimed: ff.long_poll().next(args).await?, next: None, limited: false }
+            contracts::Claims { claimed: ff.long_poll().next(args).await?, ..contracts::Claims::default() }
         }
     };
     Ok(Json(Claims::of(claims, encoding)))

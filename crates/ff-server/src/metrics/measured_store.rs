@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
-use ff_core::contracts::{ClaimArgs, GrantedClaims};
+use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -61,6 +61,7 @@ impl Subject {
         match operation {
             Operation::Claim(args) => lane(args),
             Operation::ClaimGranted(args) => lane(&args.claim),
+            Operation::ClaimAdmitted(args) => lane(&args.claim),
             Operation::Complete(args) => Self::Completion(args.fence.lease_id),
             Operation::Fail(args) => Self::Failure(args.fence.lease_id, args.failure.category.clone()),
             Operation::Block(args) => {
@@ -89,6 +90,12 @@ impl Perform for MeasuredStore {
                 (Subject::Claim(lane), Reply::GrantClaimed(GrantedClaims { claims, .. })) => {
                     self.gathered.claimed(&lane, &claims.claimed);
                 }
+                (Subject::Claim(lane), Reply::AdmittedClaimed(AdmittedClaims { claims, .. })) => {
+                    self.gathered.claimed(&lane, &claims.claimed);
+                }
+                (_, Reply::AdmissionsJudged(answer)) => self.gathered.admissions.judged(answer),
+                (_, Reply::BlockedCount(blocked)) => self.gathered.admissions.blocked(blocked.blocked),
+                (_, Reply::UnblockedCount(unblocked)) => self.gathered.admissions.unblocked(unblocked.unblocked),
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
                     self.gathered.failed(lease, category, failed);

@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ClaimArgs, Claimed, Failed};
+use ff_core::contracts::{AdmissionVerdict, AdmissionVerdicts, ClaimArgs, Claimed, Failed};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::{Blocker, Origin};
@@ -48,6 +48,53 @@ pub(super) struct MetricSet {
     feed_lag: HistogramFamily<WordLabel>,
     feed_missed: Family<WordLabel, Counter>,
     requests: HistogramFamily<RequestLabel>,
+    pub(super) admissions: Admissions,
+}
+
+/// What quotas have decided.
+pub(super) struct Admissions {
+    verdicts: Family<WordLabel, Counter>,
+    blocked: Counter,
+    unblocked: Counter,
+}
+
+impl Admissions {
+    fn registered(registry: &mut Registry) -> Self {
+        let admissions = Self {
+            verdicts: enter(registry, "quota_verdicts", "What quotas said to claims", Family::default()),
+            blocked: enter(registry, "blocked", "Executions that admission took out of the queues", Counter::default()),
+            unblocked: enter(registry, "unblocked", "Executions that admission let back in", Counter::default()),
+        };
+        for word in ["admitted", "no_slot", "window_full"] {
+            drop(admissions.verdicts.get_or_create(&verdict(word)));
+        }
+        admissions
+    }
+
+    /// A quota was asked about executions.
+    pub(super) fn judged(&self, answer: &AdmissionVerdicts) {
+        for one in &answer.verdicts {
+            let word = match one {
+                AdmissionVerdict::Admitted => "admitted",
+                AdmissionVerdict::Elsewhere => continue,
+                AdmissionVerdict::Refused { retry_at: None, .. } => "no_slot",
+                AdmissionVerdict::Refused { .. } => "window_full",
+            };
+            self.verdicts.get_or_create(&verdict(word)).inc();
+        }
+    }
+
+    pub(super) fn blocked(&self, count: usize) {
+        self.blocked.inc_by(count as u64);
+    }
+
+    pub(super) fn unblocked(&self, count: usize) {
+        self.unblocked.inc_by(count as u64);
+    }
+}
+
+fn verdict(word: &'static str) -> WordLabel {
+    WordLabel { label: "verdict", word }
 }
 
 impl MetricSet {
@@ -70,6 +117,7 @@ impl MetricSet {
             feed_lag: enter(registry, "feed_lag_seconds", "Behind what happens", quick_family()),
             feed_missed: enter(registry, "feed_missed", "Readers told that they missed some", Family::default()),
             requests: enter(registry, "http_request_seconds", "Until an answer", quick_family()),
+            admissions: Admissions::registered(registry),
         };
         gathered.begin_at_zero();
         gathered

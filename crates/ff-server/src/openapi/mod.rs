@@ -7,6 +7,7 @@ mod execution;
 mod flow;
 mod lane;
 mod parameters;
+mod quota;
 mod security;
 mod service;
 mod step;
@@ -54,6 +55,7 @@ pub fn openapi() -> Value {
     stream::describe(&mut api);
     flow::describe(&mut api);
     lane::describe(&mut api);
+    quota::describe(&mut api);
     event::describe(&mut api);
     api_key::describe(&mut api);
     let (paths, components) = api.closed();

@@ -45,6 +45,18 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
         Route {
+            path: "/v1/quotas/{quota}",
+            good: json!({"scope": "namespace", "max_concurrent": 5}),
+            fields: vec![
+                name("namespace"),
+                required("scope", json!([5, true, "", "lane:", "queue:a", "tag:a", [], {}])),
+                field("per", json!([5, true, "", "lane", "tag:", [], {}])),
+                field("rate", json!([5, "100/1m", [], {}])),
+                count("max_concurrent"),
+            ],
+        },
+        Route { path: "/v1/quotas/{quota}/delete", good: json!({}), fields: vec![name("namespace")] },
+        Route {
             path: "/v1/workers/{instance}/register",
             good: json!({"worker_id": "w"}),
             fields: vec![

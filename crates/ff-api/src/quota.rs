@@ -1,0 +1,47 @@
+//! Quota policies on the wire.
+
+use ff_core::contracts::{PutQuotaArgs, QuotaDefinition};
+use ff_core::quota::{Per, Rate, Scope};
+use ff_core::types::{Namespace, QuotaName};
+use serde::{Deserialize, Serialize};
+
+/// How a quota policy is to be. At least one of `rate` and `max_concurrent` must be said.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PutQuota {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.
+    pub scope: Scope,
+    /// By which value it counts, each for itself: `kind`, `namespace` or `tag:<name>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// How many executions may be held at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
+}
+
+impl PutQuota {
+    pub fn of(namespace: Namespace, definition: QuotaDefinition) -> Self {
+        let QuotaDefinition { scope, per, rate, max_concurrent } = definition;
+        Self { namespace: Some(namespace), scope, per, rate, max_concurrent }
+    }
+
+    pub fn into_args(self, name: QuotaName) -> PutQuotaArgs {
+        let Self { namespace, scope, per, rate, max_concurrent } = self;
+        let definition = Some(QuotaDefinition { scope, per, rate, max_concurrent });
+        PutQuotaArgs { namespace: namespace.unwrap_or_else(Namespace::default_name), name, definition }
+    }
+}
+
+/// Deletes a quota policy.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DeleteQuota {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+}

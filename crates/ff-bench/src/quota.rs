@@ -1,0 +1,130 @@
+//! Executions of many keys under a quota, in rounds beside the same without one: machines change their speed within minutes, so
+//! only neighbours are compared.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ff_core::contracts::QuotaDefinition;
+use ff_core::quota::{Per, Scope};
+use ff_core::types::{Kind, TagKey, TagValue};
+use ff_sdk::store_url::without_password;
+use ff_sdk::{Context, Fault, Job, Worker};
+use indicatif::ProgressBar;
+
+use crate::load::lifecycles;
+use crate::store::Subject;
+use crate::{JobShape, KIND, Report, median};
+
+/// Measurements of each kind.
+const ROUNDS: usize = 5;
+/// Executions before anything is measured.
+const WARM_UP: usize = 200;
+/// Bytes of a payload.
+const BYTES: usize = 100;
+const SHAPE: JobShape = JobShape::Typical;
+/// The name of the quota, which is gone after the measurement.
+const QUOTA: &str = "ff-bench";
+const TAG: &str = "key";
+
+/// What to measure.
+pub struct QuotaCost {
+    pub store: String,
+    /// Callers that submit at once, and executions worked on at once.
+    pub workers: usize,
+    /// Values of the quota's key.
+    pub keys: usize,
+    /// How many of each may be held at once.
+    pub most: u32,
+    /// Executions under the quota in all, and as many without one.
+    pub count: usize,
+}
+
+/// What a second had of each, and when the last key had its first turn, as a part of the work.
+struct Round {
+    limited: f64,
+    plain: f64,
+    last_turn: f64,
+}
+
+impl QuotaCost {
+    pub async fn measure(self) -> anyhow::Result<Report> {
+        let subject = Subject::open(&self.store).await?;
+        let quota = subject.flowfabric.client().quota(QUOTA)?;
+        let each = self.count.div_ceil(ROUNDS);
+        let bar = ProgressBar::new((2 * (WARM_UP + each * ROUNDS)) as u64);
+        let mut rounds = Vec::with_capacity(ROUNDS);
+        for nth in 0..=ROUNDS {
+            let count = if nth == 0 { WARM_UP } else { each };
+            let (plain, _) = self.run(&subject, count, &bar).await?;
+            quota.put(self.definition()?).await?;
+            let (limited, last_turn) = self.run(&subject, count, &bar).await?;
+            quota.delete().await?;
+            if nth > 0 {
+                rounds.push(Round { limited, plain, last_turn });
+            }
+        }
+        bar.finish_and_clear();
+        let mut subject = subject;
+        let mut report = Report::new("quota", without_password(&self.store), subject.settings().await?);
+        report.throughput_per_s = median(rounds.iter().map(|round| round.limited).collect());
+        let plain = median(rounds.iter().map(|round| round.plain).collect());
+        let quotient = median(rounds.iter().map(|round| round.limited / round.plain).collect());
+        let last_turn = median(rounds.iter().map(|round| round.last_turn).collect());
+        report.figures.extend(plain.map(|rate| ("without_quota_per_s", rate)));
+        report.figures.extend(quotient.map(|quotient| ("with_to_without", quotient)));
+        report.figures.extend(last_turn.map(|part| ("last_key_begins_at", part)));
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("keys", self.keys.into());
+        report.settings.insert("max_concurrent", self.most.into());
+        report.settings.insert("count", self.count.into());
+        report.settings.insert("rounds", ROUNDS.into());
+        subject.close().await;
+        Ok(report)
+    }
+
+    fn definition(&self) -> anyhow::Result<QuotaDefinition> {
+        let (scope, per) = (Scope::Kind(Kind::parse(KIND)?), Some(Per::Tag(TagKey::parse(TAG)?)));
+        Ok(QuotaDefinition { scope, per, rate: None, max_concurrent: Some(self.most) })
+    }
+
+    /// Lifecycles a second, and how much of the work was done when the last key had its first turn.
+    async fn run(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<(f64, f64)> {
+        let turns = Arc::new(Turns::default());
+        let working = subject.run(self.worker(subject, turns.clone()));
+        let keys = self.keys;
+        let job = move |nth: usize| -> Job { SHAPE.job(BYTES, nth).tag(TAG, &format!("key-{}", nth % keys)) };
+        let took = lifecycles(subject, (self.workers, count), bar, job).await?;
+        working.end().await?;
+        Ok((count as f64 / took.as_secs_f64(), turns.last_first() as f64 / count as f64))
+    }
+
+    fn worker(&self, subject: &Subject, turns: Arc<Turns>) -> Worker {
+        subject.flowfabric.worker("bench").concurrency(self.workers).on(KIND, move |context: Context| {
+            let turns = turns.clone();
+            async move {
+                let key = TagKey::parse(TAG).ok().and_then(|key| context.task().tags.get(&key).cloned());
+                turns.begin(key);
+                Ok::<_, Fault>(SHAPE.reply())
+            }
+        })
+    }
+}
+
+/// Which keys had a turn.
+#[derive(Default)]
+struct Turns(Mutex<(HashSet<TagValue>, usize, usize)>);
+
+impl Turns {
+    fn begin(&self, key: Option<TagValue>) {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.1 += 1;
+        if key.is_some_and(|key| turns.0.insert(key)) {
+            turns.2 = turns.1;
+        }
+    }
+
+    /// How many had begun when the last key had its first turn.
+    fn last_first(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).2
+    }
+}

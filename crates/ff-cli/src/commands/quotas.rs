@@ -1,0 +1,134 @@
+//! Quotas: how often, and how many at once, executions may be claimed.
+
+use clap::{Args, Subcommand};
+use ff_core::contracts::{PutQuotaArgs, QuotaDefinition, QuotaInfo, QuotaRef};
+use ff_core::quota::{Per, QuotaPolicy, Rate, Scope};
+use ff_core::types::QuotaName;
+
+use crate::exit::{Exit, Usage, tell};
+use crate::settings::Settings;
+use crate::span;
+use crate::table::Table;
+
+/// Say how often, and how many at once, executions may be claimed
+#[derive(Args)]
+pub(crate) struct Quotas {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Set(Set),
+    /// List the quota policies of the namespace
+    List,
+    /// Show a quota policy and what is used of it
+    Show(Named),
+    /// Delete a quota policy; what it kept waiting is ready again
+    Delete(Named),
+}
+
+/// Define a quota policy, or define it anew
+#[derive(Args)]
+struct Set {
+    name: QuotaName,
+
+    /// What it applies to: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE or flow:ID
+    #[arg(long, default_value = "namespace")]
+    scope: Scope,
+
+    /// Count each value for itself: kind, namespace or tag:NAME; work without the tag is not limited
+    #[arg(long)]
+    per: Option<Per>,
+
+    /// At most so many claims in any span of so long, for example 100/1m
+    #[arg(long, value_name = "N/SPAN", value_parser = rate)]
+    rate: Option<Rate>,
+
+    /// How many may be held at once
+    #[arg(long, value_name = "N")]
+    max_concurrent: Option<u32>,
+}
+
+#[derive(Args)]
+struct Named {
+    name: QuotaName,
+}
+
+impl Quotas {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let named = |name| QuotaRef { namespace: settings.namespace(), name };
+        match self.command {
+            Command::Set(Set { name, scope, per, rate, max_concurrent }) => {
+                let definition = Some(QuotaDefinition { scope, per, rate, max_concurrent });
+                let args = PutQuotaArgs { namespace: settings.namespace(), name, definition };
+                args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+                let policy = settings.connect().await?.backend().put_quota(args).await?;
+                settings.answer(&policy, || tabulate(std::slice::from_ref(&policy)).print())
+            }
+            Command::List => {
+                let quotas = settings.connect().await?.backend().list_quotas(&settings.namespace()).await?;
+                settings.answer(&quotas, || {
+                    if quotas.quotas.is_empty() {
+                        tell(format_args!("namespace {} has no quota", settings.namespace()));
+                        return Ok(());
+                    }
+                    tabulate(&quotas.quotas).print()
+                })
+            }
+            Command::Show(Named { name }) => {
+                let info = settings.connect().await?.backend().describe_quota(named(name)).await?;
+                settings.answer(&info, || show(&info))
+            }
+            Command::Delete(Named { name }) => {
+                let deleted = settings.connect().await?.backend().delete_quota(named(name.clone())).await?;
+                settings.answer(&deleted, || {
+                    tell(if deleted.already { format!("there is no quota {name}") } else { format!("deleted {name}") });
+                    Ok(())
+                })
+            }
+        }
+    }
+}
+
+fn tabulate(quotas: &[QuotaPolicy]) -> Table {
+    let mut table = Table::new(&["QUOTA", "SCOPE", "PER", "RATE", "AT ONCE"]);
+    for policy in quotas {
+        let rate = policy.rate.map(|rate| format!("{}/{}", rate.limit, span::exact(rate.window_ms)));
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            policy.name.to_string(),
+            policy.scope.to_string(),
+            or_dash(policy.per.as_ref().map(ToString::to_string)),
+            or_dash(rate),
+            or_dash(policy.max_concurrent.map(|most| most.to_string())),
+        ]);
+    }
+    table
+}
+
+fn show(info: &QuotaInfo) -> anyhow::Result<()> {
+    tabulate(std::slice::from_ref(&info.policy)).print()?;
+    if info.keys.is_empty() {
+        tell("nothing of it is used");
+        return Ok(());
+    }
+    let mut table = Table::new(&["KEY", "IN WINDOW", "HELD", "WAITING"]);
+    for used in &info.keys {
+        let key = if used.key.is_empty() { "-".to_owned() } else { used.key.clone() };
+        table.row([key, used.in_window.to_string(), used.held.to_string(), used.waiting.to_string()]);
+    }
+    table.print()?;
+    if info.more {
+        tell("and more keys");
+    }
+    Ok(())
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    let wrong = || "must be a number, a slash and a span, for example 100/1m".to_owned();
+    let (limit, window) = text.split_once('/').ok_or_else(wrong)?;
+    let window = span::parse(window)?;
+    let window_ms = u64::try_from(window.as_millis()).unwrap_or(u64::MAX);
+    Ok(Rate { limit: limit.parse().map_err(|_| wrong())?, window_ms })
+}

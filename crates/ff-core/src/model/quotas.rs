@@ -1,0 +1,79 @@
+//! The quotas of the model: policies as partitions know them, and what is used of them.
+
+use std::collections::BTreeMap;
+
+use super::Model;
+use crate::quota::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
+use crate::quota::{QuotaRow, QuotaRowName, QuotaSet, QuotaWrites, SlotRow, SlotState};
+use crate::types::{Namespace, QuotaPolicyId};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct QuotaRecords {
+    pub(super) sets: BTreeMap<(u16, Namespace), QuotaSet>,
+    pub(super) rows: BTreeMap<(QuotaPolicyId, QuotaRowName), QuotaRow>,
+}
+
+impl QuotaRecords {
+    pub(super) fn write(&mut self, writes: QuotaWrites) {
+        for (partition, set) in writes.sets {
+            self.sets.insert((partition, set.namespace.clone()), set);
+        }
+        for (policy_id, name, row) in writes.rows {
+            match row {
+                Some(row) => drop(self.rows.insert((policy_id, name), row)),
+                None => drop(self.rows.remove(&(policy_id, name))),
+            }
+        }
+    }
+}
+
+impl Model {
+    /// The policies of a namespace, as its home has them.
+    pub fn quota_set(&self, home: u16, namespace: &Namespace) -> QuotaSet {
+        let known = self.quotas.sets.get(&(home, namespace.clone()));
+        known.cloned().unwrap_or_else(|| QuotaSet::empty(namespace.clone()))
+    }
+
+    /// Every policy of every namespace.
+    pub fn all_quotas(&self) -> Quotas {
+        let newest = self.quotas.sets.values().fold(BTreeMap::<_, &QuotaSet>::new(), |mut newest, set| {
+            let known = newest.entry(&set.namespace).or_insert(set);
+            *known = if known.revision < set.revision { set } else { known };
+            newest
+        });
+        Quotas { quotas: newest.into_values().flat_map(|set| set.policies.values().cloned()).collect() }
+    }
+
+    /// The next values of a policy's key that are in use.
+    pub fn quota_keys(&self, args: &QuotaKeysArgs) -> QuotaKeysPage {
+        let of = self.quotas.rows.iter().filter(|((policy_id, _), _)| *policy_id == args.policy_id);
+        let used = of.filter_map(|((_, name), row)| match (name, row) {
+            (QuotaRowName::Use(key), QuotaRow::Use(usage)) => Some(KeyUse::of(key, usage)),
+            _ => None,
+        });
+        let mut keys: Vec<_> = used.filter(|used| args.after.as_ref().is_none_or(|after| used.key > *after)).collect();
+        keys.sort_by(|a, b| a.key.cmp(&b.key));
+        let is_more = keys.len() > args.limit;
+        keys.truncate(args.limit);
+        let next = keys.last().filter(|_| is_more).map(|last| last.key.clone());
+        QuotaKeysPage { keys, next }
+    }
+
+    /// The next slots of a policy that are held.
+    pub fn quota_slots(&self, args: &QuotaSlotsArgs) -> QuotaSlotsPage {
+        let of = self.quotas.rows.iter().filter(|((policy_id, _), _)| *policy_id == args.policy_id);
+        let held = of.filter_map(|((_, name), row)| match (name, row) {
+            (QuotaRowName::Slot(key, id), QuotaRow::Slot(SlotRow { epoch, at, state: SlotState::Held { .. }, .. })) => {
+                let slot = HeldSlot { key: key.clone(), execution_id: *id, epoch: *epoch, at: *at };
+                Some((name.to_string(), slot))
+            }
+            _ => None,
+        });
+        let mut held: Vec<_> = held.filter(|(name, _)| args.after.as_ref().is_none_or(|after| name > after)).collect();
+        held.sort_by(|a, b| a.0.cmp(&b.0));
+        let is_more = held.len() > args.limit;
+        held.truncate(args.limit);
+        let next = held.last().filter(|_| is_more).map(|(name, _)| name.clone());
+        QuotaSlotsPage { slots: held.into_iter().map(|(_, slot)| slot).collect(), next }
+    }
+}

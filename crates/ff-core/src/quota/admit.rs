@@ -1,0 +1,157 @@
+//! Admitting: before executions are claimed, the home of each policy that applies to them reserves what they need.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::{Claimant, Ledger};
+use super::{QuotaPolicy, QuotaRowName, QuotaUse, SlotRow, SlotState};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, quota_home};
+use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaName, QuotaPolicyId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Asks a policy whether executions may be claimed now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdmitArgs {
+    pub policy_id: QuotaPolicyId,
+    /// Of the policy, as the partition of the executions knows it.
+    pub revision: u64,
+    /// The claim that is to come, to which what is admitted belongs for [`limits::QUOTA_RESERVED_MS`]. Absent when no claim is to come:
+    /// then only those are judged that have a slot or are in line, and a slot is for the next claim.
+    pub claim_id: Option<ClaimId>,
+    pub asked: Vec<AdmissionAsked>,
+}
+
+/// One execution that is to be claimed, under the epoch of the lease that is to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdmissionAsked {
+    pub key: String,
+    pub execution_id: ExecutionId,
+    pub epoch: LeaseEpoch,
+}
+
+/// The answer to each, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdmissionVerdicts {
+    /// The policy's name. Absent when the home knows another definition than the one that was asked about: then nothing was
+    /// decided, and there is no verdict.
+    pub name: Option<QuotaName>,
+    /// When it was decided. What was reserved stays so for [`limits::QUOTA_RESERVED_MS`].
+    pub at: TimestampMs,
+    pub verdicts: Vec<AdmissionVerdict>,
+}
+
+/// Whether an execution may be claimed, as far as one policy is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdmissionVerdict {
+    /// It may, and what it needs is reserved.
+    Admitted,
+    /// It is reserved for another claim, which is about to take it.
+    Elsewhere,
+    Refused {
+        used: u64,
+        limit: u64,
+        /// When the window has room for it. Absent when it waits for a slot, which is then given to it as one gets free.
+        retry_at: Option<TimestampMs>,
+    },
+}
+
+impl Command for AdmitArgs {
+    type Reply = AdmissionVerdicts;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        match self.asked.len() {
+            sent if sent > limits::QUOTA_STEP => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "asked", limits::QUOTA_STEP, sent))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        quota_home(&self.policy_id, partitions)
+    }
+
+    /// Reserves what each execution needs, in their order, so that two that ask together are counted both. One that was
+    /// admitted before under the same epoch is admitted, and counts once; its slot is reserved from now on. While a slot is reserved for
+    /// one claim, no other gets it: only one of them may give it back.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmissionVerdicts>, Stop> {
+        let mut ledger = Ledger::of(view, self.policy_id);
+        let keys: BTreeSet<_> = self.asked.iter().map(|asked| &asked.key).collect();
+        let slots = self.asked.iter().map(|asked| QuotaRowName::Slot(asked.key.clone(), asked.execution_id));
+        let uses = keys.iter().map(|key| QuotaRowName::Use((*key).clone()));
+        ledger.require(slots.chain(uses).chain([QuotaRowName::Policy]))?;
+        let Some(policy) = self.policy(&ledger)? else {
+            return Ok(Decision::of(AdmissionVerdicts { name: None, at: at.now, verdicts: Vec::new() }, None));
+        };
+        for key in keys {
+            let mut usage = ledger.usage(key)?;
+            ledger.trim(key, &mut usage, policy.rate, at.now)?;
+            ledger.put_usage(key, usage);
+        }
+        let judge = |asked: &AdmissionAsked| {
+            let mut usage = ledger.usage(&asked.key)?;
+            let verdict = judge(&mut ledger, &policy, &mut usage, (asked, self.claim_id), at.now)?;
+            ledger.put_usage(&asked.key, usage);
+            Ok::<_, Stop>(verdict)
+        };
+        let verdicts = self.asked.iter().map(judge).collect::<Result<_, _>>()?;
+        Ok(ledger.into_decision(AdmissionVerdicts { name: Some(policy.name), at: at.now, verdicts }))
+    }
+}
+
+impl AdmitArgs {
+    /// The policy, if the home knows it as the partition does.
+    fn policy(&self, ledger: &Ledger<'_>) -> Result<Option<QuotaPolicy>, Stop> {
+        let known = ledger.definition()?.and_then(|(_, policy)| policy);
+        Ok(known.filter(|policy| policy.revision == self.revision))
+    }
+}
+
+fn judge(
+    ledger: &mut Ledger<'_>,
+    policy: &QuotaPolicy,
+    usage: &mut QuotaUse,
+    (AdmissionAsked { key, execution_id, epoch }, claim_id): (&AdmissionAsked, Option<ClaimId>),
+    now: TimestampMs,
+) -> Result<AdmissionVerdict, Stop> {
+    let who = Claimant { execution_id: *execution_id, epoch: *epoch, claim_id };
+    let most = u64::from(policy.max_concurrent.unwrap_or(u32::MAX));
+    let mut place = None;
+    match ledger.slot(key, execution_id)? {
+        Some(slot) if slot.epoch == *epoch && matches!(slot.state, SlotState::Held { .. }) => {
+            let is_anothers = slot.claim_id.is_some() && slot.claim_id != claim_id;
+            if is_anothers && now < slot.at + limits::QUOTA_RESERVED_MS {
+                return Ok(AdmissionVerdict::Elsewhere);
+            }
+            ledger.put_slot(key, who, slot.state, now);
+            return Ok(AdmissionVerdict::Admitted);
+        }
+        // An older claim asks late; it is not going to take anything.
+        Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::Elsewhere),
+        None if claim_id.is_none() => return Ok(AdmissionVerdict::Elsewhere),
+        // The lease it was held for is over: another one is to come.
+        Some(SlotRow { state: held @ SlotState::Held { .. }, .. }) => {
+            ledger.release(key, usage, *execution_id, held, false)?;
+        }
+        Some(SlotRow { state: SlotState::Waiting { place: its }, .. }) => place = Some(its),
+        None => {}
+    }
+    if usage.slots >= most {
+        ledger.line_up(key, usage, who, place, now);
+        return Ok(AdmissionVerdict::Refused { used: usage.slots, limit: most, retry_at: None });
+    }
+    if let Some(place) = place {
+        ledger.release(key, usage, *execution_id, SlotState::Waiting { place }, false)?;
+    }
+    if let Some(rate) = policy.rate.filter(|rate| usage.in_window >= rate.limit) {
+        let retry_at = ledger.promise(key, usage, rate)?;
+        return Ok(AdmissionVerdict::Refused { used: usage.in_window, limit: rate.limit, retry_at: Some(retry_at) });
+    }
+    ledger.hold(key, usage, who, policy.rate, now);
+    Ok(AdmissionVerdict::Admitted)
+}

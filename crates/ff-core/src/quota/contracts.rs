@@ -1,0 +1,137 @@
+//! Arguments and replies about quotas, from callers and between partitions.
+
+use serde::{Deserialize, Serialize};
+
+use super::{QuotaPolicy, QuotaUse};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::types::{ExecutionId, LeaseEpoch, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
+
+pub use super::admit::{AdmissionAsked, AdmissionVerdict, AdmissionVerdicts, AdmitArgs};
+pub use super::copy::{CopyQuotasArgs, QuotasCopied};
+pub use super::define::{DefineQuotaArgs, QuotaDefined};
+pub use super::put::{PutQuotaArgs, QuotaDefinition};
+pub use super::settle::{AdmissionRelease, AdmissionsSettled, ReleaseGuard, SettleAdmissionsArgs, WokenExecution};
+
+/// The policies of a namespace, in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Quotas {
+    pub quotas: Vec<QuotaPolicy>,
+}
+
+/// A policy, and what is used of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QuotaInfo {
+    #[serde(flatten)]
+    pub policy: QuotaPolicy,
+    /// The values of its key that are in use, those with the most waiting and then the most held first; at most 100.
+    pub keys: Vec<KeyUse>,
+    /// Whether more values are in use than are told.
+    pub more: bool,
+}
+
+/// What is used under one value of a policy's key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeyUse {
+    /// Empty for a policy without `per`.
+    pub key: String,
+    /// Admissions that still count in the window. One that has left it may be counted until the key is used again.
+    pub in_window: u64,
+    /// Slots that are held.
+    pub held: u64,
+    /// Executions that wait for a slot, at most: one that was cancelled meanwhile is counted until its turn.
+    pub waiting: u64,
+}
+
+impl KeyUse {
+    pub fn of(key: &str, usage: &QuotaUse) -> Self {
+        Self { key: key.to_owned(), in_window: usage.in_window, held: usage.slots, waiting: usage.waiting() }
+    }
+
+    /// The values that are told of first.
+    pub fn foremost(mut keys: Vec<KeyUse>) -> (Vec<KeyUse>, bool) {
+        keys.sort_by(|a, b| (b.waiting, b.held, b.in_window, &a.key).cmp(&(a.waiting, a.held, a.in_window, &b.key)));
+        let more = keys.len() > limits::QUOTA_KEYS_TOLD;
+        keys.truncate(limits::QUOTA_KEYS_TOLD);
+        (keys, more)
+    }
+}
+
+/// Which values of a policy's key are in use: some of them, from a place on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaKeysArgs {
+    pub policy_id: QuotaPolicyId,
+    pub after: Option<String>,
+    pub limit: usize,
+}
+
+impl QuotaKeysArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit)
+    }
+}
+
+/// The next values of a policy's key that are in use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuotaKeysPage {
+    pub keys: Vec<KeyUse>,
+    /// Where to go on; none at the end.
+    pub next: Option<String>,
+}
+
+/// Which executions hold a slot of a policy: some of them, from a place on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaSlotsArgs {
+    pub policy_id: QuotaPolicyId,
+    pub after: Option<String>,
+    pub limit: usize,
+}
+
+impl QuotaSlotsArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit)
+    }
+}
+
+/// Slots that are held, and where to go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuotaSlotsPage {
+    pub slots: Vec<HeldSlot>,
+    pub next: Option<String>,
+}
+
+/// One slot that is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldSlot {
+    pub key: String,
+    pub execution_id: ExecutionId,
+    pub epoch: LeaseEpoch,
+    /// When it was reserved.
+    pub at: TimestampMs,
+}
+
+fn check_page(limit: usize) -> Result<(), Refusal> {
+    if limit > limits::PAGE {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, limit));
+    }
+    Ok(())
+}
+
+/// The reply to a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QuotaDeleted {
+    /// Whether there was none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already: bool,
+}
+
+/// A policy, by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaRef {
+    pub namespace: Namespace,
+    pub name: QuotaName,
+}

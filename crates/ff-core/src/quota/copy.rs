@@ -1,0 +1,43 @@
+//! Copying: a partition learns which policies a namespace has.
+
+use serde::{Deserialize, Serialize};
+
+use super::{QuotaSet, QuotaWrites};
+use crate::engine_error::Refusal;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, check_partition};
+use crate::view::{Stop, View};
+
+/// Copies the policies of a namespace to a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyQuotasArgs {
+    pub partition: u16,
+    pub set: QuotaSet,
+}
+
+/// Which revision the partition knows then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotasCopied {
+    pub revision: u64,
+}
+
+impl Command for CopyQuotasArgs {
+    type Reply = QuotasCopied;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.partition
+    }
+
+    /// Takes over what is newer than what is known here.
+    fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<QuotasCopied>, Stop> {
+        let known = view.quotas(self.partition, &self.set.namespace)?.map_or(0, |known| known.revision);
+        let is_newer = known < self.set.revision;
+        let sets = if is_newer { vec![(self.partition, self.set.clone())] } else { Vec::new() };
+        let copied = QuotasCopied { revision: known.max(self.set.revision) };
+        Ok(Decision::about_quotas(copied, QuotaWrites { sets, rows: Vec::new() }))
+    }
+}

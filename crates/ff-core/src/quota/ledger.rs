@@ -1,0 +1,314 @@
+//! What is used of a policy, in rows: a record per value of its key, its admissions in the window, its slots, and the
+//! executions that wait for one. Every row is found by its name alone, so a rule never looks through many.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{QuotaPolicy, QuotaWrites, Rate};
+use crate::limits;
+use crate::operation::command::Decision;
+use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
+use crate::view::{Miss, View, require_all};
+
+/// The name of a row at the home of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum QuotaRowName {
+    /// How the policy is defined.
+    Policy,
+    /// What is used under a value of its key.
+    Use(String),
+    /// An admission, by its number.
+    Admission(String, u64),
+    /// What an execution has: a slot, or a place among those that wait.
+    Slot(String, ExecutionId),
+    /// An execution that waits for a slot, by its number.
+    Waiter(String, u64),
+}
+
+/// A row at the home of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuotaRow {
+    Policy { revision: u64, policy: Option<QuotaPolicy> },
+    Use(QuotaUse),
+    Admission { at: TimestampMs },
+    Slot(SlotRow),
+    Waiter { execution_id: ExecutionId, epoch: LeaseEpoch },
+}
+
+/// What an execution has of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotRow {
+    pub epoch: LeaseEpoch,
+    /// Since when.
+    pub at: TimestampMs,
+    pub state: SlotState,
+    /// The claim it is reserved for; none when it is for the next that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_id: Option<ClaimId>,
+}
+
+/// Whether an execution has a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotState {
+    /// It has one; with the number of its admission, where admissions are counted.
+    Held { admission: Option<u64> },
+    /// It waits for one, under this number.
+    Waiting { place: u64 },
+}
+
+/// What is used under one value of a policy's key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotaUse {
+    /// Numbers of admissions: the first that may be there, and the next.
+    pub first: u64,
+    pub next: u64,
+    /// Admissions that count.
+    pub in_window: u64,
+    /// How many were told to come back when the window has room, and have not been given that room yet.
+    pub promised: u64,
+    /// Slots that are held.
+    pub slots: u64,
+    /// Numbers of those that wait: the first that may be there, and the next.
+    pub first_waiter: u64,
+    pub next_waiter: u64,
+}
+
+impl QuotaUse {
+    /// How many wait for a slot, at most.
+    pub fn waiting(&self) -> u64 {
+        self.next_waiter - self.first_waiter
+    }
+
+    fn is_idle(&self) -> bool {
+        self.in_window == 0 && self.slots == 0 && self.waiting() == 0
+    }
+}
+
+/// Rows sort by their kind, so that those of one kind can be walked.
+impl fmt::Display for QuotaRowName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Policy => f.write_str("policy"),
+            Self::Use(key) => write!(f, "use/{key}"),
+            Self::Admission(key, seq) => write!(f, "admission/{key}/{seq}"),
+            Self::Slot(key, id) => write!(f, "slot/{key}/{id}"),
+            Self::Waiter(key, place) => write!(f, "waiter/{key}/{place}"),
+        }
+    }
+}
+
+/// An execution that is to be claimed.
+#[derive(Clone, Copy)]
+pub(super) struct Claimant {
+    pub(super) execution_id: ExecutionId,
+    pub(super) epoch: LeaseEpoch,
+    pub(super) claim_id: Option<ClaimId>,
+}
+
+/// The rows of a policy with the changes of one command on top.
+pub(super) struct Ledger<'v> {
+    view: &'v dyn View,
+    policy_id: QuotaPolicyId,
+    touched: BTreeMap<QuotaRowName, Option<QuotaRow>>,
+}
+
+impl<'v> Ledger<'v> {
+    pub(super) fn of(view: &'v dyn View, policy_id: QuotaPolicyId) -> Self {
+        Self { view, policy_id, touched: BTreeMap::new() }
+    }
+
+    /// Has several rows loaded together.
+    pub(super) fn require(&self, names: impl IntoIterator<Item = QuotaRowName>) -> Result<(), Miss> {
+        require_all(names.into_iter().map(|name| self.view.quota_row(&self.policy_id, &name).map(drop)))
+    }
+
+    fn row(&self, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
+        match self.touched.get(name) {
+            Some(touched) => Ok(touched.as_ref()),
+            None => self.view.quota_row(&self.policy_id, name),
+        }
+    }
+
+    pub(super) fn put(&mut self, name: QuotaRowName, row: QuotaRow) {
+        self.touched.insert(name, Some(row));
+    }
+
+    fn remove(&mut self, name: QuotaRowName) {
+        self.touched.insert(name, None);
+    }
+
+    /// The revision the home knows, and the policy, unless it is gone.
+    pub(super) fn definition(&self) -> Result<Option<(u64, Option<QuotaPolicy>)>, Miss> {
+        Ok(match self.row(&QuotaRowName::Policy)? {
+            Some(QuotaRow::Policy { revision, policy }) => Some((*revision, policy.clone())),
+            _ => None,
+        })
+    }
+
+    pub(super) fn usage(&self, key: &str) -> Result<QuotaUse, Miss> {
+        Ok(match self.row(&QuotaRowName::Use(key.to_owned()))? {
+            Some(QuotaRow::Use(usage)) => *usage,
+            _ => QuotaUse::default(),
+        })
+    }
+
+    /// Writes what is used. A key of which nothing is used is not kept.
+    pub(super) fn put_usage(&mut self, key: &str, usage: QuotaUse) {
+        let name = QuotaRowName::Use(key.to_owned());
+        if usage.is_idle() { self.remove(name) } else { self.put(name, QuotaRow::Use(usage)) }
+    }
+
+    pub(super) fn slot(&self, key: &str, id: &ExecutionId) -> Result<Option<SlotRow>, Miss> {
+        Ok(match self.row(&QuotaRowName::Slot(key.to_owned(), *id))? {
+            Some(QuotaRow::Slot(slot)) => Some(*slot),
+            _ => None,
+        })
+    }
+
+    fn admitted_at(&self, key: &str, seq: u64) -> Result<Option<TimestampMs>, Miss> {
+        Ok(match self.row(&QuotaRowName::Admission(key.to_owned(), seq))? {
+            Some(QuotaRow::Admission { at }) => Some(*at),
+            _ => None,
+        })
+    }
+
+    /// Drops admissions that have left the window, a bounded number. One that is not dropped yet still counts.
+    pub(super) fn trim(
+        &mut self,
+        key: &str,
+        usage: &mut QuotaUse,
+        rate: Option<Rate>,
+        now: TimestampMs,
+    ) -> Result<(), Miss> {
+        let window_ms = rate.map_or(0, |rate| rate.window_ms);
+        let last = usage.next.min(usage.first + limits::QUOTA_STEP as u64);
+        self.require((usage.first..last).map(|seq| QuotaRowName::Admission(key.to_owned(), seq)))?;
+        while usage.first < last {
+            match self.admitted_at(key, usage.first)? {
+                Some(at) if at + window_ms > now => break,
+                Some(_) => {
+                    self.remove(QuotaRowName::Admission(key.to_owned(), usage.first));
+                    usage.in_window -= 1;
+                    usage.promised = usage.promised.saturating_sub(1);
+                }
+                None => {}
+            }
+            usage.first += 1;
+        }
+        Ok(())
+    }
+
+    /// Gives an execution a slot, and counts its admission where there is a rate.
+    pub(super) fn hold(
+        &mut self,
+        key: &str,
+        usage: &mut QuotaUse,
+        claimant: Claimant,
+        rate: Option<Rate>,
+        at: TimestampMs,
+    ) {
+        let admission = rate.map(|_| usage.next);
+        if let Some(seq) = admission {
+            self.put(QuotaRowName::Admission(key.to_owned(), seq), QuotaRow::Admission { at });
+            (usage.next, usage.in_window) = (usage.next + 1, usage.in_window + 1);
+        }
+        usage.slots += 1;
+        self.put_slot(key, claimant, SlotState::Held { admission }, at);
+    }
+
+    pub(super) fn put_slot(&mut self, key: &str, claimant: Claimant, state: SlotState, at: TimestampMs) {
+        let Claimant { execution_id, epoch, claim_id } = claimant;
+        let row = QuotaRow::Slot(SlotRow { epoch, at, state, claim_id });
+        self.put(QuotaRowName::Slot(key.to_owned(), execution_id), row);
+    }
+
+    /// Adds an execution to those that wait for a slot, at its place where it has one.
+    pub(super) fn line_up(
+        &mut self,
+        key: &str,
+        usage: &mut QuotaUse,
+        claimant: Claimant,
+        place: Option<u64>,
+        at: TimestampMs,
+    ) {
+        let Claimant { execution_id, epoch, .. } = claimant;
+        let place = place.unwrap_or_else(|| {
+            usage.next_waiter += 1;
+            usage.next_waiter - 1
+        });
+        self.put(QuotaRowName::Waiter(key.to_owned(), place), QuotaRow::Waiter { execution_id, epoch });
+        self.put_slot(key, Claimant { claim_id: None, ..claimant }, SlotState::Waiting { place }, at);
+    }
+
+    /// Takes from an execution what it has. Its admission goes with its slot when it was not used.
+    pub(super) fn release(
+        &mut self,
+        key: &str,
+        usage: &mut QuotaUse,
+        id: ExecutionId,
+        state: SlotState,
+        is_unused: bool,
+    ) -> Result<(), Miss> {
+        match state {
+            SlotState::Held { admission } => {
+                usage.slots -= 1;
+                if let Some(seq) = admission.filter(|_| is_unused)
+                    && self.admitted_at(key, seq)?.is_some()
+                {
+                    self.remove(QuotaRowName::Admission(key.to_owned(), seq));
+                    usage.in_window -= 1;
+                }
+            }
+            SlotState::Waiting { place } => self.remove(QuotaRowName::Waiter(key.to_owned(), place)),
+        }
+        self.remove(QuotaRowName::Slot(key.to_owned(), id));
+        Ok(())
+    }
+
+    /// Takes the first of those that wait. At most `looks` places are looked at.
+    pub(super) fn next_waiter(
+        &mut self,
+        key: &str,
+        usage: &mut QuotaUse,
+        looks: &mut u64,
+    ) -> Result<Option<(ExecutionId, LeaseEpoch)>, Miss> {
+        while usage.first_waiter < usage.next_waiter && *looks > 0 {
+            let name = QuotaRowName::Waiter(key.to_owned(), usage.first_waiter);
+            let waiter = match self.row(&name)? {
+                Some(QuotaRow::Waiter { execution_id, epoch }) => Some((*execution_id, *epoch)),
+                _ => None,
+            };
+            (usage.first_waiter, *looks) = (usage.first_waiter + 1, *looks - 1);
+            if let Some((id, epoch)) = waiter {
+                self.remove(name);
+                self.remove(QuotaRowName::Slot(key.to_owned(), id));
+                return Ok(Some((id, epoch)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// When a window that is full has room for one more, behind those that were told so before: the admissions that count
+    /// leave it one by one, and each makes room for one.
+    pub(super) fn promise(&self, key: &str, usage: &mut QuotaUse, rate: Rate) -> Result<TimestampMs, Miss> {
+        let count = usage.next - usage.first;
+        let nth = usage.promised;
+        usage.promised += 1;
+        let of = |seq| self.admitted_at(key, seq);
+        let leaves = match of(usage.first + nth % count.max(1))? {
+            Some(at) => at,
+            None => of(usage.first)?.unwrap_or_default(),
+        };
+        Ok(leaves + rate.window_ms.saturating_mul(1 + nth / count.max(1)))
+    }
+
+    pub(super) fn into_decision<R>(self, reply: R) -> Decision<R> {
+        let policy_id = self.policy_id;
+        let rows = self.touched.into_iter().map(|(name, row)| (policy_id, name, row)).collect();
+        Decision::about_quotas(reply, QuotaWrites { sets: Vec::new(), rows })
+    }
+}

@@ -1,0 +1,103 @@
+//! The policies of a namespace, and which of them apply to an execution.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Per, Scope};
+use crate::execution::Execution;
+use crate::types::{Namespace, QuotaName, QuotaPolicyId, TimestampMs};
+
+/// A limit on how executions may be claimed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QuotaPolicy {
+    pub id: QuotaPolicyId,
+    pub namespace: Namespace,
+    pub name: QuotaName,
+    pub scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// How many executions may be held at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
+    pub revision: u64,
+    pub created_at: TimestampMs,
+    pub changed_at: TimestampMs,
+}
+
+/// At most so many claims within any span of so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rate {
+    pub limit: u64,
+    pub window_ms: u64,
+}
+
+/// The policies of a namespace, as its home decides them or a partition knows them. The higher revision is right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotaSet {
+    pub namespace: Namespace,
+    pub revision: u64,
+    pub policies: BTreeMap<QuotaName, QuotaPolicy>,
+}
+
+/// The place of an execution in a policy: under which value of its key it counts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct QuotaSlot {
+    pub policy_id: QuotaPolicyId,
+    pub key: String,
+    /// Of the policy.
+    pub revision: u64,
+}
+
+/// The id of a policy follows from its name, so that putting it twice makes one policy.
+pub fn quota_policy_id(namespace: &Namespace, name: &QuotaName) -> QuotaPolicyId {
+    let mut hash = Sha256::new();
+    [b"quota", namespace.as_str().as_bytes(), b"/", name.as_str().as_bytes()].iter().for_each(|part| hash.update(part));
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    QuotaPolicyId::from_uuid(uuid::Builder::from_sha1_bytes(bytes).into_uuid())
+}
+
+impl QuotaSet {
+    /// Of a namespace that has none.
+    pub fn empty(namespace: Namespace) -> Self {
+        Self { namespace, revision: 0, policies: BTreeMap::new() }
+    }
+
+    /// What an execution needs before it is claimed, in the order of the policies' names.
+    pub fn slots_for(&self, execution: &Execution) -> Vec<QuotaSlot> {
+        self.policies.values().filter_map(|policy| policy.slot_for(execution)).collect()
+    }
+}
+
+impl QuotaPolicy {
+    /// Its place in this policy; none when the policy does not apply to it.
+    pub fn slot_for(&self, execution: &Execution) -> Option<QuotaSlot> {
+        if !self.scope.takes_in(execution) {
+            return None;
+        }
+        let key = self.per.as_ref().map_or_else(|| Some(String::new()), |per| per.key_of(execution))?;
+        Some(QuotaSlot { policy_id: self.id, key, revision: self.revision })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_policy_follows_from_its_name() {
+        let id = |namespace: &str, name: &str| {
+            quota_policy_id(&Namespace::parse(namespace).unwrap(), &QuotaName::parse(name).unwrap())
+        };
+        assert_eq!(id("a", "mail"), id("a", "mail"));
+        assert_ne!(id("a", "mail"), id("b", "mail"));
+        assert_ne!(id("a", "mail"), id("a", "post"));
+        assert_eq!(id("a", "mail").as_uuid().get_version_num(), 5);
+    }
+}

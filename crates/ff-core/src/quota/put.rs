@@ -1,0 +1,193 @@
+//! Putting a policy: how it is to be is decided at the home of its namespace and copied from there.
+
+use serde::{Deserialize, Serialize};
+
+use super::policy::quota_policy_id;
+use super::{Per, QuotaPolicy, QuotaSet, QuotaWrites, Rate, Scope};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, namespace_partition};
+use crate::types::{Namespace, QuotaName, QuotaPolicyId};
+use crate::view::{Stop, View};
+
+/// Defines a policy, defines it anew, or deletes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutQuotaArgs {
+    pub namespace: Namespace,
+    pub name: QuotaName,
+    /// Absent when the policy is to go.
+    pub definition: Option<QuotaDefinition>,
+}
+
+/// What a policy says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct QuotaDefinition {
+    /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.
+    pub scope: Scope,
+    /// By which value it counts, each for itself: `kind`, `namespace` or `tag:<name>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<Per>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// How many executions may be held at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
+}
+
+impl PutQuotaArgs {
+    pub fn policy_id(&self) -> QuotaPolicyId {
+        quota_policy_id(&self.namespace, &self.name)
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        let Some(definition) = &self.definition else { return Ok(()) };
+        if definition.rate.is_none() && definition.max_concurrent.is_none() {
+            let why = "must say rate, max_concurrent or both";
+            return Err(Refusal::new(Code::InvalidQuotaSpec).at("rate").because(why));
+        }
+        if let Some(rate) = definition.rate {
+            within("rate.limit", rate.limit, 1, limits::QUOTA_LIMIT_MAX)?;
+            within("rate.window_ms", rate.window_ms, limits::QUOTA_WINDOW_MIN_MS, limits::QUOTA_WINDOW_MAX_MS)?;
+        }
+        match definition.max_concurrent {
+            Some(most) => within("max_concurrent", most.into(), 1, limits::QUOTA_LIMIT_MAX),
+            None => Ok(()),
+        }
+    }
+
+    /// The policies of the namespace with this one as it is to be. The same again changes nothing, so that a change whose
+    /// copies did not all arrive is simply asked for again.
+    pub fn apply(&self, before: QuotaSet, now: crate::types::TimestampMs) -> Result<QuotaSet, Refusal> {
+        let mut after = before;
+        let known = after.policies.get(&self.name);
+        let revision = after.revision + 1;
+        let Some(QuotaDefinition { scope, per, rate, max_concurrent }) = self.definition.clone() else {
+            if after.policies.remove(&self.name).is_some() {
+                after.revision = revision;
+            }
+            return Ok(after);
+        };
+        let policy = QuotaPolicy {
+            id: self.policy_id(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            scope,
+            per,
+            rate,
+            max_concurrent,
+            revision,
+            created_at: known.map_or(now, |known| known.created_at),
+            changed_at: now,
+        };
+        let is_same = |known: &QuotaPolicy| {
+            (&known.scope, &known.per, known.rate, known.max_concurrent)
+                == (&policy.scope, &policy.per, policy.rate, policy.max_concurrent)
+        };
+        if known.is_some_and(is_same) {
+            return Ok(after);
+        }
+        if known.is_none() && after.policies.len() >= limits::QUOTAS {
+            let sent = after.policies.len() + 1;
+            return Err(Refusal::over_limit(Code::LimitExceeded, "quotas", limits::QUOTAS, sent));
+        }
+        after.policies.insert(self.name.clone(), policy);
+        after.revision = revision;
+        Ok(after)
+    }
+}
+
+fn within(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
+    if (low..=high).contains(&sent) {
+        return Ok(());
+    }
+    let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
+    refusal.limit = Some((if sent < low { low } else { high }, sent));
+    Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
+}
+
+impl Command for PutQuotaArgs {
+    type Reply = QuotaSet;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        namespace_partition(&self.namespace, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<QuotaSet>, Stop> {
+        let home = self.partition(&at.partitions);
+        let known = view.quotas(home, &self.namespace)?.cloned();
+        let before = known.unwrap_or_else(|| QuotaSet::empty(self.namespace.clone()));
+        let revision = before.revision;
+        let after = self.apply(before, at.now)?;
+        let sets = if after.revision > revision { vec![(home, after.clone())] } else { Vec::new() };
+        Ok(Decision::about_quotas(after, QuotaWrites { sets, rows: Vec::new() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::TimestampMs;
+
+    fn put(name: &str, max_concurrent: Option<u32>) -> PutQuotaArgs {
+        let definition = QuotaDefinition { scope: Scope::Namespace, per: None, rate: None, max_concurrent };
+        let name = QuotaName::parse(name).unwrap();
+        PutQuotaArgs { namespace: Namespace::default_name(), name, definition: Some(definition) }
+    }
+
+    fn with_rate(limit: u64, window_ms: u64) -> PutQuotaArgs {
+        let mut args = put("mail", None);
+        if let Some(definition) = &mut args.definition {
+            definition.rate = Some(Rate { limit, window_ms });
+        }
+        args
+    }
+
+    fn nothing() -> QuotaSet {
+        QuotaSet::empty(Namespace::default_name())
+    }
+
+    #[test]
+    fn the_same_again_changes_nothing() {
+        let first = put("mail", Some(2)).apply(nothing(), TimestampMs(1)).unwrap();
+        assert_eq!((first.revision, first.policies.len()), (1, 1));
+        assert_eq!(put("mail", Some(2)).apply(first.clone(), TimestampMs(2)).unwrap(), first);
+        let changed = put("mail", Some(3)).apply(first.clone(), TimestampMs(2)).unwrap();
+        let policy = &changed.policies[&QuotaName::parse("mail").unwrap()];
+        assert_eq!((policy.revision, policy.created_at, policy.changed_at), (2, TimestampMs(1), TimestampMs(2)));
+        let gone = PutQuotaArgs { definition: None, ..put("mail", None) };
+        let gone_once = gone.apply(changed, TimestampMs(3)).unwrap();
+        assert_eq!((gone_once.revision, gone_once.policies.len()), (3, 0), "a policy of this name begins anew");
+        assert_eq!(gone.apply(gone_once.clone(), TimestampMs(4)).unwrap(), gone_once);
+    }
+
+    #[test]
+    fn one_policy_more_than_a_namespace_may_have_is_refused() {
+        let mut set = nothing();
+        for nth in 0..limits::QUOTAS {
+            set = put(&format!("q{nth}"), Some(1)).apply(set, TimestampMs(1)).unwrap();
+        }
+        let refusal = put("more", Some(1)).apply(set.clone(), TimestampMs(1)).unwrap_err();
+        assert_eq!((refusal.code, refusal.limit), (Code::LimitExceeded, Some((256, 257))));
+        assert!(put("q0", Some(2)).apply(set, TimestampMs(1)).is_ok(), "one that is there may change");
+    }
+
+    #[test]
+    fn a_policy_that_limits_nothing_or_too_much_is_refused() {
+        assert_eq!(put("mail", None).check().unwrap_err().code, Code::InvalidQuotaSpec);
+        let field = |args: PutQuotaArgs| args.check().unwrap_err().field.unwrap();
+        assert_eq!(field(put("mail", Some(0))), "max_concurrent");
+        assert_eq!(field(put("mail", Some(1_000_001))), "max_concurrent");
+        assert_eq!(field(with_rate(0, 1_000)), "rate.limit");
+        assert_eq!(field(with_rate(1, 0)), "rate.window_ms");
+        assert_eq!(field(with_rate(1, 99)), "rate.window_ms");
+        assert_eq!(field(with_rate(1, limits::QUOTA_WINDOW_MAX_MS + 1)), "rate.window_ms");
+        assert!(with_rate(1, 100).check().is_ok());
+    }
+}

@@ -1,0 +1,147 @@
+//! Settling: slots whose leases have ended, or that were not used, go to those that wait for them.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::{Claimant, Ledger};
+use super::{QuotaPolicy, QuotaRowName, QuotaUse, SlotRow};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, quota_home};
+use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Gives slots of a policy back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleAdmissionsArgs {
+    pub policy_id: QuotaPolicyId,
+    pub releases: Vec<AdmissionRelease>,
+    /// Values of the key to look after besides: what has left the window goes, and free slots go to those that wait.
+    pub keys: Vec<String>,
+}
+
+/// One slot that is given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdmissionRelease {
+    pub key: String,
+    pub execution_id: ExecutionId,
+    pub epoch: LeaseEpoch,
+    /// No lease came of it, so it does not count in the window either.
+    pub is_unused: bool,
+    pub guard: ReleaseGuard,
+}
+
+/// Which reservation is meant. A slot that was reserved anew meanwhile is left alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReleaseGuard {
+    /// Any: no lease under its epoch can be there any more.
+    #[default]
+    Any,
+    /// The one for this claim.
+    Claim(ClaimId),
+    /// The one of this moment.
+    Since(TimestampMs),
+}
+
+impl ReleaseGuard {
+    fn means(self, slot: &SlotRow) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Claim(claim_id) => slot.claim_id == Some(claim_id),
+            Self::Since(at) => slot.at == at,
+        }
+    }
+}
+
+/// What became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdmissionsSettled {
+    /// How many slots were given back; the others had been before.
+    pub released: u32,
+    /// Executions that need not wait any longer, to be made ready.
+    pub woken: Vec<WokenExecution>,
+}
+
+/// An execution whose turn has come. It has a slot, unless the window had no room.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WokenExecution {
+    pub key: String,
+    pub execution_id: ExecutionId,
+    pub epoch: LeaseEpoch,
+}
+
+impl Command for SettleAdmissionsArgs {
+    type Reply = AdmissionsSettled;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        match self.releases.len() + self.keys.len() {
+            sent if sent > limits::QUOTA_SETTLE => {
+                Err(Refusal::over_limit(Code::LimitExceeded, "releases", limits::QUOTA_SETTLE, sent))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        quota_home(&self.policy_id, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmissionsSettled>, Stop> {
+        let mut ledger = Ledger::of(view, self.policy_id);
+        let keys: BTreeSet<_> = self.releases.iter().map(|release| &release.key).chain(&self.keys).collect();
+        let slots = self.releases.iter().map(|one| QuotaRowName::Slot(one.key.clone(), one.execution_id));
+        let uses = keys.iter().map(|key| QuotaRowName::Use((*key).clone()));
+        ledger.require(slots.chain(uses).chain([QuotaRowName::Policy]))?;
+        // Of a policy that is gone nothing is limited any more, and all that wait are woken.
+        let policy = ledger.definition()?.and_then(|(_, policy)| policy);
+        let mut settled = AdmissionsSettled::default();
+        for one in &self.releases {
+            if let Some(slot) = ledger.slot(&one.key, &one.execution_id)?
+                && slot.epoch == one.epoch
+                && one.guard.means(&slot)
+            {
+                let mut usage = ledger.usage(&one.key)?;
+                ledger.release(&one.key, &mut usage, one.execution_id, slot.state, one.is_unused)?;
+                ledger.put_usage(&one.key, usage);
+                settled.released += 1;
+            }
+        }
+        for key in keys {
+            let mut usage = ledger.usage(key)?;
+            ledger.trim(key, &mut usage, policy.as_ref().and_then(|policy| policy.rate), at.now)?;
+            wake(&mut ledger, policy.as_ref(), key, &mut usage, at.now, &mut settled.woken)?;
+            ledger.put_usage(key, usage);
+        }
+        Ok(ledger.into_decision(settled))
+    }
+}
+
+/// Gives free slots to those that wait, in the order they came. Where the window has no room, as many as there are slots come
+/// without one, to be told when it has.
+fn wake(
+    ledger: &mut Ledger<'_>,
+    policy: Option<&QuotaPolicy>,
+    key: &str,
+    usage: &mut QuotaUse,
+    now: TimestampMs,
+    woken: &mut Vec<WokenExecution>,
+) -> Result<(), Stop> {
+    let most = policy.and_then(|policy| policy.max_concurrent).map_or(u64::MAX, u64::from);
+    let mut free = most.saturating_sub(usage.slots).min(limits::QUOTA_STEP as u64);
+    let mut looks = limits::QUOTA_STEP as u64;
+    let last = usage.next_waiter.min(usage.first_waiter + free);
+    ledger.require((usage.first_waiter..last).map(|place| QuotaRowName::Waiter(key.to_owned(), place)))?;
+    while free > 0
+        && let Some((execution_id, epoch)) = ledger.next_waiter(key, usage, &mut looks)?
+    {
+        free -= 1;
+        let rate = policy.and_then(|policy| policy.rate);
+        if policy.is_some() && rate.is_none_or(|rate| usage.in_window < rate.limit) {
+            ledger.hold(key, usage, Claimant { execution_id, epoch, claim_id: None }, rate, now);
+        }
+        woken.push(WokenExecution { key: key.to_owned(), execution_id, epoch });
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! Quotas over several partitions: policies are decided at the home of their namespace and copied to every partition; a claim asks
+//! the home of each policy that applies before it takes anything, and gives back what it did not use.
+
+mod definition;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{
+    AdmissionAsked, AdmissionRelease, AdmissionRequest, AdmissionVerdict, AdmitArgs, AdmittedClaimArgs, AdmittedClaims,
+    AllotArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, CopyQuotasArgs, Head, ReleaseGuard, SettleAdmissionsArgs,
+    SettleLaneArgs, UnblockArgs, WokenExecution,
+};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::{BlockDetail, Blocker};
+use ff_core::limits;
+use ff_core::quota::QuotaSlot;
+use ff_core::types::{ClaimId, ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
+use futures_util::future::join;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use self::definition::define;
+use super::AT_ONCE;
+use super::lane::seek_grant;
+
+pub(super) use definition::{describe, look_after_keys, put, put_policy};
+
+/// What became of listed executions besides being claimed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct QuotaProgress {
+    /// How many are out of the queues.
+    pub(super) blocked: usize,
+    /// Whether some are still ready: a definition was missing somewhere and is known now, or an admission was not used.
+    pub(super) left_ready: bool,
+}
+
+/// Takes what a claim has listed, as far as every policy admits it; the rest is blocked.
+pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
+    store: &S,
+    args: ClaimArgs,
+    mut claims: Claims,
+    is_limited: bool,
+) -> Answer<(Claims, QuotaProgress)> {
+    let mut asked = Admissions::of(ClaimId::new());
+    let listed = std::mem::take(&mut claims.admissions);
+    let judged = asked.ask_all(store, &args.namespace, args.partition, listed).await;
+    if let Err(error) = judged {
+        // Nothing is claimed and nothing blocked while a home does not answer.
+        asked.give_back(store, |_| true).await;
+        return Err(error);
+    }
+    let blocks = block(store, args.partition, std::mem::take(&mut asked.refused));
+    let (taken, blocked) = join(take(store, args, &asked, is_limited), blocks).await;
+    let taken = taken?;
+    let AdmittedClaims { claims: taken, running, .. } = taken;
+    let in_use = taken.claimed.iter().map(|claimed| claimed.task.execution_id).chain(running);
+    let in_use: BTreeSet<_> = in_use.collect();
+    let left_ready = asked.was_healed || asked.admitted.iter().any(|one| !in_use.contains(&one.execution_id));
+    asked.give_back(store, |id| !in_use.contains(id)).await;
+    claims.claimed.extend(taken.claimed);
+    // More may have come since the executions were listed.
+    let last = claims.claimed.last().map(|claimed| Head::new(claimed.task.priority, claimed.task.created_at));
+    claims.next = claims.next.into_iter().chain(taken.next).min().or(last);
+    claims.limited |= taken.limited;
+    let progress = QuotaProgress { blocked, left_ready: left_ready && !claims.limited };
+    Ok((claims, progress))
+}
+
+/// Claims what was admitted, with a grant where the lane has a limit.
+async fn take<S: EngineStore + ?Sized>(
+    store: &S,
+    claim: ClaimArgs,
+    asked: &Admissions,
+    is_limited: bool,
+) -> Answer<AdmittedClaims> {
+    let nothing = |limited| {
+        let claims = Claims { limited, ..Claims::default() };
+        Ok(AdmittedClaims { claims, count: None, running: Vec::new() })
+    };
+    if asked.admitted.is_empty() {
+        return nothing(false);
+    }
+    let (namespace, lane) = (claim.namespace.clone(), claim.lane.clone());
+    let mut grant = None;
+    if is_limited {
+        let want = ClaimArgs { max: asked.admitted.len(), ..claim.clone() };
+        grant = seek_grant(store, &AllotArgs::of(&want)).await?;
+        if grant.is_none() {
+            return nothing(true);
+        }
+    }
+    let admitted_at = asked.since.unwrap_or_default();
+    let args = AdmittedClaimArgs { claim, admitted: asked.admitted.clone(), admitted_at, grant };
+    let taken = store.claim_admitted(args).await?;
+    if let Some(count) = taken.count
+        && let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![count] }).await
+    {
+        tracing::warn!(%error, "a lane's home was not told what was claimed");
+    }
+    Ok(taken)
+}
+
+/// What the policies have said to the executions of one claim.
+struct Admissions {
+    claim_id: ClaimId,
+    /// By every policy so far.
+    admitted: Vec<AdmissionRequest>,
+    refused: Vec<RefusedExecution>,
+    /// When the first policy was asked.
+    since: Option<TimestampMs>,
+    /// What is reserved.
+    reserved: Vec<(QuotaPolicyId, AdmissionRelease)>,
+    was_healed: bool,
+}
+
+impl Admissions {
+    fn of(claim_id: ClaimId) -> Self {
+        let (admitted, refused, reserved) = (Vec::new(), Vec::new(), Vec::new());
+        Self { claim_id, admitted, refused, since: None, reserved, was_healed: false }
+    }
+
+    /// Asks every policy in turn about those that none has refused yet.
+    async fn ask_all<S: EngineStore + ?Sized>(
+        &mut self,
+        store: &S,
+        namespace: &Namespace,
+        partition: u16,
+        listed: Vec<AdmissionRequest>,
+    ) -> Answer<()> {
+        let slots = listed.iter().flat_map(|request| &request.slots);
+        let policies: BTreeSet<_> = slots.map(|slot| (slot.policy_id, slot.revision)).collect();
+        self.admitted = listed;
+        for (policy_id, revision) in policies {
+            let slot_of =
+                |request: &AdmissionRequest| request.slots.iter().find(|slot| slot.policy_id == policy_id).cloned();
+            let mut with_policy = Vec::new();
+            self.admitted.retain(|request| match slot_of(request) {
+                Some(slot) => {
+                    with_policy.push((request.clone(), slot));
+                    false
+                }
+                None => true,
+            });
+            if with_policy.is_empty() {
+                continue;
+            }
+            let asked = with_policy.iter().map(|(request, slot)| AdmissionAsked {
+                key: slot.key.clone(),
+                execution_id: request.execution_id,
+                epoch: request.epoch,
+            });
+            let args = AdmitArgs { policy_id, revision, claim_id: Some(self.claim_id), asked: asked.collect() };
+            let answer = store.admit(args).await?;
+            self.since = Some(self.since.map_or(answer.at, |since| since.min(answer.at)));
+            match answer.name {
+                Some(name) => self.note(policy_id, name.as_str(), with_policy, answer.verdicts),
+                // The home knows another definition than the partition: one of them has missed a change.
+                None => {
+                    heal(store, namespace, partition, &policy_id).await?;
+                    self.was_healed = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note(
+        &mut self,
+        policy_id: QuotaPolicyId,
+        name: &str,
+        asked: Vec<(AdmissionRequest, QuotaSlot)>,
+        verdicts: Vec<AdmissionVerdict>,
+    ) {
+        for ((request, slot), verdict) in asked.into_iter().zip(verdicts) {
+            match verdict {
+                AdmissionVerdict::Admitted => {
+                    let (execution_id, epoch) = (request.execution_id, request.epoch);
+                    let guard = ReleaseGuard::Claim(self.claim_id);
+                    let release = AdmissionRelease { key: slot.key, execution_id, epoch, is_unused: true, guard };
+                    self.reserved.push((policy_id, release));
+                    self.admitted.push(request);
+                }
+                AdmissionVerdict::Elsewhere => {}
+                AdmissionVerdict::Refused { used, limit, retry_at } => {
+                    let QuotaSlot { key, revision, .. } = slot;
+                    let (name, execution_id) = (name.to_owned(), request.execution_id);
+                    let asked = AdmissionAsked { key: key.clone(), execution_id, epoch: request.epoch };
+                    let detail = BlockDetail::Quota { policy_id, name, key, used, limit, retry_at };
+                    self.refused.push(RefusedExecution { policy_id, revision, asked, detail });
+                }
+            }
+        }
+    }
+
+    /// Gives back what was reserved for some of the executions.
+    async fn give_back<S: EngineStore + ?Sized>(&self, store: &S, is_unused: impl Fn(&ExecutionId) -> bool) {
+        let mut releases = BTreeMap::<_, Vec<_>>::new();
+        for (policy_id, release) in self.reserved.iter().filter(|(_, release)| is_unused(&release.execution_id)) {
+            releases.entry(*policy_id).or_default().push(release.clone());
+        }
+        for (policy_id, releases) in releases {
+            // What is not given back now is found when slots are held against leases.
+            if let Err(error) = settle(store, SettleAdmissionsArgs { policy_id, releases, keys: Vec::new() }).await {
+                tracing::warn!(%error, %policy_id, "a slot that was not used was not given back");
+            }
+        }
+    }
+}
+
+/// Brings the home of a policy and a partition to what the home of the namespace says.
+async fn heal<S: EngineStore + ?Sized>(
+    store: &S,
+    namespace: &Namespace,
+    partition: u16,
+    policy_id: &QuotaPolicyId,
+) -> Answer<()> {
+    let set = store.quota_set(namespace).await?;
+    define(store, &set, policy_id).await?;
+    store.copy_quotas(CopyQuotasArgs { partition, set }).await.map(drop)
+}
+
+/// Blocks what was refused, and returns how many are blocked. One that is not stays ready and asks again. The turn of one that waits for a slot may have come
+/// before it was blocked, so the policy is asked once more.
+async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<RefusedExecution>) -> usize {
+    let target = |one: &RefusedExecution| BlockTarget {
+        execution_id: one.asked.execution_id,
+        lease_epoch: LeaseEpoch(one.asked.epoch.0.saturating_sub(1)),
+        detail: one.detail.clone(),
+    };
+    let targets: Vec<_> = refused.iter().map(target).collect();
+    let mut blocked = 0;
+    for executions in targets.chunks(limits::BLOCK) {
+        match store.block(BlockArgs { partition, executions: executions.to_vec() }).await {
+            Ok(count) => blocked += count.blocked,
+            Err(error) => tracing::warn!(%error, partition, "executions that a quota refused were not blocked"),
+        }
+    }
+    let mut in_line = BTreeMap::<_, Vec<_>>::new();
+    for one in refused.into_iter().filter(|one| one.detail.retry_at().is_none()) {
+        in_line.entry((one.policy_id, one.revision)).or_default().push(one.asked);
+    }
+    for ((policy_id, revision), asked) in in_line {
+        if let Err(error) = ask_once_more(store, AdmitArgs { policy_id, revision, claim_id: None, asked }).await {
+            tracing::warn!(%error, partition, "a quota was not asked whether a turn has come meanwhile");
+        }
+    }
+    blocked
+}
+
+async fn ask_once_more<S: EngineStore + ?Sized>(store: &S, args: AdmitArgs) -> Answer<()> {
+    let ids: Vec<_> = args.asked.iter().map(|asked| asked.execution_id).collect();
+    let answer = store.admit(args).await?;
+    // One that is not in line any longer is to ask anew: its turn came while the window had no room, or the policy is another.
+    let waits = |nth| matches!(answer.verdicts.get(nth), Some(AdmissionVerdict::Refused { retry_at: None, .. }));
+    let ready = ids.into_iter().enumerate().filter(|(nth, _)| !waits(*nth)).map(|(_, id)| id);
+    unblock(store, ready).await.map(drop)
+}
+
+/// An execution that a policy has refused.
+struct RefusedExecution {
+    policy_id: QuotaPolicyId,
+    revision: u64,
+    asked: AdmissionAsked,
+    detail: BlockDetail,
+}
+
+/// What settling came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QuotaSettlement {
+    /// Slots that were given back.
+    pub released: u32,
+    /// Executions whose turn has come.
+    pub woken: usize,
+}
+
+/// Gives slots back, and makes those ready whose turn has come. One that has ended meanwhile gives its turn to the next.
+pub(super) async fn settle<S: EngineStore + ?Sized>(store: &S, args: SettleAdmissionsArgs) -> Answer<QuotaSettlement> {
+    let policy_id = args.policy_id;
+    let first = store.settle_admissions(args).await?;
+    let mut settled = QuotaSettlement { released: first.released, woken: first.woken.len() };
+    let mut woken = first.woken;
+    while !woken.is_empty() {
+        let over = wake(store, woken).await?;
+        if over.is_empty() {
+            break;
+        }
+        let releases = over.into_iter().map(|WokenExecution { key, execution_id, epoch }| AdmissionRelease {
+            key,
+            execution_id,
+            epoch,
+            is_unused: true,
+            guard: ReleaseGuard::Any,
+        });
+        let args = SettleAdmissionsArgs { policy_id, releases: releases.collect(), keys: Vec::new() };
+        woken = store.settle_admissions(args).await?.woken;
+        settled.woken += woken.len();
+    }
+    Ok(settled)
+}
+
+/// Makes executions ready, and returns those that have ended.
+async fn wake<S: EngineStore + ?Sized>(store: &S, woken: Vec<WokenExecution>) -> Answer<Vec<WokenExecution>> {
+    let mut over = Vec::new();
+    if unblock(store, woken.iter().map(|one| one.execution_id)).await? == woken.len() {
+        return Ok(over);
+    }
+    for one in woken {
+        match store.describe(&one.execution_id).await {
+            Ok(info) if info.public_state.is_terminal() => over.push(one),
+            // It is ready already, or the claim that was refused is about to block it and asks once more after that.
+            Ok(_) => {}
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => over.push(one),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(over)
+}
+
+/// Makes executions ready that a quota keeps waiting, and returns how many there were.
+pub(super) async fn unblock<S: EngineStore + ?Sized>(
+    store: &S,
+    ids: impl Iterator<Item = ExecutionId>,
+) -> Answer<usize> {
+    let mut by_partition = BTreeMap::<u16, Vec<_>>::new();
+    ids.for_each(|id| by_partition.entry(id.partition()).or_default().push(id));
+    let calls = by_partition.into_iter().flat_map(|(partition, ids)| {
+        let chunks: Vec<_> = ids.chunks(limits::BLOCK).map(<[_]>::to_vec).collect();
+        chunks.into_iter().map(move |executions| UnblockArgs { partition, executions, from: Blocker::Quota })
+    });
+    let answers = stream::iter(calls).map(|args| store.unblock(args)).buffer_unordered(AT_ONCE);
+    answers.try_fold(0, |sum, count| async move { Ok(sum + count.unblocked) }).await
+}

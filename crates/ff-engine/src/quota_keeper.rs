@@ -1,0 +1,278 @@
+//! Gives slots of quota policies back when leases end, and holds slots against leases now and then: hints may be lost, and a
+//! process may die between a reservation and its claim.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{
+    AdmissionRelease, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReleaseGuard, SettleAdmissionsArgs,
+};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::execution::BlockDetail;
+use ff_core::limits;
+use ff_core::partition::quota_home;
+use ff_core::quota::{QuotaPolicy, QuotaSlot};
+use ff_core::state::BlockingReason;
+use ff_core::types::{ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::orchestration::{Orchestration, QuotaSettlement};
+
+/// Pages of slots and of keys that are looked at in one turn for one policy; the next turn goes on from there.
+const PAGES: usize = 4;
+
+/// What the pump tells a keeper.
+pub(crate) enum QuotaNews {
+    Freed { execution_id: ExecutionId, epoch: LeaseEpoch, slots: Vec<QuotaSlot> },
+    Defined,
+}
+
+/// The partitions an engine owns; all of them where it is alone.
+pub(crate) type OwnedPartitions = Option<BTreeSet<u16>>;
+
+pub(crate) struct QuotaKeeper {
+    store: Arc<dyn EngineStore>,
+    news: mpsc::UnboundedReceiver<QuotaNews>,
+    owned: watch::Receiver<OwnedPartitions>,
+    /// Slots to be given back, by policy. While a call for a policy is under way, those that come meanwhile go together in the next.
+    freed: BTreeMap<QuotaPolicyId, Vec<AdmissionRelease>>,
+    busy: BTreeSet<QuotaPolicyId>,
+    settling: JoinSet<(QuotaPolicyId, Answer<QuotaSettlement>)>,
+    /// Whether there may be a policy. A store that never had one is asked once.
+    is_used: bool,
+    reconciling: JoinSet<Reconciler>,
+    reconciler: Option<Reconciler>,
+}
+
+impl QuotaKeeper {
+    pub(crate) fn new(
+        store: Arc<dyn EngineStore>,
+        news: mpsc::UnboundedReceiver<QuotaNews>,
+        owned: watch::Receiver<OwnedPartitions>,
+        corrected: Arc<AtomicU64>,
+    ) -> Self {
+        let reconciler = Reconciler { store: store.clone(), places: HashMap::new(), corrected, found_any: true };
+        Self {
+            store,
+            news,
+            owned,
+            freed: BTreeMap::new(),
+            busy: BTreeSet::new(),
+            settling: JoinSet::new(),
+            is_used: true,
+            reconciling: JoinSet::new(),
+            reconciler: Some(reconciler),
+        }
+    }
+
+    /// Runs for as long as it is polled and the pump lives.
+    pub(crate) async fn run(mut self) {
+        let mut turn = interval(Duration::from_millis(limits::QUOTA_RECONCILE_MS));
+        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            self.settle_freed();
+            tokio::select! {
+                news = self.news.recv() => match news {
+                    Some(news) => self.take(news),
+                    None => return,
+                },
+                Some(settled) = self.settling.join_next() => match settled {
+                    Ok((policy_id, answer)) => self.settled(policy_id, &answer),
+                    Err(panicked) => resume_unwind(panicked.into_panic()),
+                },
+                Some(reconciled) = self.reconciling.join_next() => match reconciled {
+                    Ok(reconciler) => {
+                        // Where hints can be lost, a policy may come without a word.
+                        self.is_used &= reconciler.found_any || self.store.sweep_every().is_some();
+                        self.reconciler = Some(reconciler);
+                    }
+                    Err(panicked) => resume_unwind(panicked.into_panic()),
+                },
+                _ = turn.tick() => self.reconcile(),
+            }
+        }
+    }
+
+    fn take(&mut self, news: QuotaNews) {
+        self.is_used = true;
+        let QuotaNews::Freed { execution_id, epoch, slots } = news else { return };
+        for QuotaSlot { policy_id, key, .. } in slots {
+            let release = AdmissionRelease { key, execution_id, epoch, is_unused: false, guard: ReleaseGuard::Any };
+            self.freed.entry(policy_id).or_default().push(release);
+        }
+    }
+
+    /// Begins a call for each policy that has none under way.
+    fn settle_freed(&mut self) {
+        let idle: Vec<_> = self.freed.keys().filter(|policy_id| !self.busy.contains(policy_id)).copied().collect();
+        for policy_id in idle {
+            let Some(mut releases) = self.freed.remove(&policy_id) else { continue };
+            if releases.len() > limits::QUOTA_SETTLE {
+                self.freed.insert(policy_id, releases.split_off(limits::QUOTA_SETTLE));
+            }
+            self.busy.insert(policy_id);
+            let store = self.store.clone();
+            let args = SettleAdmissionsArgs { policy_id, releases, keys: Vec::new() };
+            self.settling.spawn(async move { (policy_id, store.settle_quota(args).await) });
+        }
+    }
+
+    fn settled(&mut self, policy_id: QuotaPolicyId, answer: &Answer<QuotaSettlement>) {
+        self.busy.remove(&policy_id);
+        if let Err(error) = answer {
+            // The slots are found when they are held against leases.
+            self.store.outages().noted("quotas", error);
+        }
+    }
+
+    fn reconcile(&mut self) {
+        if !self.is_used {
+            return;
+        }
+        // The turn before may still be under way.
+        let Some(mut reconciler) = self.reconciler.take() else { return };
+        let owned = self.owned.borrow().clone();
+        self.reconciling.spawn(async move {
+            if let Err(error) = reconciler.run(owned.as_ref()).await {
+                reconciler.store.outages().noted("quotas", &error);
+            }
+            reconciler
+        });
+    }
+}
+
+/// Where a turn ended for a policy.
+#[derive(Default)]
+struct Place {
+    slots: Option<String>,
+    keys: Option<String>,
+}
+
+/// Corrects what hints and callers left over.
+struct Reconciler {
+    store: Arc<dyn EngineStore>,
+    places: HashMap<QuotaPolicyId, Place>,
+    corrected: Arc<AtomicU64>,
+    found_any: bool,
+}
+
+impl Reconciler {
+    async fn run(&mut self, owned: Option<&BTreeSet<u16>>) -> Answer<()> {
+        let policies = self.store.all_quotas().await?.quotas;
+        self.found_any = !policies.is_empty();
+        let partitions = self.store.partitions();
+        let own =
+            |policy: &&QuotaPolicy| owned.is_none_or(|owned| owned.contains(&quota_home(&policy.id, &partitions)));
+        let mut unattended = BTreeMap::<&Namespace, Vec<(QuotaPolicyId, BTreeSet<String>)>>::new();
+        for policy in policies.iter().filter(own) {
+            self.release_leftovers(policy).await?;
+            if let Some(lines) = self.look_after(policy).await? {
+                unattended.entry(&policy.namespace).or_default().push((policy.id, lines));
+            }
+        }
+        self.places.retain(|policy_id, _| policies.iter().any(|policy| policy.id == *policy_id));
+        for (namespace, policies) in unattended {
+            self.release_forgotten(namespace, &policies).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives back slots that are held for executions that do not run under the epoch they are for.
+    async fn release_leftovers(&mut self, policy: &QuotaPolicy) -> Answer<()> {
+        let policy_id = policy.id;
+        for _ in 0..PAGES {
+            let after = self.places.entry(policy_id).or_default().slots.take();
+            let page = self.store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::QUOTA_SETTLE }).await?;
+            let mut releases = Vec::new();
+            for slot in page.slots {
+                if self.is_leftover(&slot).await? {
+                    let HeldSlot { key, execution_id, epoch, at } = slot;
+                    let guard = ReleaseGuard::Since(at);
+                    releases.push(AdmissionRelease { key, execution_id, epoch, is_unused: false, guard });
+                }
+            }
+            for releases in releases.chunks(limits::QUOTA_SETTLE) {
+                let args = SettleAdmissionsArgs { policy_id, releases: releases.to_vec(), keys: Vec::new() };
+                let released = self.store.settle_quota(args).await?.released;
+                if released > 0 {
+                    self.corrected.fetch_add(released.into(), Ordering::Relaxed);
+                    tracing::warn!(corrected = released, quota = %policy.name, "slots were held for no lease");
+                }
+            }
+            self.places.entry(policy_id).or_default().slots.clone_from(&page.next);
+            if page.next.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no lease comes or has come of a slot. A claim takes nothing for longer than it is reserved; the same again makes up
+    /// for clocks that differ.
+    async fn is_leftover(&self, slot: &HeldSlot) -> Answer<bool> {
+        if slot.at + 2 * limits::QUOTA_RESERVED_MS > self.store.now().await? {
+            return Ok(false);
+        }
+        match self.store.describe(&slot.execution_id).await {
+            Ok(info) => Ok(info.lease.is_none_or(|lease| lease.lease_epoch != slot.epoch)),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has what left the windows go, and free slots go to those that wait. Returns the keys that executions wait for, if it has seen
+    /// all keys.
+    async fn look_after(&mut self, policy: &QuotaPolicy) -> Answer<Option<BTreeSet<String>>> {
+        let policy_id = policy.id;
+        let mut lines = BTreeSet::new();
+        let began_at_first = self.places.entry(policy_id).or_default().keys.is_none();
+        for _ in 0..PAGES {
+            let after = self.places.entry(policy_id).or_default().keys.take();
+            let page = self.store.quota_keys(QuotaKeysArgs { policy_id, after, limit: limits::QUOTA_SETTLE }).await?;
+            lines.extend(page.keys.iter().filter(|used| used.waiting > 0).map(|used| used.key.clone()));
+            let keys: Vec<_> = page.keys.into_iter().map(|used| used.key).collect();
+            for keys in keys.chunks(limits::QUOTA_SETTLE) {
+                let args = SettleAdmissionsArgs { policy_id, releases: Vec::new(), keys: keys.to_vec() };
+                self.store.settle_quota(args).await?;
+            }
+            self.places.entry(policy_id).or_default().keys.clone_from(&page.next);
+            if page.next.is_none() {
+                return Ok(began_at_first.then_some(lines));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes executions ready that wait for a slot of a key no execution is in line for: their place was lost.
+    async fn release_forgotten(
+        &self,
+        namespace: &Namespace,
+        policies: &[(QuotaPolicyId, BTreeSet<String>)],
+    ) -> Answer<()> {
+        let now = self.store.now().await?;
+        let blocking_reason = Some(BlockingReason::WaitingForQuota);
+        let filter = Filter { blocking_reason, ..Filter::everything(namespace.clone()) };
+        let page = self.store.list(ListArgs { filter, after: None, limit: limits::PAGE }).await?;
+        let is_forgotten = |detail: &BlockDetail| match detail {
+            BlockDetail::Quota { policy_id, key, retry_at: None, .. } => {
+                policies.iter().any(|(of, lines)| of == policy_id && !lines.contains(key))
+            }
+            _ => false,
+        };
+        let old = page.executions.iter().filter(|one| one.changed_at + limits::QUOTA_RECONCILE_MS <= now);
+        let forgotten = old.filter(|one| one.blocking_detail.as_deref().is_some_and(is_forgotten));
+        let forgotten: Vec<_> = forgotten.map(|one| one.execution_id).collect();
+        if !forgotten.is_empty() {
+            let corrected = self.store.unblock_from_quota(forgotten).await?;
+            self.corrected.fetch_add(corrected as u64, Ordering::Relaxed);
+            tracing::warn!(corrected, %namespace, "executions waited for slots that no execution was in line for");
+        }
+        Ok(())
+    }
+}

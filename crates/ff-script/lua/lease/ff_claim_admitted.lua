@@ -1,0 +1,58 @@
+--- Takes executions that every quota policy has admitted, as far as they still wait under the epoch they were admitted for and the
+--- same policies apply to them. Nothing is taken once the admission is too old, and of a lane with a limit nothing without a grant.
+---
+--- key  lane_eligible       zset
+--- arg  lane                text   as indexes name it
+--- arg  max                 int
+--- arg  worker_id           text
+--- arg  worker_instance_id  text
+--- arg  lease_ttl_ms        int
+--- arg  first_lease_id      uuid   those after it count on in the last four digits
+--- arg  first_attempt_id    uuid   likewise
+--- arg  admitted_at         int    when the first policy admitted them
+--- arg  granted             int?   how many at most, where the lane has a limit
+--- arg  seq                 int?   of the grant
+--- arg  revision            int?   of the settings it is of
+--- arg  admitted            list   execution, epoch and what it has, and again
+---
+--- ok   expires_at          ms
+--- ok   next_behind         of the best that was admitted and not taken for want of room, empty when there is none
+--- ok   next_created_at     ms, empty when there is none
+--- ok   tasks               a list per execution, in the order of `task`
+--- ok   limited             1 when the lane has a limit and there was no grant
+--- ok   held                how many of the lane are held here, empty without a grant
+--- ok   counted_seq         the last grant that counts no more
+--- ok   counted_revision    of the settings as they are
+--- ok   running             of those that were not taken, those that run under the epoch they were admitted for
+--- no   invalid_args
+
+local moment, running = now(), {}
+for nth = 1, #admitted, 3 do
+  local attempt = call('HGET', keys.of(admitted[nth], 'lease:current'), 'attempt')
+  if attempt and text(lease.attempt_parts(attempt)) == admitted[nth + 1] then
+    running[#running + 1] = admitted[nth]
+  end
+end
+local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
+local configured = settings.of(lane)
+if moment >= admitted_at + limits.quota_reserved_ms then
+  admitted = {}
+end
+if not granted then
+  local limited = configured and configured.concurrency
+  if limited or configured and configured.state == 'paused' then
+    return ok(holder.expires_at, '', '', {}, limited and '1' or '', '', '', '', running)
+  end
+  local tasks, behind, created_at = hand_out(lane_eligible, lane, {}, max, holder, moment, admitted)
+  return ok(holder.expires_at, behind, created_at, tasks, '', '', '', '', running)
+end
+local held = call('ZCARD', keys.lane(lane, 'active'))
+local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
+if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then
+  return ok(holder.expires_at, '', '', {}, '', text(held), text(counted), text(of), running)
+end
+append(holder.fields, 'limited', '1')
+holder.count, holder.ending = #holder.fields, ' limited'
+local tasks, behind, created_at = hand_out(lane_eligible, lane, {}, math.min(max, granted), holder, moment, admitted)
+settings.note_grant(lane, seq)
+return ok(holder.expires_at, behind, created_at, tasks, '', text(held + #tasks), text(seq), text(of), running)

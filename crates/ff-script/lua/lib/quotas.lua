@@ -1,0 +1,146 @@
+--- The quota policies of namespaces, as this partition knows them, and what executions need of them. Hardly any namespace has
+--- a policy, and that is remembered as well, so that plain work pays nothing for it.
+---
+--- What an execution needs is one text: id, revision and key of each policy with spaces between, and a tab between two. A key
+--- may have a space, and has no tab.
+
+local quotas = {}
+
+--- A scope or a key as its word and what follows.
+local function parts(text)
+  local word, rest = text:match('^(%a+):(.*)$')
+  return word or text, rest
+end
+
+local function policy_of(name, policy)
+  local scope, of = parts(policy.scope)
+  local tag, value
+  if scope == 'tag' then
+    tag, value = of:match('^(.-)=(.*)$')
+  end
+  local per, by = nil, nil
+  if policy.per then
+    per, by = parts(policy.per)
+  end
+  local head = policy.id .. ' ' .. text(policy.revision) .. ' '
+  return { name = name, scope = scope, of = of, tag = tag, value = value, per = per, by = by, head = head }
+end
+
+--- Policies in the order of their names, and whether one of them looks at tags.
+local function read(kept)
+  local set, list, looks_at_tags = cjson.decode(kept), {}, false
+  for name, policy in pairs(set.policies) do
+    local one = policy_of(name, policy)
+    list[#list + 1] = one
+    looks_at_tags = looks_at_tags or one.scope == 'tag' or one.per == 'tag'
+  end
+  table.sort(list, function(a, b)
+    return a.name < b.name
+  end)
+  return list[1] and { namespace = set.namespace, list = list, looks_at_tags = looks_at_tags } or false
+end
+
+--- The policies of a lane's namespace; nothing when there are none.
+function quotas.of(lane)
+  local memory, namespace = here.memory, lane:match('^(.-)/') or 'default'
+  local known = memory.quotas[namespace]
+  if known == nil then
+    if memory.quoted >= limits.queues_remembered then
+      memory.quotas, memory.quoted = {}, 0
+    end
+    local kept = call('GET', keys.quotas(namespace))
+    known = kept and read(kept) or false
+    memory.quotas[namespace], memory.quoted = known, memory.quoted + 1
+  end
+  return known or nil
+end
+
+local function tags_of(id)
+  local flat, tags = call('HGETALL', keys.of(id, 'tags')), {}
+  for nth = 1, #flat, 2 do
+    tags[flat[nth]] = flat[nth + 1]
+  end
+  return tags
+end
+
+local function takes_in(policy, e)
+  if policy.scope == 'lane' then
+    return policy.of == e.lane_id
+  elseif policy.scope == 'kind' then
+    return policy.of == e.kind
+  elseif policy.scope == 'flow' then
+    return policy.of == e.flow_id
+  end
+  return policy.scope == 'namespace' or e.tags[policy.tag] == policy.value
+end
+
+local function key_of(policy, e)
+  if policy.per == 'kind' then
+    return e.kind
+  elseif policy.per == 'tag' then
+    return e.tags[policy.by]
+  end
+  return policy.per and e.namespace or ''
+end
+
+--- What an execution needs, empty when no policy applies to it.
+local function needed(set, e)
+  local slots = {}
+  for _, policy in ipairs(set and set.list or {}) do
+    local key = takes_in(policy, e) and key_of(policy, e)
+    slots[#slots + 1] = key and policy.head .. key or nil
+  end
+  return table.concat(slots, '\t')
+end
+
+--- An execution as policies look at it; nothing when it is not there or does not wait.
+local function look(set, id)
+  local kind, flow_id, last_attempt, has_tags, state, blocked_on, lane_id, namespace, priority, created_at, class = unpack(call(
+    'HMGET', keys.of(id, 'core'), 'kind', 'flow_id', 'last_attempt', 'has_tags', 'public_state', 'blocked_on', 'lane_id',
+    'namespace', 'priority', 'created_at', 'class'
+  ))
+  if state ~= 'waiting' or blocked_on then
+    return nil
+  end
+  return {
+    kind = kind,
+    flow_id = flow_id or nil,
+    lane_id = lane_id or 'default',
+    class = class or nil,
+    namespace = namespace or 'default',
+    epoch = last_attempt and text(lease.attempt_parts(last_attempt) + 1) or '1',
+    score = index.score(tonumber(priority or 0), tonumber(created_at)),
+    tags = set and set.looks_at_tags and has_tags and tags_of(id) or {},
+  }
+end
+
+--- What becomes of an execution that a claim comes to. With nothing before it, what is to be told of it before it is taken: its
+--- id, the epoch of the lease to come, and what it needs. Otherwise its slots, or false when no policy applies to it.
+function quotas.ask(set, id)
+  local e = look(set, id)
+  local slots = e and needed(set, e) or ''
+  if slots == '' then
+    return false
+  elseif claim.is_over(id, e.flow_id) then
+    return false, nil, true
+  end
+  return nil, { id, e.epoch, slots }
+end
+
+--- Of executions that were admitted, those that still wait as they did then: ids and scores in turn, and by id their slots, and
+--- the class of those that have one.
+function quotas.admitted(set, lane, admitted)
+  local waiting, slots, class_of = {}, {}, {}
+  for nth = 1, #admitted, 3 do
+    local id = admitted[nth]
+    local e = look(set, id)
+    local here_still = e and record.lane(e.namespace, e.lane_id) == lane and e.epoch == admitted[nth + 1]
+    if here_still and needed(set, e) == admitted[nth + 2] then
+      waiting[#waiting + 1], waiting[#waiting + 2] = id, e.score
+      slots[id], class_of[id] = admitted[nth + 2], e.class
+    end
+  end
+  return waiting, slots, class_of
+end
+
+return quotas

@@ -1,0 +1,42 @@
+--- Reserves what executions need of a quota policy before they are claimed, in their order, so that two that ask together are
+--- counted both. One that was admitted before under the same epoch is admitted, and counts once.
+---
+--- key  definition  hash
+--- arg  revision    int    of the policy, as the partition of the executions knows it
+--- arg  claim_id    uuid?  the claim to come, to which it belongs for a while; absent when none is to come, and only what is known is judged
+--- arg  asked       list   key, execution, epoch of the lease to come, and again
+---
+--- ok   name        of the policy, empty when its home knows another definition: then nothing was decided
+--- ok   at          ms
+--- ok   verdicts    used (empty: admitted; `elsewhere`: reserved for another claim), limit and when to come back, and again
+--- no   invalid_args
+
+local moment, q = now(), quota_ledger.open(definition)
+if not q.name or q.revision ~= revision then
+  return ok('', text(moment), {})
+end
+local wanted, used, seen = {}, {}, {}
+for nth = 1, #asked, 3 do
+  if not whole(asked[nth + 2]) then
+    return no.invalid_args('field', 'asked')
+  end
+  wanted[#wanted + 1], wanted[#wanted + 2] = asked[nth], asked[nth + 1]
+  if not seen[asked[nth]] then
+    seen[asked[nth]], used[#used + 1] = true, asked[nth]
+  end
+end
+quota_ledger.load(q, wanted, used)
+for _, key in ipairs(used) do
+  quota_ledger.trim(q, key, q.uses[key], moment)
+  quota_ledger.tidy(q, key)
+end
+local verdicts = {}
+for nth = 1, #asked, 3 do
+  local taken, limit, retry_at = quota_ledger.judge(q, asked[nth], asked[nth + 1], whole(asked[nth + 2]), moment, claim_id)
+  quota_ledger.tidy(q, asked[nth])
+  verdicts[nth] = taken == 'elsewhere' and taken or taken and text(taken) or ''
+  verdicts[nth + 1] = limit and text(limit) or ''
+  verdicts[nth + 2] = retry_at and text(retry_at) or ''
+end
+quota_ledger.write(q)
+return ok(q.name, text(moment), verdicts)

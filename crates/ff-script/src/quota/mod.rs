@@ -1,0 +1,222 @@
+//! The functions of quotas: policies as partitions know them, and what is used of a policy at its home.
+
+use ff_core::contracts::{
+    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, CopyQuotasArgs, DefineQuotaArgs, HeldSlot,
+    KeyUse, QuotaDefined, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, QuotasCopied, ReleaseGuard,
+    SettleAdmissionsArgs, WokenExecution,
+};
+use ff_core::keys::{IndexKeys, QuotaKeyContext, quota_policies_index};
+use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, quota_partition};
+use ff_core::quota::{QuotaSet, QuotaSlot, QuotaUse};
+use ff_core::types::{LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
+
+use crate::server::{ask_fields, ask_word};
+use crate::signature::{CheckAdmissionAndRecord, CopyQuotas, CreateQuotaPolicy, ReadQuota, ReleaseAdmission};
+use crate::{ScriptError, Server};
+
+/// Where a partition keeps the policies of a namespace.
+pub fn quotas_key(partition: u16, namespace: &Namespace) -> String {
+    IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).quotas(namespace)
+}
+
+fn definition_key(policy_id: &QuotaPolicyId, partitions: &PartitionConfig) -> String {
+    QuotaKeyContext::new(&quota_partition(policy_id, partitions), policy_id).definition()
+}
+
+/// Gives a partition the policies of a namespace, if they are newer; or only over an expected revision. Says which revision is known
+/// then.
+pub async fn ff_copy_quotas(
+    server: &dyn Server,
+    args: &CopyQuotasArgs,
+    expected: Option<u64>,
+) -> Result<QuotasCopied, ScriptError> {
+    let CopyQuotasArgs { partition, set } = args;
+    let copy = CopyQuotas {
+        quotas_here: quotas_key(*partition, &set.namespace),
+        namespace: set.namespace.to_string(),
+        revision: set.revision,
+        expected,
+        set: written(set)?,
+    };
+    Ok(QuotasCopied { revision: ask_word(server, copy.call()).await? })
+}
+
+fn written(set: &QuotaSet) -> Result<String, ScriptError> {
+    serde_json::to_string(set).map_err(|error| ScriptError::parse(format!("quotas cannot be written: {error}")))
+}
+
+/// Tells the home of a policy how it is defined, or that it is gone.
+pub async fn ff_create_quota_policy(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &DefineQuotaArgs,
+) -> Result<QuotaDefined, ScriptError> {
+    let policy = args.policy.as_ref();
+    let rate = policy.and_then(|policy| policy.rate);
+    let create = CreateQuotaPolicy {
+        definition: definition_key(&args.policy_id, partitions),
+        policies: quota_policies_index(&quota_partition(&args.policy_id, partitions).hash_tag()),
+        policy_id: args.policy_id.to_string(),
+        revision: args.revision,
+        name: policy.map(|policy| policy.name.to_string()),
+        rate_limit: rate.map(|rate| rate.limit),
+        window_ms: rate.map(|rate| rate.window_ms),
+        max_concurrent: policy.and_then(|policy| policy.max_concurrent).map(u64::from),
+    };
+    Ok(QuotaDefined { revision: ask_word(server, create.call()).await? })
+}
+
+/// Asks a policy whether executions may be claimed, and has it reserve what they need.
+pub async fn ff_check_admission_and_record(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &AdmitArgs,
+) -> Result<AdmissionVerdicts, ScriptError> {
+    let asked =
+        args.asked.iter().flat_map(|one| [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string()]);
+    let check = CheckAdmissionAndRecord {
+        definition: definition_key(&args.policy_id, partitions),
+        revision: args.revision,
+        claim_id: args.claim_id.map(|id| id.to_string()),
+        asked: asked.map(Into::into).collect(),
+    };
+    let (mut fields, _) = ask_fields(server, check.call()).await?;
+    let (name, at) = (fields.maybe_read()?, TimestampMs(fields.read()?));
+    let mut row = fields.nested()?;
+    let mut verdicts = Vec::with_capacity(args.asked.len());
+    while !row.is_empty() {
+        let (used, limit, retry_at) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?.map(TimestampMs));
+        verdicts.push(match (used.as_deref(), limit) {
+            (Some("elsewhere"), _) => AdmissionVerdict::Elsewhere,
+            (Some(used), Some(limit)) => {
+                let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
+                AdmissionVerdict::Refused { used, limit, retry_at }
+            }
+            _ => AdmissionVerdict::Admitted,
+        });
+    }
+    Ok(AdmissionVerdicts { name, at, verdicts })
+}
+
+/// Gives slots of a policy back, and says which executions need not wait any longer.
+pub async fn ff_release_admission(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &SettleAdmissionsArgs,
+) -> Result<AdmissionsSettled, ScriptError> {
+    let each = args.releases.iter().flat_map(|one| {
+        let unused = if one.is_unused { "1" } else { "" };
+        let guard = match one.guard {
+            ReleaseGuard::Any => String::new(),
+            ReleaseGuard::Claim(claim_id) => claim_id.to_string(),
+            ReleaseGuard::Since(at) => at.0.to_string(),
+        };
+        [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string(), unused.to_owned(), guard]
+    });
+    let release = ReleaseAdmission {
+        definition: definition_key(&args.policy_id, partitions),
+        releases: each.map(Into::into).collect(),
+        others: args.keys.iter().map(|key| key.clone().into()).collect(),
+    };
+    let (mut fields, _) = ask_fields(server, release.call()).await?;
+    let released = fields.read()?;
+    let mut row = fields.nested()?;
+    let mut woken = Vec::new();
+    while !row.is_empty() {
+        let (key, execution_id) = (row.text()?, row.read()?);
+        woken.push(WokenExecution { key, execution_id, epoch: LeaseEpoch(row.read()?) });
+    }
+    Ok(AdmissionsSettled { released, woken })
+}
+
+/// The values of a policy's key that are in use.
+pub async fn ff_read_quota_keys(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &QuotaKeysArgs,
+) -> Result<QuotaKeysPage, ScriptError> {
+    let read = ReadQuota {
+        definition: definition_key(&args.policy_id, partitions),
+        slots: false,
+        cursor: args.after.clone(),
+        count: args.limit.max(1) as u64,
+    };
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let next = fields.maybe_text()?;
+    let mut row = fields.nested()?;
+    let mut keys = Vec::new();
+    while !row.is_empty() {
+        let key = row.text()?;
+        keys.push(KeyUse::of(&key, &usage(&row.text()?)?));
+    }
+    Ok(QuotaKeysPage { keys, next })
+}
+
+fn usage(text: &str) -> Result<QuotaUse, ScriptError> {
+    let numbers: Option<Vec<u64>> = text.split(' ').map(|number| number.parse().ok()).collect();
+    let Some([first, next, in_window, promised, slots, first_waiter, next_waiter]) = numbers.as_deref() else {
+        return Err(ScriptError::parse("what is used of a quota cannot be read"));
+    };
+    Ok(QuotaUse {
+        first: *first,
+        next: *next,
+        in_window: *in_window,
+        promised: *promised,
+        slots: *slots,
+        first_waiter: *first_waiter,
+        next_waiter: *next_waiter,
+    })
+}
+
+/// The slots of a policy that are held.
+pub async fn ff_read_quota_slots(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: &QuotaSlotsArgs,
+) -> Result<QuotaSlotsPage, ScriptError> {
+    let read = ReadQuota {
+        definition: definition_key(&args.policy_id, partitions),
+        slots: true,
+        cursor: args.after.clone(),
+        count: args.limit.max(1) as u64,
+    };
+    let (mut fields, _) = ask_fields(server, read.call()).await?;
+    let next = fields.maybe_text()?;
+    let mut row = fields.nested()?;
+    let mut slots = Vec::new();
+    while !row.is_empty() {
+        let (key, execution_id, epoch) = (row.text()?, row.read()?, LeaseEpoch(row.read()?));
+        slots.push(HeldSlot { key, execution_id, epoch, at: TimestampMs(row.read()?) });
+    }
+    Ok(QuotaSlotsPage { slots, next })
+}
+
+/// What an execution needs of quota policies, as functions write it.
+pub(crate) fn slots_text(slots: &[QuotaSlot]) -> String {
+    let one = |slot: &QuotaSlot| format!("{} {} {}", slot.policy_id, slot.revision, slot.key);
+    slots.iter().map(one).collect::<Vec<_>>().join("\t")
+}
+
+/// Reads what [`slots_text`] writes.
+pub(crate) fn slots_of(text: &str) -> Option<Vec<QuotaSlot>> {
+    let one = |text: &str| {
+        let mut words = text.splitn(3, ' ');
+        let (policy_id, revision) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some(QuotaSlot { policy_id, key: words.next()?.to_owned(), revision })
+    };
+    text.split('\t').map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_read_back_as_they_are_written() {
+        let slot = |key: &str| QuotaSlot { policy_id: QuotaPolicyId::new(), key: key.into(), revision: 7 };
+        for slots in [vec![slot("")], vec![slot("a b"), slot("c")]] {
+            assert_eq!(slots_of(&slots_text(&slots)), Some(slots));
+        }
+        assert_eq!(slots_of("nothing"), None);
+    }
+}

@@ -1,0 +1,51 @@
+//! The domain of quotas over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use ff_api::{DeleteQuota, PutQuota};
+use ff_core::contracts::{QuotaDeleted, QuotaInfo, QuotaRef, Quotas};
+use ff_core::quota::QuotaPolicy;
+use ff_core::types::Namespace;
+use ff_scheduler::Runtime;
+
+use crate::body::Body;
+use crate::params::Params;
+use crate::path::Quota;
+use crate::problem::Result;
+
+/// Lists the policies of a namespace.
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Quotas>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    Ok(Json(ff.backend().list_quotas(&namespace).await?))
+}
+
+/// A policy, and what is used of it.
+pub(crate) async fn describe(
+    State(ff): State<Runtime>,
+    Quota(name): Quota,
+    mut params: Params,
+) -> Result<Json<QuotaInfo>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    Ok(Json(ff.backend().describe_quota(QuotaRef { namespace, name }).await?))
+}
+
+/// Defines a policy, or defines it anew.
+pub(crate) async fn put(
+    State(ff): State<Runtime>,
+    Quota(name): Quota,
+    Body(put): Body<PutQuota>,
+) -> Result<Json<QuotaPolicy>> {
+    Ok(Json(ff.backend().put_quota(put.into_args(name)).await?))
+}
+
+/// Deletes a policy.
+pub(crate) async fn delete(
+    State(ff): State<Runtime>,
+    Quota(name): Quota,
+    Body(DeleteQuota { namespace }): Body<DeleteQuota>,
+) -> Result<Json<QuotaDeleted>> {
+    let namespace = namespace.unwrap_or_else(Namespace::default_name);
+    Ok(Json(ff.backend().delete_quota(QuotaRef { namespace, name }).await?))
+}
