@@ -292,7 +292,10 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
             let new = world.post("/v1/keys", &json!({"name": "ci", "roles": ["admin"]})).await;
             return (route.path.replace("{key}", &new.text("key_id")), route.good.clone());
         }
-        return (route.path.replace("{instance}", "w-1").replace("{lane}", "mail"), route.good.clone());
+        return (
+            route.path.replace("{instance}", "w-1").replace("{lane}", "mail").replace("{quota}", "customers"),
+            route.good.clone(),
+        );
     }
     let held = world.running(&route.path.replace(|c: char| !c.is_ascii_alphanumeric(), ".")).await;
     let verb = route.path.split_once("{id}/").unwrap().1;
