@@ -51,7 +51,7 @@ pub(crate) fn routes() -> Vec<Route> {
                 name("namespace"),
                 required("scope", json!([5, true, "", "lane:", "queue:a", "tag:a", [], {}])),
                 field("per", json!([5, true, "", "lane", "tag:", [], {}])),
-                field("rate", json!([5, "100/1m", [], {}])),
+                field("rate", json!([5, "100/1m", []])),
                 count("max_concurrent"),
             ],
         },
