@@ -1,6 +1,6 @@
 //! Logging that a store does not answer: once, then at most every ten seconds, and once when it answers again.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,6 +9,10 @@ use crate::engine_error::EngineError;
 
 /// The shortest time between two lines that say that a store does not answer.
 const INTERVAL: Duration = Duration::from_secs(10);
+
+/// An answer this soon after a failure does not end an outage: a store that goes away still answers on some connections while
+/// others fail already.
+const SETTLED: Duration = Duration::from_millis(200);
 
 /// The log of one store's outages. Every loop that asks the store shares it, so that one outage is one story in the log, however
 /// many loops and requests fail with it.
@@ -77,8 +81,8 @@ fn log_outage(call: &'static str, error: &EngineError, failures: Option<u64>) {
 #[derive(Debug, Default)]
 struct Outage {
     since: Option<Instant>,
-    /// Partitions of which the last call failed.
-    failing: BTreeSet<u16>,
+    /// Partitions that fail, and when they did last.
+    failing: BTreeMap<u16, Instant>,
     logged_at: Option<Instant>,
     /// Whether a line was logged that the end of the outage has to answer.
     is_logged: bool,
@@ -90,7 +94,7 @@ impl Outage {
     /// Counts a failure. If a line is due, says how many failures it stands for.
     fn failed(&mut self, partition: Option<u16>, now: Instant) -> Option<u64> {
         if let Some(partition) = partition {
-            self.failing.insert(partition);
+            self.failing.insert(partition, now);
             self.since.get_or_insert(now);
         }
         self.unlogged += 1;
@@ -103,7 +107,9 @@ impl Outage {
 
     /// Ends the outage when no partition fails any more. If that is worth a line, says how long it lasted.
     fn answered(&mut self, partition: u16, now: Instant) -> Option<Duration> {
-        self.failing.remove(&partition);
+        if self.failing.get(&partition).is_some_and(|failed| now.duration_since(*failed) >= SETTLED) {
+            self.failing.remove(&partition);
+        }
         if !self.failing.is_empty() {
             return None;
         }
@@ -140,16 +146,26 @@ mod tests {
         for ms in 0..100 {
             assert_eq!(outage.answered(2, after(start, ms)), None);
         }
-        assert_eq!(outage.answered(1, after(start, 100)), Some(Duration::from_millis(100)));
+        assert_eq!(outage.answered(1, after(start, 500)), Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn an_answer_right_after_a_failure_does_not_end_the_outage() {
+        let (mut outage, start) = (Outage::default(), Instant::now());
+        assert_eq!(outage.failed(Some(1), start), Some(1));
+        assert_eq!(outage.answered(1, after(start, 199)), None);
+        assert_eq!(outage.failed(Some(1), after(start, 200)), None);
+        assert_eq!(outage.answered(1, after(start, 399)), None);
+        assert_eq!(outage.answered(1, after(start, 400)), Some(Duration::from_millis(400)));
     }
 
     #[test]
     fn outages_that_follow_each_other_are_logged_no_more_often() {
         let (mut outage, start) = (Outage::default(), Instant::now());
         let mut lines = 0;
-        for ms in (0..30_000).step_by(100) {
+        for ms in (0..30_000).step_by(500) {
             lines += usize::from(outage.failed(Some(1), after(start, ms)).is_some());
-            lines += usize::from(outage.answered(1, after(start, ms + 50)).is_some());
+            lines += usize::from(outage.answered(1, after(start, ms + 250)).is_some());
         }
         assert_eq!(lines, 6);
     }

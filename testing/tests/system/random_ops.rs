@@ -42,7 +42,7 @@ async fn valkey_does_what_the_model_does() {
 
 #[tokio::test]
 async fn valkey_suspends_and_signals_as_the_model_does() {
-    compare(valkey, Mix::SUSPENSIONS, 10, 300, &[SUSPENSIONS]).await;
+    compare(valkey, Mix::SUSPENSIONS, 16, 300, &[SUSPENSIONS]).await;
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn redis_does_what_the_model_does() {
 #[tokio::test]
 async fn memory_does_what_the_model_does() {
     compare(memory, Mix::ALL, runs(9_000), RUN, EVERYTHING).await;
-    compare(memory, Mix::SUSPENSIONS, 10, 300, &[SUSPENSIONS]).await;
+    compare(memory, Mix::SUSPENSIONS, 16, 300, &[SUSPENSIONS]).await;
     compare(memory, Mix::FLOWS, 10, 200, &[FLOWS]).await;
 }
 
@@ -67,7 +67,7 @@ async fn memory_does_what_the_model_does() {
 #[tokio::test]
 async fn a_store_over_http_does_what_the_model_does() {
     let mix = Mix { lanes: false, ..Mix::ALL };
-    compare(http_over_memory, mix, runs(6_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
+    compare(http_over_memory, mix, runs(9_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
 }
 
 /// The comparison itself can fail, and what it prints is short.

@@ -22,10 +22,12 @@ use crate::{ReadContext, record};
 
 /// The first executions of a queue on a partition, with their records.
 pub(crate) const QUEUE: &str = "\
-    SELECT execution.record FROM ready \
+    SELECT execution.record FROM (\
+        SELECT uuid, partition, priority, created_at FROM ready \
+        WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 \
+        ORDER BY priority DESC, created_at, uuid LIMIT $5) AS ready \
     JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
-    WHERE ready.partition = $1 AND ready.lane = $2 AND ready.class = $3 AND ready.kind = $4 \
-    ORDER BY ready.priority DESC, ready.created_at, ready.uuid LIMIT $5";
+    ORDER BY ready.priority DESC, ready.created_at, ready.uuid";
 
 /// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
 pub(crate) const NEXT_READY: &str = "\

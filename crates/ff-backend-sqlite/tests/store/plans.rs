@@ -129,10 +129,12 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority<?)",
         ],
     ),
-    ("ahead_by_priority", &["ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority>?)"]),
+    ("ahead_by_priority", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority>?)"]),
     (
         "ahead_by_age",
-        &["ready USING PRIMARY KEY (partition=? AND lane=? AND kind=? AND priority=? AND (created_at,uuid)<(?,?))"],
+        &[
+            "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority=? AND (created_at,uuid)<(?,?))",
+        ],
     ),
     (
         "edges_out",

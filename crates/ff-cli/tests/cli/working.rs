@@ -122,7 +122,9 @@ fn a_program_that_will_not_stop_is_killed() {
     let id = world.ok(&["submit", "deaf", "--payload", "1\n"]);
     worker.says("deaf");
     world.ok(&["cancel", &id]);
-    assert_eq!(world.ok(&["submit", "deaf", "--payload", "0\n", "--wait", "--timeout", "1m"]), "heard");
+    // The worker is busy for longer than a submitter waits without a word.
+    let ran = world.run(&["submit", "deaf", "--payload", "0\n", "--wait", "--timeout", "1m"]);
+    assert_eq!(ran.text().trim_end(), "heard", "{}", ran.stderr);
 }
 
 #[test]

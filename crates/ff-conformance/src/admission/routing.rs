@@ -87,7 +87,7 @@ pub(crate) async fn a_queue_is_listed_as_it_stands(world: World) {
     let executions = found.iter().take(2).map(target).collect();
     assert_eq!(world.engine_store.block(BlockArgs { partition: 1, executions }).await.unwrap().blocked, 2);
     assert_eq!((list(QueueState::Ready, 9).await.len(), list(QueueState::Unroutable, 9).await.len()), (1, 2));
-    assert_eq!(world.engine_store.sweep(1).await.unwrap().unroutable, [queue.clone()]);
+    assert_eq!(world.engine_store.sweep(1).await.unwrap().unroutable, std::slice::from_ref(&queue));
     world.check_invariants().await;
 }
 

@@ -13,6 +13,7 @@ const PAGE: &str = include_str!("../../../../docs/keyspace.md");
 /// Promises that together write every key there is.
 const PROMISES: &[&str] = &[
     "admission::blocking::a_lane_says_how_much_of_it_is_blocked_and_why",
+    "admission::routing::work_no_live_worker_can_run_is_blocked_until_one_registers",
     "event::following::who_begins_now_learns_nothing_of_before",
     "event::telling::the_end_of_a_member_names_its_flow",
     "event::telling::what_time_does_is_told",

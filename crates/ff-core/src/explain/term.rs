@@ -102,7 +102,10 @@ fn kept_back(facts: &Facts) -> Option<Term> {
     let until = detail.retry_at();
     Some(match detail {
         // What it requires is a term of its own, whether or not it has been blocked yet.
-        BlockDetail::Route { .. } => return None,
+        BlockDetail::Route { .. } if !requires_nothing(facts) => return None,
+        BlockDetail::Route { class } => {
+            term(TermKind::Requirements, Verdict::Blocks, format!("no connected worker has {class}"), None)
+        }
         BlockDetail::Quota { name, key, used, limit, .. } => {
             let of = if key.is_empty() { String::new() } else { format!(" for {key}") };
             term(TermKind::Quota, Verdict::Waits, format!("quota {name}{of}: {used} of {limit} used"), until)
@@ -178,7 +181,7 @@ fn workers(facts: &Facts) -> Term {
 fn requirements(facts: &Facts) -> Option<Term> {
     let info = &facts.info;
     let required = &info.policy.routing_requirements.required_capabilities;
-    if required.is_empty() {
+    if requires_nothing(facts) {
         return None;
     }
     let class = RequirementClass::of(required);
@@ -196,6 +199,10 @@ fn requirements(facts: &Facts) -> Option<Term> {
     let detail =
         if lacks.is_empty() { format!("it requires {class}") } else { format!("no worker has {class}: {lacks}") };
     Some(term(TermKind::Requirements, Verdict::Blocks, detail, None))
+}
+
+fn requires_nothing(facts: &Facts) -> bool {
+    facts.info.policy.routing_requirements.required_capabilities.is_empty()
 }
 
 fn takes(worker: &Worker, info: &ExecutionInfo) -> bool {

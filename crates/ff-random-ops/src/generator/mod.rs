@@ -104,7 +104,9 @@ impl Generator {
         if self.steps.one_in(if self.mix.flows > 50 { 30 } else { 9 }) {
             return self.step(reference);
         }
-        if self.admission.one_in(if self.mix.flows > 50 { 30 } else { 14 }) {
+        // What is kept back takes no part in what a mix is mostly about.
+        let rarely = self.mix.flows > 50 || self.mix.suspensions > 50;
+        if self.admission.one_in(if rarely { 30 } else { 14 }) {
             return self.keep_back(reference);
         }
         let Mix { flows, operators, suspensions, .. } = self.mix;

@@ -7,7 +7,7 @@ use ff_random_ops::laws::{ADMISSION_MOVES, EXECUTION_MOVES, SUSPENSION_MOVES, ad
 use ff_random_ops::{Adjustment, Coverage, Mix, Setup, number, runs};
 
 /// Transitions of all runs together, unless more are asked for: enough for everything below to happen.
-const TRANSITIONS: usize = 20_000;
+const TRANSITIONS: usize = 36_000;
 /// Transitions of one run.
 const RUN: usize = 100;
 
@@ -61,7 +61,7 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("invalid_input", 30),
     ("limit_exceeded", 100),
     ("submitted duplicate", 200),
-    ("appended", 20),
+    ("appended", 40),
     ("invalid_offset", 2),
     ("invalid_frame_type", 2),
     ("step recorded", 200),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
 use ff_script::{Fcall, LibraryClock, Primary, Server, Value, ensure_library, test_clock_key};
 use redis::aio::{MultiplexedConnection, PubSub};
-use redis::{Client, Cmd, FromRedisValue, cmd};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, cmd};
 
 use crate::servers::{Flavour, Process};
 
@@ -26,7 +27,9 @@ impl Wire {
     pub(crate) async fn bare() -> Self {
         let server = Process::start(Flavour::Valkey, &[]);
         let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
-        let connection = client.get_multiplexed_async_connection().await.unwrap();
+        // A machine that also compiles may take longer than the half second that is the default.
+        let patient = AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(20)));
+        let connection = client.get_multiplexed_async_connection_with_config(&patient).await.unwrap();
         Self { _server: server, client, connection, now: AtomicU64::new(BEGINNING) }
     }
 
