@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::LaneInfo;
-use ff_core::explain::{AHEAD_MAX, HOLDERS_MAX, QueueArgs, QueueFacts};
+use ff_core::explain::{AHEAD_MAX, HOLDERS_MAX, LANE_COUNT_MAX, QueueArgs, QueueFacts};
 use ff_core::lane::Lane;
 use ff_core::partition::lane_partition;
 use ff_core::query::DescribeLiveLane;
 use uuid::Uuid;
 
 use crate::error::SqlError;
-use crate::lane::{describe, key_of_lane};
+use crate::lane::{Counting, describe, growing_spans, key_of_lane};
 use crate::queries::LEASES_ON;
 use crate::schema::LANE;
 use crate::session::{Question, Read};
@@ -62,25 +62,25 @@ impl Question for DescribeLiveLane {
     type Answer = LaneInfo;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LaneInfo> {
-        Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, false).await?.0)
+        let counting = Counting { finished: false, most: LANE_COUNT_MAX + 1 };
+        Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, counting).await?.0)
     }
 }
 
-/// How many partitions are asked for what is ahead at first. Each time there may be more than was counted, more of them are asked:
-/// a long queue is found to be long on a few partitions, and a short one is counted with few questions.
-const AT_FIRST: u16 = 4;
-
 /// How many executions are to be claimed before one, at most one more than are told.
 async fn ahead_of(reader: &mut dyn Read, one: &QueueArgs, lane: &str, partitions: u16) -> Result<u64, SqlError> {
-    let (mut ahead, mut from, mut asked) = (0, 0, AT_FIRST);
-    while from < partitions && ahead <= AHEAD_MAX {
-        let until = from.saturating_add(asked).min(partitions);
+    let mut ahead = 0;
+    // A long queue is found to be long on a few partitions, and a short one is counted with few questions.
+    for span in growing_spans(partitions, true) {
+        if ahead > AHEAD_MAX {
+            break;
+        }
         let left = || Value::number(AHEAD_MAX + 1 - ahead);
         let (class, kind) = (one.class.as_str(), one.kind.as_str());
         let queue =
             |partition: u16| [partition.into(), lane.into(), class.into(), kind.into(), one.priority.get().into()];
-        let by_priority = (from..until).map(|partition| [&queue(partition)[..], &[left()]].concat());
-        let by_age = (from..until).map(|partition| {
+        let by_priority = span.clone().map(|partition| [&queue(partition)[..], &[left()]].concat());
+        let by_age = span.map(|partition| {
             let own = partition == one.execution_id.partition();
             let before = if own { one.execution_id.uuid() } else { Uuid::nil() };
             [&queue(partition)[..], &[one.created_at.into(), Value::Uuid(before), left()]].concat()
@@ -92,7 +92,6 @@ async fn ahead_of(reader: &mut dyn Read, one: &QueueArgs, lane: &str, partitions
                 ahead += counted;
             }
         }
-        (from, asked) = (until, asked.saturating_mul(4));
     }
     Ok(ahead.min(AHEAD_MAX + 1))
 }

@@ -1,5 +1,7 @@
 //! The domain of lanes: their rows, what is read of them, and the steps that configure them and hold them to a limit.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListingStep};
@@ -35,7 +37,7 @@ impl Question for DescribeLane {
     type Answer = LaneInfo;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LaneInfo> {
-        Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, true).await?.0)
+        Ok(describe(reader, self.lane.within(&self.namespace), &at.partitions, Counting::ALL).await?.0)
     }
 }
 
@@ -46,6 +48,7 @@ impl Question for ListLanesArgs {
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<LanesPage> {
         let mut fill = LanesFill::of(&self);
         let mut after = self.begin();
+        let counting = Counting { finished: self.finished, ..Counting::ALL };
         while !fill.is_full()
             && let Some(key) = next_lane(reader, &after).await?
         {
@@ -58,7 +61,7 @@ impl Question for ListLanesArgs {
                 ListingStep::End => break,
             }
             // Staged executions are not visible yet.
-            let (info, is_configured) = describe(reader, key, &at.partitions, self.finished).await?;
+            let (info, is_configured) = describe(reader, key, &at.partitions, counting).await?;
             fill.look(info, is_configured);
         }
         Ok(fill.into_page())
@@ -70,14 +73,14 @@ pub(crate) async fn describe(
     reader: &mut dyn Read,
     key: LaneId,
     partitions: &PartitionConfig,
-    finished: bool,
+    counting: Counting,
 ) -> Result<(LaneInfo, bool), SqlError> {
     let home = key_of_lane(&key, lane_partition(&key, partitions));
     let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
     let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
     let (namespace, lane_id) = key.apart();
     let settings = known.as_ref().map(|lane| lane.settings).unwrap_or_default();
-    let depths = depths(reader, (&key, &namespace), partitions, finished).await?;
+    let depths = depths(reader, (&key, &namespace), partitions, counting).await?;
     Ok((LaneInfo { namespace, lane_id, settings, depths }, known.is_some()))
 }
 
@@ -93,42 +96,84 @@ async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>,
     Ok(next)
 }
 
-/// Counts every standing of a lane that has executions. Finished ones may be many, and are counted only when asked for.
+/// What is counted of a lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting {
+    /// Whether finished executions are: there may be many.
+    pub(crate) finished: bool,
+    /// Where counting the executions of one standing may end.
+    pub(crate) most: u64,
+}
+
+impl Counting {
+    const ALL: Self = Self { finished: true, most: i64::MAX as u64 };
+}
+
+/// Counts every standing of a lane that has executions.
 async fn depths(
     reader: &mut dyn Read,
     (lane, namespace): (&LaneId, &Namespace),
     partitions: &PartitionConfig,
-    finished: bool,
+    Counting { finished, most }: Counting,
 ) -> Result<Depths, SqlError> {
     let lane = || Value::from(lane.as_str());
-    let on_each = || (0..partitions.num_flow_partitions).map(|partition| vec![partition.into(), lane()]);
-    let waiting = on_each().map(|parameters| (DEPTH_READY, LaneStanding::Waiting, parameters));
-    let active = on_each().map(|parameters| (DEPTH_ACTIVE, LaneStanding::Active, parameters));
-    let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal()).filter_map(|state| {
-        let (_, value) = label_of_state(*state)?;
-        let parameters = vec![lane(), "".into(), namespace.as_str().into(), value.into()];
-        Some((DEPTH_IN_STATE, standing_of(*state)?, parameters))
-    });
-    let kept_back = KEPT_BACK.iter().filter_map(|(on, standing)| {
-        let (_, value) = label_of_reason(on.reason())?;
-        let suspended = PublicState::Suspended.as_str().into();
-        Some((DEPTH_IN_STATE, *standing, vec![lane(), suspended, namespace.as_str().into(), value.into()]))
-    });
-    let completed = finished.then(|| (DEPTH_COMPLETED, LaneStanding::Finished, vec![lane()]));
-    let asked: Vec<_> = waiting.chain(active).chain(in_state).chain(kept_back).chain(completed).collect();
     let mut depths = Depths::new();
-    for asked in asked.chunk_by(|(sql, ..), (next, ..)| sql == next) {
-        let Some((sql, ..)) = asked.first() else { continue };
-        let parameters: Vec<_> = asked.iter().map(|(_, _, parameters)| parameters.clone()).collect();
-        for ((_, standing, _), row) in asked.iter().zip(reader.query(sql, &parameters).await?.iter().flatten()) {
-            let depth = depth_of(row, *standing)?;
-            if depth.count > 0 {
-                let known = depths.entry(*standing).or_default();
-                *known = known.with(depth);
-            }
+    let waiting = |depths: &Depths| depths.get(&LaneStanding::Waiting).map_or(0, |depth| depth.count);
+    // A long queue is found to be long on a few partitions.
+    for span in growing_spans(partitions.num_flow_partitions, most < Counting::ALL.most) {
+        if waiting(&depths) < most {
+            let on = |partition: u16| vec![partition.into(), lane(), Value::number(most)];
+            count(reader, DEPTH_READY, span.map(|nth| (LaneStanding::Waiting, on(nth))), &mut depths).await?;
         }
     }
+    let everywhere = 0..partitions.num_flow_partitions;
+    let active = everywhere.map(|partition| (LaneStanding::Active, vec![partition.into(), lane()]));
+    count(reader, DEPTH_ACTIVE, active, &mut depths).await?;
+    let labelled = |except: &str, value: &str| {
+        vec![lane(), except.into(), namespace.as_str().into(), value.into(), Value::number(most)]
+    };
+    let in_state = PublicState::ALL.iter().filter(|state| finished || !state.is_terminal());
+    let in_state = in_state.filter_map(|state| Some((standing_of(*state)?, labelled("", label_of_state(*state)?.1))));
+    let suspended = PublicState::Suspended.as_str();
+    let kept_back = KEPT_BACK
+        .iter()
+        .filter_map(|(on, standing)| Some((*standing, labelled(suspended, label_of_reason(on.reason())?.1))));
+    count(reader, DEPTH_IN_STATE, in_state.chain(kept_back), &mut depths).await?;
+    let completed = finished.then(|| (LaneStanding::Finished, vec![lane()]));
+    count(reader, DEPTH_COMPLETED, completed, &mut depths).await?;
     Ok(depths)
+}
+
+/// Adds what a query counts, asked with each of the parameters.
+async fn count(
+    reader: &mut dyn Read,
+    sql: &'static str,
+    asked: impl IntoIterator<Item = (LaneStanding, Vec<Value>)>,
+    depths: &mut Depths,
+) -> Result<(), SqlError> {
+    let (standings, parameters): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+    if parameters.is_empty() {
+        return Ok(());
+    }
+    for (standing, row) in standings.into_iter().zip(reader.query(sql, &parameters).await?.iter().flatten()) {
+        let depth = depth_of(row, standing)?;
+        if depth.count > 0 {
+            let known = depths.entry(standing).or_default();
+            *known = known.with(depth);
+        }
+    }
+    Ok(())
+}
+
+/// The partitions in spans that grow fourfold, beginning with four; or as one.
+pub(crate) fn growing_spans(partitions: u16, is_growing: bool) -> impl Iterator<Item = Range<u16>> {
+    let mut next = (0_u16, if is_growing { 4 } else { partitions });
+    std::iter::from_fn(move || {
+        let (from, length) = next;
+        let until = from.saturating_add(length).min(partitions);
+        next = (until, length.saturating_mul(4));
+        (from < partitions).then_some(from..until)
+    })
 }
 
 fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {

@@ -10,7 +10,7 @@ use crate::flow::queries::{
     EDGES_AFTER, EDGES_IN, EDGES_INTO, EDGES_OUT, FLOW_EVENTS_FROM, FLOW_KEYS_OF, FLOWS_ON, LIST_FLOWS, MEMBERS_AFTER,
     MEMBERS_FROM,
 };
-use crate::quota::{QUOTA_NAMESPACES, QUOTA_ROWS};
+use crate::quota::{NEXT_QUOTA_NAMESPACE, QUOTA_ROWS};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
@@ -106,7 +106,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("steps_to", STEPS_TO),
     ("steps_on", STEPS_ON),
     ("quota_rows", QUOTA_ROWS),
-    ("quota_namespaces", QUOTA_NAMESPACES),
+    ("next_quota_namespace", NEXT_QUOTA_NAMESPACE),
     ("leases_of", LEASES_OF),
     ("surplus_leases", SURPLUS_LEASES),
     ("executions_on", EXECUTIONS_ON),
@@ -216,24 +216,27 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
 /// How many executions of a lane wait on a partition, and when the first of them was created. What is blocked lies between the two
-/// ranges of classes.
+/// ranges of classes; of each at most so many are counted.
 pub(crate) const DEPTH_READY: &str = "\
     SELECT count(created_at), min(created_at) FROM (\
-        SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class < ',' \
+        SELECT created_at FROM (\
+            SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class < ',' LIMIT $3) AS plain \
         UNION ALL \
-        SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class >= '-') AS waiting";
+        SELECT created_at FROM (\
+            SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class >= '-' LIMIT $3) AS classed) AS waiting";
 
 /// How many executions of a lane run on a partition, and when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
 
 /// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by; or how many
 /// admission keeps back for a reason, which suspended ones may have as well. The lane is compared last: the others are found by key.
+/// At most so many of the namespace are looked at.
 pub(crate) const DEPTH_IN_STATE: &str = "\
     SELECT count(since), min(since) FROM (\
         SELECT CASE WHEN execution.lane <> $1 OR execution.state = $2 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
             WHEN tag.value = 'suspended' OR $2 = 'suspended' THEN execution.changed_at ELSE execution.created_at END AS since \
-        FROM tag LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
-        WHERE tag.namespace = $3 AND tag.key = '' AND tag.value = $4) AS of_lane";
+        FROM (SELECT partition, uuid, value FROM tag WHERE namespace = $3 AND key = '' AND value = $4 LIMIT $5) AS tag \
+        LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition) AS of_lane";
 
 /// How many executions of a lane have completed. All others of the lane are looked at as well.
 pub(crate) const DEPTH_COMPLETED: &str = "\

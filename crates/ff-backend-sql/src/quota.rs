@@ -15,7 +15,8 @@ use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
 /// Namespaces that have, or had, a quota policy.
-pub(crate) const QUOTA_NAMESPACES: &str = "SELECT DISTINCT namespace FROM quota_set ORDER BY namespace";
+pub(crate) const NEXT_QUOTA_NAMESPACE: &str =
+    "SELECT namespace FROM quota_set WHERE namespace > $1 ORDER BY namespace LIMIT 1";
 
 /// The next rows of a policy whose names begin alike.
 pub(crate) const QUOTA_ROWS: &str = "\
@@ -56,13 +57,15 @@ impl Question for ListAllQuotas {
     type Answer = Quotas;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Quotas> {
-        let mut all = Quotas::default();
-        for row in reader.query(QUOTA_NAMESPACES, &[vec![]]).await?.iter().flatten() {
+        let (mut all, mut after) = (Quotas::default(), String::new());
+        loop {
+            let rows = reader.query(NEXT_QUOTA_NAMESPACE, &[vec![after.as_str().into()]]).await?;
+            let Some(row) = rows.iter().flatten().next() else { return Ok(all) };
             let namespace = Namespace::parse(row.text(0)?).map_err(unreadable("a namespace"))?;
             let known = set_at_home(reader, &namespace, at).await?;
             all.quotas.extend(known.into_iter().flat_map(|set| set.policies.into_values()));
+            after = namespace.to_string();
         }
-        Ok(all)
     }
 }
 

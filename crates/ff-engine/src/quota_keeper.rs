@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    AdmissionRelease, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReleaseGuard, SettleAdmissionsArgs,
+    AdmissionRelease, Cursor, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReleaseGuard,
+    SettleAdmissionsArgs,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::BlockDetail;
@@ -57,7 +58,13 @@ impl QuotaKeeper {
         owned: watch::Receiver<OwnedPartitions>,
         corrected: Arc<AtomicU64>,
     ) -> Self {
-        let reconciler = Reconciler { store: store.clone(), places: HashMap::new(), corrected, found_any: true };
+        let reconciler = Reconciler {
+            store: store.clone(),
+            places: HashMap::new(),
+            waiting: HashMap::new(),
+            corrected,
+            found_any: true,
+        };
         Self {
             store,
             news,
@@ -158,6 +165,8 @@ struct Place {
 struct Reconciler {
     store: Arc<dyn EngineStore>,
     places: HashMap<QuotaPolicyId, Place>,
+    /// Where the last turn ended among the executions of a namespace that wait for quotas.
+    waiting: HashMap<Namespace, Cursor>,
     corrected: Arc<AtomicU64>,
     found_any: bool,
 }
@@ -251,14 +260,16 @@ impl Reconciler {
 
     /// Makes executions ready that wait for a slot of a key no execution is in line for: their place was lost.
     async fn release_forgotten(
-        &self,
+        &mut self,
         namespace: &Namespace,
         policies: &[(QuotaPolicyId, BTreeSet<String>)],
     ) -> Answer<()> {
         let now = self.store.now().await?;
         let blocking_reason = Some(BlockingReason::WaitingForQuota);
         let filter = Filter { blocking_reason, ..Filter::everything(namespace.clone()) };
-        let page = self.store.list(ListArgs { filter, after: None, limit: limits::PAGE }).await?;
+        let after = self.waiting.remove(namespace);
+        let page = self.store.list(ListArgs { filter, after, limit: limits::PAGE }).await?;
+        self.waiting.extend(page.next.map(|next| (namespace.clone(), next)));
         let is_forgotten = |detail: &BlockDetail| match detail {
             BlockDetail::Quota { policy_id, key, retry_at: None, .. } => {
                 policies.iter().any(|(of, lines)| of == policy_id && !lines.contains(key))

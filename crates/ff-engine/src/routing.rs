@@ -262,7 +262,7 @@ async fn release(store: &dyn EngineStore, place: &Place) -> Answer<()> {
             return Ok(());
         }
         let args = UnblockArgs { partition, executions, from: Blocker::Route };
-        let released = store.unblock(args).await?.unblocked;
+        let released = store.unblock(args).await?.count();
         if released == 0 || blocked.len() < limits::BLOCK {
             return Ok(());
         }

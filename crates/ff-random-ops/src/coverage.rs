@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ff_core::contracts::{Claimed, Failed, Rotated, StagedFlow, SuspendOutcome};
+use ff_core::contracts::{AdmissionVerdict, Claimed, Failed, Rotated, StagedFlow, SuspendOutcome};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
 use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Group, GroupState, Join};
@@ -84,6 +84,26 @@ impl Coverage {
                 CancelPolicy::LetActiveFinish => "let_active_finish",
                 CancelPolicy::FlowOnly => "flow_only",
             }),
+            Reply::ClaimDecision(taken) if !taken.admissions.is_empty() => self.happened("admission listed"),
+            Reply::ClaimAdmitted(claim) if claim.taken.tasks.is_empty() => self.happened("taken nothing as admitted"),
+            Reply::ClaimAdmitted(_) => self.happened("taken as admitted"),
+            Reply::AdmissionsJudged(judged) => {
+                if judged.name.is_none() {
+                    self.happened("asked about another definition");
+                }
+                judged.verdicts.iter().for_each(|verdict| {
+                    self.happened(match verdict {
+                        AdmissionVerdict::Admitted => "admitted",
+                        AdmissionVerdict::Elsewhere => "reserved for another claim",
+                        AdmissionVerdict::Refused { retry_at: None, .. } => "refused for a slot",
+                        AdmissionVerdict::Refused { .. } => "refused until a moment",
+                    });
+                });
+            }
+            Reply::AdmissionsSettled(settled) => {
+                (0..settled.released).for_each(|_| self.happened("slots given back"));
+                settled.woken.iter().for_each(|_| self.happened("a waiter woken"));
+            }
             Reply::Cascaded(cascaded) if cascaded.more || cascaded.resolved > 0 => {
                 self.happened("a cascade was left");
             }

@@ -70,6 +70,11 @@ impl Runtime {
         self.engine().as_ref().map(|engine| engine.behind(now))
     }
 
+    /// How many leftovers of quotas the engine of this process has corrected; none where no engine runs in it.
+    pub fn quota_corrections(&self) -> u64 {
+        self.engine().as_ref().map_or(0, Engine::quota_corrections)
+    }
+
     /// Answers every caller that waits, so that a server can stop without keeping them.
     pub fn release_waiters(&self) {
         self.0.polls.stop();

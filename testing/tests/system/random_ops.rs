@@ -50,6 +50,14 @@ async fn valkey_runs_flows_as_the_model_does() {
     compare(valkey, Mix::FLOWS, 10, 200, &[FLOWS]).await;
 }
 
+#[tokio::test]
+async fn quotas_of_each_store_do_what_those_of_the_model_do() {
+    let _server = shared_postgres();
+    for make in [memory, sqlite, postgres, valkey] {
+        compare(make, Mix::QUOTAS, 12, 300, &[QUOTAS]).await;
+    }
+}
+
 /// The functions are those of Valkey.
 #[tokio::test]
 async fn redis_does_what_the_model_does() {
@@ -162,6 +170,11 @@ const RARE_FLOWS: &str = "flow submitted duplicate, flow created duplicate, flow
     ended by its flow, ended by a join, join met, join impossible, all_of, any_of, quorum, a later round, payload replaced, \
     flow left open, flow left running, flow completed, flow failed, flow left cancelled, flow reopened, \
     execution_not_in_flow";
+
+/// What must happen about quotas.
+const QUOTAS: &str = "put_quota_home, define_quota, copy_quotas, admission listed, admitted, refused for a slot, \
+    refused until a moment, reserved for another claim, asked about another definition, taken as admitted, \
+    taken nothing as admitted, slots given back, a waiter woken, invalid_quota_spec";
 
 /// What must happen about operators, worker processes and readers of events.
 const OPERATORS: &str = "lane configured, worker registered, worker seen, worker left, worker swept, \

@@ -49,7 +49,7 @@ const LOOKS_AT_EACH: &[(&str, &[&str])] =
     &[("held_on", &["lease_pkey"]), ("depth_active", &["lease_pkey"]), ("depth_completed", &["execution_by_lane"])];
 
 /// Likewise, of tables that stay small.
-const READS_A_SMALL_TABLE: &[&str] = &["lanes_on", "workers_on", "quota_namespaces"];
+const READS_A_SMALL_TABLE: &[&str] = &["lanes_on", "workers_on"];
 
 /// The steps of a query's plan as the store's own connections have it.
 async fn plan(client: &Client, sql: &str) -> Vec<Value> {

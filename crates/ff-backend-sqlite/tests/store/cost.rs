@@ -22,6 +22,6 @@ async fn submitting_claiming_and_completing_take_so_many_statements() {
     count();
     store.complete(CompleteArgs { execution_id: id, fence: claimed.task.fence, result: None }).await.unwrap();
     count();
-    // The feed and the lane's configuration are loaded once.
-    assert_eq!(taken, [7 + 2, 8, 8]);
+    // The feed, the lane's configuration and the namespace's quotas are loaded once.
+    assert_eq!(taken, [7 + 2, 8 + 1, 8]);
 }

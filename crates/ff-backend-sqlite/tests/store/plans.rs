@@ -22,6 +22,8 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("due_on", "USING PRIMARY KEY (partition=?)"),
     ("workers_after", "USING PRIMARY KEY (worker_instance_id>?)"),
     ("workers_beyond", "USING PRIMARY KEY (worker_instance_id>?)"),
+    ("next_quota_namespace", "USING PRIMARY KEY (namespace>?)"),
+    ("quota_rows", "USING PRIMARY KEY (policy_id=? AND name>? AND name<?)"),
     ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
     ("feeds", "USING PRIMARY KEY (partition<?)"),
     ("attempts_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),

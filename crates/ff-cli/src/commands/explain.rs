@@ -69,7 +69,8 @@ fn show_lane(explained: &LaneExplanation) -> anyhow::Result<()> {
     if !explained.causes.is_empty() {
         let mut table = Table::new(&["COUNT", "CAUSE", "DETAIL"]);
         for cause in &explained.causes {
-            table.row([cause.count.to_string(), cause.term.to_string(), cause.detail.clone()]);
+            let over = if cause.more { "over " } else { "" };
+            table.row([format!("{over}{}", cause.count), cause.term.to_string(), cause.detail.clone()]);
         }
         table.print()?;
     }

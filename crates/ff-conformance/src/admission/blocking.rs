@@ -206,5 +206,5 @@ async fn block(world: &World, targets: &[(ExecutionId, u64)], detail: BlockDetai
 
 async fn unblock(world: &World, ids: &[ExecutionId], from: Blocker) -> usize {
     let args = UnblockArgs { partition: ids[0].partition(), executions: ids.to_vec(), from };
-    world.engine_store.unblock(args).await.unwrap().unblocked
+    world.engine_store.unblock(args).await.unwrap().count()
 }

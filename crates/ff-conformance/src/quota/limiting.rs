@@ -39,6 +39,8 @@ pub(crate) async fn what_waits_for_a_slot_says_so(world: World) {
     assert_eq!(info.blocking_detail.as_deref(), Some(&detail));
     let told = world.backend.describe_quota(named("customers")).await.unwrap();
     assert_eq!(told.keys, [KeyUse { key: "acme".into(), in_window: 0, held: 1, waiting: 1 }]);
+    let explained = world.backend.explain(&waiting).await.unwrap();
+    assert_eq!(explained.holders.iter().map(|holder| holder.execution_id).collect::<Vec<_>>(), [held[0].id()]);
 }
 
 /// Waiting workers do not poll: the end of an execution wakes them.

@@ -130,10 +130,17 @@ pub struct UnblockArgs {
     pub from: Blocker,
 }
 
-/// How many executions are ready again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The executions that are ready again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnblockedCount {
-    pub unblocked: usize,
+    /// For how long each of them has been as it was.
+    pub waits_ms: Vec<u64>,
+}
+
+impl UnblockedCount {
+    pub fn count(&self) -> usize {
+        self.waits_ms.len()
+    }
 }
 
 impl Command for UnblockArgs {
@@ -154,13 +161,17 @@ impl Command for UnblockArgs {
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UnblockedCount>, Stop> {
         require_all(self.executions.iter().map(|id| view.execution(id)))?;
-        let (mut seen, mut changes) = (BTreeSet::new(), Vec::new());
+        let (mut seen, mut changes, mut waits_ms) = (BTreeSet::new(), Vec::new(), Vec::new());
         for id in &self.executions {
             let execution = view.execution(id)?.filter(|_| seen.insert(*id));
-            let blocked = execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from));
-            changes.extend(blocked.map(|execution| unblock(execution, at.now)));
+            if let Some(blocked) =
+                execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from))
+            {
+                waits_ms.push(at.now.since(blocked.changed_at));
+                changes.push(unblock(blocked, at.now));
+            }
         }
-        Ok(Decision::of(UnblockedCount { unblocked: changes.len() }, changes))
+        Ok(Decision::of(UnblockedCount { waits_ms }, changes))
     }
 }
 
@@ -259,8 +270,8 @@ mod tests {
         assert_eq!(fixture.ask(twice.clone(), at(1)), Ok(BlockedCount { blocked: 1 }));
         assert_eq!(fixture.ask(twice, at(1)), Ok(BlockedCount { blocked: 0 }));
         let mut unblock = |from| fixture.ask(UnblockArgs { partition, executions: vec![id, id], from }, at(2));
-        assert_eq!(unblock(Blocker::Route), Ok(UnblockedCount { unblocked: 0 }));
-        assert_eq!(unblock(Blocker::Quota), Ok(UnblockedCount { unblocked: 1 }));
+        assert_eq!(unblock(Blocker::Route), Ok(UnblockedCount::default()));
+        assert_eq!(unblock(Blocker::Quota), Ok(UnblockedCount { waits_ms: vec![at(2).since(at(1))] }));
         assert_eq!(unblock(Blocker::Operator).unwrap_err().code, Code::InvalidBlockingReason);
         assert_eq!(fixture.execution().phase, Phase::Waiting);
     }

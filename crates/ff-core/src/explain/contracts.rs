@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lane::LaneSettings;
-use crate::lane::contracts::Depths;
 use crate::state::{BlockingReason, PublicState, words};
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 
@@ -112,8 +111,8 @@ pub struct LaneExplanation {
     pub namespace: Namespace,
     pub lane_id: LaneId,
     pub settings: LaneSettings,
-    /// How much of it is where, finished executions left out.
-    pub depths: Depths,
+    /// How many executions of it run.
+    pub active: u64,
     /// The answer in a sentence or two.
     pub summary: String,
     /// Why its work does not run, the cause of most of it first.
@@ -127,7 +126,10 @@ pub struct LaneExplanation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneCause {
     pub term: TermKind,
-    /// How many executions it is the cause for.
+    /// How many executions it is the cause for, at most 10 000.
     pub count: u64,
+    /// Whether there are more than are counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
     pub detail: String,
 }

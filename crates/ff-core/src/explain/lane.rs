@@ -1,16 +1,14 @@
 //! Explaining a lane: how much of its work does not run, grouped by cause.
 
 use super::action::suggest;
-use super::{LaneCause, LaneExplanation, TermKind};
+use super::{LANE_COUNT_MAX, LaneCause, LaneExplanation, TermKind};
 use crate::lane::LaneState;
 use crate::lane::contracts::{LaneInfo, LaneStanding};
 use crate::worker::Worker;
 
 /// Why the work of a lane does not run, the cause of most of it first. `workers` are the registered ones of its namespace.
 pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
-    let mut depths = lane.depths;
-    depths.remove(&LaneStanding::Finished);
-    let count = |standing| depths.get(&standing).map_or(0, |depth| depth.count);
+    let count = |standing| lane.depths.get(&standing).map_or(0, |depth| depth.count);
     let (name, waiting, active) = (&lane.lane_id, count(LaneStanding::Waiting), count(LaneStanding::Active));
     let serving = workers.iter().filter(|worker| worker.lanes.contains(name)).count();
     let limit = lane.settings.concurrency.filter(|limit| active >= u64::from(*limit));
@@ -37,14 +35,20 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
     let mut causes: Vec<_> = standings
         .into_iter()
         .filter(|(count, ..)| *count > 0)
-        .map(|(count, term, detail)| LaneCause { term, count, detail })
+        .map(|(count, term, detail)| {
+            let more = count > LANE_COUNT_MAX;
+            LaneCause { term, count: count.min(LANE_COUNT_MAX), more, detail }
+        })
         .collect();
     // Of two causes for as many, the one an execution meets last comes first: it is the one to do something about.
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     let summary = match causes.first() {
         None if active == 0 => format!("Nothing waits in lane {name}, and nothing of it runs."),
         None => format!("Nothing waits in lane {name}; {active} run."),
-        Some(first) => format!("{} of lane {name} do not run, because {}; {active} run.", first.count, first.detail),
+        Some(LaneCause { count, more, detail, .. }) => {
+            let over = if *more { "Over " } else { "" };
+            format!("{over}{count} of lane {name} do not run, because {detail}; {active} run.")
+        }
     };
     let actions = causes.iter().filter_map(|cause| {
         let (what, command) = match cause.term {
@@ -68,7 +72,7 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
         namespace: lane.namespace,
         lane_id: lane.lane_id.clone(),
         settings: lane.settings,
-        depths,
+        active,
         summary,
         causes,
         actions,

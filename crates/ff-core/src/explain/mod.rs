@@ -17,7 +17,7 @@ mod tests;
 pub use contracts::{
     Explanation, LaneCause, LaneExplanation, NextEvent, SlotHolder, SuggestedAction, Term, TermKind, Verdict,
 };
-pub use facts::{AHEAD_MAX, Facts, HOLDERS_MAX, QueueArgs, QueueFacts, Upstream};
+pub use facts::{AHEAD_MAX, Facts, HOLDERS_MAX, LANE_COUNT_MAX, QueueArgs, QueueFacts, Upstream};
 pub use lane::explain_lane;
 
 use crate::types::TimestampMs;

@@ -1,8 +1,9 @@
 //! Reading what explains an execution or a lane: a bounded number of looks, and nothing is written.
 
 use ff_core::backend::{Answer, EngineStore};
-use ff_core::contracts::{ExecutionInfo, FlowEdgesArgs, ListWorkersArgs};
+use ff_core::contracts::{ExecutionInfo, FlowEdgesArgs, ListWorkersArgs, QuotaSlotsArgs};
 use ff_core::engine_error::Code;
+use ff_core::execution::BlockDetail;
 use ff_core::explain::{
     Explanation, Facts, HOLDERS_MAX, LaneExplanation, QueueArgs, QueueFacts, SlotHolder, Upstream, explain,
     explain_lane,
@@ -10,12 +11,15 @@ use ff_core::explain::{
 use ff_core::flow::EdgeState;
 use ff_core::limits;
 use ff_core::state::PublicState;
-use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId};
 use ff_core::worker::Worker;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 /// Pages of a flow's edges that are looked through for those into one member.
 const EDGE_PAGES: usize = 5;
+
+/// Pages of a quota's slots that are looked through for those of one value of its key.
+const SLOT_PAGES: usize = 4;
 
 /// Why an execution does not run.
 pub(super) async fn execution<S: EngineStore + ?Sized>(store: &S, id: ExecutionId) -> Answer<Explanation> {
@@ -35,6 +39,11 @@ pub(super) async fn execution<S: EngineStore + ?Sized>(store: &S, id: ExecutionI
     if queue.settings.concurrency.is_some_and(|limit| queue.active >= u64::from(limit)) {
         holders.extend(described(store, queue.running.clone()).await?.iter().filter_map(holder));
     }
+    if let Some(BlockDetail::Quota { policy_id, key, retry_at: None, .. }) = info.blocking_detail.as_deref() {
+        let held = slots_of(store, *policy_id, key).await?;
+        holders.extend(described(store, held).await?.iter().filter_map(holder));
+        holders.truncate(HOLDERS_MAX);
+    }
     Ok(explain(&Facts { info, queue, workers, more_workers, upstreams, holders }, now))
 }
 
@@ -53,6 +62,21 @@ async fn workers_of<S: EngineStore + ?Sized>(store: &S, namespace: &Namespace) -
     let args = ListWorkersArgs { namespace: Some(namespace.clone()), after: None, limit: limits::PAGE };
     let page = store.list_workers(args).await?;
     Ok((page.workers, page.next.is_some()))
+}
+
+/// Executions that hold slots of a quota under a value of its key, as far as they are among the first that hold any.
+async fn slots_of<S: EngineStore + ?Sized>(store: &S, policy_id: QuotaPolicyId, key: &str) -> Answer<Vec<ExecutionId>> {
+    let (mut after, mut held) = (None, Vec::new());
+    for _ in 0..SLOT_PAGES {
+        let page = store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::PAGE }).await?;
+        held.extend(page.slots.into_iter().filter(|slot| slot.key == key).map(|slot| slot.execution_id));
+        after = page.next;
+        if after.is_none() || held.len() >= HOLDERS_MAX {
+            break;
+        }
+    }
+    held.truncate(HOLDERS_MAX);
+    Ok(held)
 }
 
 /// The lease of an execution that runs.

@@ -2,8 +2,8 @@
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Perform};
 use ff_core::contracts::{
-    ClaimArgs, Claims, ConfigureLaneArgs, EventsPage, LaneInfo, RotateSecretArgs, RotationReport, StagedFlow,
-    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    AdmittedClaims, ClaimArgs, Claims, ConfigureLaneArgs, EventsPage, LaneInfo, RotateSecretArgs, RotationReport,
+    StagedFlow, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::operation::{Operation, Reply};
@@ -22,6 +22,7 @@ pub(crate) enum Output {
     Reply(Reply),
     /// What was claimed, with its payloads.
     Claims(Claims),
+    Admitted(AdmittedClaims),
     Lane(LaneInfo),
     Workers(Vec<WorkerInstanceId>),
     Events(EventsPage),
@@ -89,6 +90,7 @@ impl<'a> Way<'a> {
 pub(crate) async fn ask(way: Way<'_>, store: &dyn EngineStore, call: Call) -> Outputs {
     match call {
         Call::One(operation) => vec![perform(way, store, *operation).await],
+        Call::Engine(operation) => vec![refusal(store.perform(*operation).await).map(of_engine)],
         Call::SubmitMany(many) => {
             let answers = refusal(way.submit_many(many).await).unwrap();
             answers.into_iter().map(|answer| refusal(answer).map(|one| Output::Reply(Reply::Submitted(one)))).collect()
@@ -129,6 +131,14 @@ async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) ->
         }
         other => way.calls().perform(other).await.map(Output::Reply),
     })
+}
+
+fn of_engine(reply: Reply) -> Output {
+    match reply {
+        Reply::Claimed(claims) => Output::Claims(claims),
+        Reply::AdmittedClaimed(admitted) => Output::Admitted(admitted),
+        other => Output::Reply(other),
+    }
 }
 
 /// A refusal is an answer; a store that cannot answer is not what is compared here.

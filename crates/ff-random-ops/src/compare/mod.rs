@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 mod flow;
 mod operator;
+mod quota;
 mod reads;
 mod step;
 mod stream;

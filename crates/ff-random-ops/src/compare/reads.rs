@@ -9,7 +9,7 @@ use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
 use super::calls::refusal;
-use super::{Comparison, Difference, differ, flow, operator, step, stream, suspension};
+use super::{Comparison, Difference, differ, flow, operator, quota, step, stream, suspension};
 use crate::reference::Reference;
 
 /// What an engine finds when it looks at a partition.
@@ -51,6 +51,7 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize, closely: bool) -> 
     suspension::deliveries(comparison, nth, closely).await?;
     flow::look(comparison, nth, closely).await?;
     operator::look(comparison, nth).await?;
+    quota::look(comparison, nth).await?;
     let mut args = ListArgs { filter: operator::filter(comparison, nth), after: None, limit: 1 + nth % 9 };
     loop {
         let page = Page::of(reference.model.newest(&args), &args);

@@ -4,6 +4,7 @@ mod admission;
 mod flow;
 mod graph;
 mod operator;
+mod quota;
 mod suspension;
 
 use ff_core::contracts::Start;
@@ -21,6 +22,7 @@ pub struct Mix {
     pub flows: u64,
     pub operators: u64,
     pub suspensions: u64,
+    pub quotas: u64,
     /// Whether lanes are configured.
     pub lanes: bool,
     /// Whether the operations a store does several of for one call come one by one, late, again or never. Only a subject
@@ -30,14 +32,18 @@ pub struct Mix {
 
 impl Mix {
     /// A little of everything.
-    pub const ALL: Self = Self { flows: 30, operators: 9, suspensions: 30, lanes: true, messages: false };
-    pub const EXECUTIONS: Self = Self { flows: 0, operators: 9, suspensions: 0, lanes: false, messages: false };
-    pub const SUSPENSIONS: Self = Self { flows: 0, operators: 0, suspensions: 65, lanes: false, messages: false };
-    pub const FLOWS: Self = Self { flows: 85, operators: 0, suspensions: 3, lanes: false, messages: false };
+    pub const ALL: Self = Self { flows: 30, operators: 9, suspensions: 30, quotas: 0, lanes: true, messages: false };
+    pub const EXECUTIONS: Self =
+        Self { flows: 0, operators: 9, suspensions: 0, quotas: 0, lanes: false, messages: false };
+    pub const SUSPENSIONS: Self =
+        Self { flows: 0, operators: 0, suspensions: 65, quotas: 0, lanes: false, messages: false };
+    pub const FLOWS: Self = Self { flows: 85, operators: 0, suspensions: 3, quotas: 0, lanes: false, messages: false };
     /// Mostly lanes with a limit, whose messages come late, again or never.
-    pub const LANES: Self = Self { flows: 0, operators: 60, suspensions: 0, lanes: true, messages: true };
+    pub const LANES: Self = Self { flows: 0, operators: 60, suspensions: 0, quotas: 0, lanes: true, messages: true };
+    /// Mostly quotas, asked of the store itself.
+    pub const QUOTAS: Self = Self { flows: 0, operators: 0, suspensions: 0, quotas: 75, lanes: false, messages: false };
     /// Everything, in the smallest operations.
-    pub const GROUPS: Self = Self { flows: 30, operators: 24, suspensions: 23, lanes: true, messages: true };
+    pub const GROUPS: Self = Self { flows: 30, operators: 24, suspensions: 23, quotas: 0, lanes: true, messages: true };
 }
 
 /// Chooses transitions by chance.
@@ -49,6 +55,8 @@ pub struct Generator {
     steps: Chance,
     /// And for what keeps executions back that are ready.
     admission: Chance,
+    /// And for quotas.
+    quotas: Chance,
     mix: Mix,
     jobs: u32,
     /// Flows so far; the number of the next.
@@ -68,11 +76,13 @@ impl Generator {
         let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
         let steps = Chance::new(seed.rotate_left(32) ^ 5);
         let admission = Chance::new(seed.rotate_left(16) ^ 9);
+        let quotas = Chance::new(seed.rotate_left(48) ^ 3);
         Self {
             chance,
             adjustments,
             steps,
             admission,
+            quotas,
             mix,
             jobs: 0,
             flows: 0,
@@ -101,6 +111,9 @@ impl Generator {
     }
 
     fn another(&mut self, reference: &Reference) -> Transition {
+        if self.mix.quotas > 0 && self.quotas.below(100) < self.mix.quotas {
+            return self.about_quotas(reference);
+        }
         if self.steps.one_in(if self.mix.flows > 50 { 30 } else { 9 }) {
             return self.step(reference);
         }

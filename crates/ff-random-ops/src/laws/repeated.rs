@@ -24,7 +24,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::HoldPlaced(first) => Reply::HoldPlaced(HoldPlaced { already: true, ..*first }),
         Reply::HoldReleased(first) => Reply::HoldReleased(HoldReleased { already: true, ..*first }),
         Reply::BlockedCount(_) => Reply::BlockedCount(BlockedCount { blocked: 0 }),
-        Reply::UnblockedCount(_) => Reply::UnblockedCount(UnblockedCount { unblocked: 0 }),
+        Reply::UnblockedCount(_) => Reply::UnblockedCount(UnblockedCount::default()),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),

@@ -4,6 +4,7 @@ mod class;
 mod finish;
 mod flow;
 mod operator;
+pub(crate) mod quota;
 mod suspension;
 pub(crate) mod vocabulary;
 
@@ -12,9 +13,9 @@ use std::sync::Arc;
 
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{
-    CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, ForkArgs, GrantedClaim,
-    ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs, SubmitArgs,
-    SubmitFlowArgs, Task,
+    AdmittedClaim, CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, ForkArgs,
+    GrantedClaim, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs,
+    SubmitArgs, SubmitFlowArgs, Task,
 };
 use ff_core::due::Due;
 use ff_core::engine_error::Refusal;
@@ -46,6 +47,8 @@ use crate::transition::{Order, Transition, Whose};
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     One(Box<Operation>),
+    /// One of those that only engines ask.
+    Engine(Box<Operation>),
     SubmitMany(Vec<SubmitArgs>),
     SubmitFlow(SubmitFlowArgs),
     Rotate(RotateSecretArgs),
@@ -112,6 +115,7 @@ impl Reference {
     pub(crate) fn perform(&mut self, transition: &Transition, call: &Call, nonce: Nonce) -> Outputs {
         let outputs = match call {
             Call::One(operation) => vec![self.one(operation, nonce)],
+            Call::Engine(operation) => vec![self.of_engine(operation, nonce)],
             Call::SubmitMany(many) => {
                 many.iter().map(|args| self.one(&Operation::Submit(args.clone()), nonce)).collect()
             }
@@ -160,7 +164,9 @@ impl Reference {
             self.handed.note(operation, &reply);
             self.messages.note(operation, &reply);
             let claimed = match &reply {
-                Reply::ClaimDecision(taken) | Reply::ClaimGranted(GrantedClaim { taken, .. }) => {
+                Reply::ClaimDecision(taken)
+                | Reply::ClaimGranted(GrantedClaim { taken, .. })
+                | Reply::ClaimAdmitted(AdmittedClaim { taken, .. }) => {
                     taken.tasks.iter().map(|task| claimed_with(&self.model, task)).collect()
                 }
                 _ => Vec::new(),
@@ -256,6 +262,7 @@ impl Reference {
             Transition::SubmitFlow(plan) => Call::SubmitFlow(graph_of(plan)),
             Transition::SubmitLargeFlow { flow, first, jobs, part } => flow::large(*flow, *first, *jobs, *part),
             Transition::Operate(order) => self.order(order),
+            Transition::Quota(order) => Call::Engine(Box::new(self.quota_operation(order))),
             Transition::Suspend { .. }
             | Transition::CreateWaitpoint { .. }
             | Transition::CloseWaitpoint { .. }

@@ -136,7 +136,7 @@ impl Reference {
         }
     }
 
-    fn partition_of(&self, jobs: &[u32]) -> u16 {
+    pub(super) fn partition_of(&self, jobs: &[u32]) -> u16 {
         jobs.first().map_or(0, |job| self.id(*job).partition())
     }
 

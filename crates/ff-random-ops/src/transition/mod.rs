@@ -2,6 +2,7 @@
 
 mod flow;
 mod operator;
+mod quota;
 mod step;
 mod stream;
 mod suspension;
@@ -12,6 +13,8 @@ use ff_core::suspension::OperatorDecision;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
 pub use operator::Order;
+pub(crate) use quota::QUOTA_NAMESPACE;
+pub(crate) use quota::QuotaOrder;
 pub use step::{Point, RecordedStep};
 pub use stream::FrameBatch;
 pub use suspension::{On, Sending, Shown, Tree, Which, Wish};
@@ -156,6 +159,7 @@ pub enum Transition {
     },
     /// A request of an operator, a worker process, a reader of events, or between the partitions of a lane.
     Operate(Order),
+    Quota(QuotaOrder),
     Pump {
         partition: u16,
     },

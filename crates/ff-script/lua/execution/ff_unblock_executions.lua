@@ -4,18 +4,18 @@
 --- arg  from            text   route, quota or budget
 --- arg  ids             list
 ---
---- ok   unblocked       how many
+--- ok   waits_ms        for how long each of them has been as it was
 --- no   invalid_args
 --- flag allow-oom              a full server must still be able to let work go on
 
-local moment, unblocked = now(), 0
+local moment, waits_ms = now(), {}
 index.collect()
 for _, id in ipairs(ids) do
   local e = record.find(id)
   if e and e.core.blocked_on == from and phase.reason(from) then
+    waits_ms[#waits_ms + 1] = text(math.max(0, moment - e.core.changed_at))
     phase.admit(e, moment)
     record.save(e)
-    unblocked = unblocked + 1
   end
 end
-return ok(text(unblocked))
+return ok(table.concat(waits_ms, ','))

@@ -43,7 +43,7 @@ if not granted then
   if limited or configured and configured.state == 'paused' then
     return ok(holder.expires_at, '', '', {}, limited and '1' or '', '', '', '', running)
   end
-  local tasks, behind, created_at = hand_out(lane_eligible, lane, {}, max, holder, moment, admitted)
+  local tasks, behind, created_at = hand_out(lane_eligible, lane, {}, {}, max, holder, moment, admitted)
   return ok(holder.expires_at, behind, created_at, tasks, '', '', '', '', running)
 end
 local held = call('ZCARD', keys.lane(lane, 'active'))
@@ -53,6 +53,8 @@ if not configured or revision ~= of or seq <= counted or configured.state == 'pa
 end
 append(holder.fields, 'limited', '1')
 holder.count, holder.ending = #holder.fields, ' limited'
-local tasks, behind, created_at = hand_out(lane_eligible, lane, {}, math.min(max, granted), holder, moment, admitted)
+local tasks, behind, created_at = hand_out(
+  lane_eligible, lane, {}, {}, math.min(max, granted), holder, moment, admitted
+)
 settings.note_grant(lane, seq)
 return ok(holder.expires_at, behind, created_at, tasks, '', text(held + #tasks), text(seq), text(of), running)

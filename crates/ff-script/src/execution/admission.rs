@@ -72,7 +72,10 @@ pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Re
         ids: args.executions.iter().map(|id| id.to_string().into()).collect(),
     };
     let (mut fields, _) = ask_fields(server, unblock.call()).await?;
-    Ok(UnblockedCount { unblocked: fields.read()? })
+    let waits: String = fields.read()?;
+    let waits = waits.split(',').filter(|wait| !wait.is_empty()).map(str::parse);
+    let waits_ms = waits.collect::<Result<_, _>>().map_err(|error| ScriptError::parse(format!("waits_ms: {error}")))?;
+    Ok(UnblockedCount { waits_ms })
 }
 
 /// What an execution is blocked on, as its record says it.

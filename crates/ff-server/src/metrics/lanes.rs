@@ -8,6 +8,7 @@ use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::types::TimestampMs;
 use ff_scheduler::Runtime;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -34,6 +35,7 @@ pub(super) struct Lanes {
     oldest: Family<LaneStateLabel, Seconds>,
     left_out: Gauge,
     pump_lag: Seconds,
+    quota_corrections: Counter,
     store_up: Gauge,
     good_until: Mutex<Option<Instant>>,
 }
@@ -45,6 +47,7 @@ impl Lanes {
             oldest: Family::default(),
             left_out: Gauge::default(),
             pump_lag: Seconds::default(),
+            quota_corrections: Counter::default(),
             store_up: Gauge::default(),
             good_until: Mutex::default(),
         };
@@ -52,6 +55,7 @@ impl Lanes {
         registry.register("lane_oldest_seconds", "How long the oldest of them has been there", lanes.oldest.clone());
         registry.register("lanes_left_out", "1 when there are more lanes than are told of", lanes.left_out.clone());
         registry.register("pump_lag_seconds", "How long something due has not been seen to", lanes.pump_lag.clone());
+        registry.register("quota_corrections", "Leftovers of quotas corrected", lanes.quota_corrections.clone());
         registry.register("store_up", "1 when the store answered the last look at it", lanes.store_up.clone());
         lanes
     }
@@ -77,6 +81,8 @@ impl Lanes {
                 page.lanes.iter().for_each(|lane| self.enter(lane, now));
                 let behind = ff.pump_behind(now).unwrap_or_default();
                 self.pump_lag.set(behind.as_secs_f64());
+                let corrected = ff.quota_corrections().saturating_sub(self.quota_corrections.get());
+                self.quota_corrections.inc_by(corrected);
             }
             Err(error) => store.outages().noted("metrics", &error),
         }

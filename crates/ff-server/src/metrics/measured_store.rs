@@ -50,7 +50,7 @@ enum Subject {
     Claim(LaneLabel),
     Completion(LeaseId),
     Failure(LeaseId, Kind),
-    /// Engines block for one reason at a time.
+    /// Engines block and unblock for one reason at a time.
     Block(BlockingReason),
     Other,
 }
@@ -68,6 +68,7 @@ impl Subject {
                 let reason = args.executions.first().map(|target| target.detail.blocker().reason());
                 reason.map_or(Self::Other, Self::Block)
             }
+            Operation::Unblock(args) => Self::Block(args.from.reason()),
             Operation::Hold(_) => Self::Block(BlockingReason::PausedByOperator),
             _ => Self::Other,
         }
@@ -93,16 +94,19 @@ impl Perform for MeasuredStore {
                 (Subject::Claim(lane), Reply::AdmittedClaimed(AdmittedClaims { claims, .. })) => {
                     self.gathered.claimed(&lane, &claims.claimed);
                 }
-                (_, Reply::AdmissionsJudged(answer)) => self.gathered.admissions.judged(answer),
-                (_, Reply::BlockedCount(blocked)) => self.gathered.admissions.blocked(blocked.blocked),
-                (_, Reply::UnblockedCount(unblocked)) => self.gathered.admissions.unblocked(unblocked.unblocked),
+                (_, Reply::AdmissionsJudged(answer)) => self.gathered.admission.judged(answer),
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
                     self.gathered.failed(lease, category, failed);
                 }
-                (Subject::Block(reason), Reply::BlockedCount(count)) => self.gathered.blocked(reason, count.blocked),
+                (Subject::Block(reason), Reply::BlockedCount(count)) => {
+                    self.gathered.admission.blocked(reason, count.blocked);
+                }
                 (Subject::Block(reason), Reply::HoldPlaced(placed)) => {
-                    self.gathered.blocked(reason, usize::from(!placed.already));
+                    self.gathered.admission.blocked(reason, usize::from(!placed.already));
+                }
+                (Subject::Block(reason), Reply::UnblockedCount(count)) => {
+                    self.gathered.admission.unblocked(reason, count);
                 }
                 (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),
                 _ => {}

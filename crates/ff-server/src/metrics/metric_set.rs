@@ -4,17 +4,17 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{AdmissionVerdict, AdmissionVerdicts, ClaimArgs, Claimed, Failed};
+use ff_core::contracts::{ClaimArgs, Claimed, Failed};
 use ff_core::due::Pumped;
 use ff_core::engine_error::EngineError;
-use ff_core::execution::{Blocker, Origin};
-use ff_core::state::BlockingReason;
+use ff_core::execution::Origin;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
+use super::admission::Admission;
 use super::capped_counter::CappedCounter;
 use super::clock::StoreClock;
 use super::labels::{FailureLabel, LaneLabel, RequestLabel, WordLabel};
@@ -26,7 +26,7 @@ const QUICK: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 /// Bounds for what work takes, in seconds.
 const LONG: [f64; 14] = [0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0];
 
-type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
+pub(super) type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// Everything that is counted. Adding to it costs a few atomic operations and, for what is told apart by a label, a look
 /// into a small map.
@@ -40,7 +40,6 @@ pub(super) struct MetricSet {
     lease_expiries: Counter,
     attempt_timeouts: Counter,
     deadlines: Counter,
-    blocked: Family<WordLabel, Counter>,
     start: Histogram,
     run: HistogramFamily<WordLabel>,
     store: HistogramFamily<WordLabel>,
@@ -48,53 +47,7 @@ pub(super) struct MetricSet {
     feed_lag: HistogramFamily<WordLabel>,
     feed_missed: Family<WordLabel, Counter>,
     requests: HistogramFamily<RequestLabel>,
-    pub(super) admissions: Admissions,
-}
-
-/// What quotas have decided.
-pub(super) struct Admissions {
-    verdicts: Family<WordLabel, Counter>,
-    blocked: Counter,
-    unblocked: Counter,
-}
-
-impl Admissions {
-    fn registered(registry: &mut Registry) -> Self {
-        let admissions = Self {
-            verdicts: enter(registry, "quota_verdicts", "What quotas said to claims", Family::default()),
-            blocked: enter(registry, "blocked", "Executions that admission took out of the queues", Counter::default()),
-            unblocked: enter(registry, "unblocked", "Executions that admission let back in", Counter::default()),
-        };
-        for word in ["admitted", "no_slot", "window_full"] {
-            drop(admissions.verdicts.get_or_create(&verdict(word)));
-        }
-        admissions
-    }
-
-    /// A quota was asked about executions.
-    pub(super) fn judged(&self, answer: &AdmissionVerdicts) {
-        for one in &answer.verdicts {
-            let word = match one {
-                AdmissionVerdict::Admitted => "admitted",
-                AdmissionVerdict::Elsewhere => continue,
-                AdmissionVerdict::Refused { retry_at: None, .. } => "no_slot",
-                AdmissionVerdict::Refused { .. } => "window_full",
-            };
-            self.verdicts.get_or_create(&verdict(word)).inc();
-        }
-    }
-
-    pub(super) fn blocked(&self, count: usize) {
-        self.blocked.inc_by(count as u64);
-    }
-
-    pub(super) fn unblocked(&self, count: usize) {
-        self.unblocked.inc_by(count as u64);
-    }
-}
-
-fn verdict(word: &'static str) -> WordLabel {
-    WordLabel { label: "verdict", word }
+    pub(super) admission: Admission,
 }
 
 impl MetricSet {
@@ -109,7 +62,6 @@ impl MetricSet {
             lease_expiries: enter(registry, "lease_expiries", "Leases not renewed in time", Counter::default()),
             attempt_timeouts: enter(registry, "attempt_timeouts", "Attempts that ran too long", Counter::default()),
             deadlines: enter(registry, "deadlines_passed", "Executions past their deadline", Counter::default()),
-            blocked: enter(registry, "blocked", "Executions that were kept back, by reason", Family::default()),
             start: enter(registry, "start_latency_seconds", "From submission to the first start", Histogram::new(LONG)),
             run: enter(registry, "run_seconds", "From a claim to its end", long_family()),
             store: enter(registry, "store_seconds", "How long the store takes", quick_family()),
@@ -117,7 +69,7 @@ impl MetricSet {
             feed_lag: enter(registry, "feed_lag_seconds", "Behind what happens", quick_family()),
             feed_missed: enter(registry, "feed_missed", "Readers told that they missed some", Family::default()),
             requests: enter(registry, "http_request_seconds", "Until an answer", quick_family()),
-            admissions: Admissions::registered(registry),
+            admission: Admission::registered(registry),
         };
         gathered.begin_at_zero();
         gathered
@@ -127,9 +79,6 @@ impl MetricSet {
     fn begin_at_zero(&self) {
         for word in ["initial", "retry", "reclaim", "replay"] {
             drop(self.attempts.get_or_create(&origin(word)));
-        }
-        for on in Blocker::OF_ADMISSION {
-            drop(self.blocked.get_or_create(&reason(on.reason())));
         }
         for word in ["unavailable", "unknown", "corrupt"] {
             drop(self.store_errors.get_or_create(&kind(word)));
@@ -197,11 +146,6 @@ impl MetricSet {
         self.deadlines.inc_by(lapsed.deadlines as u64);
     }
 
-    /// So many executions were kept back.
-    pub(super) fn blocked(&self, why: BlockingReason, count: usize) {
-        self.blocked.get_or_create(&reason(why)).inc_by(count as u64);
-    }
-
     /// A reader of a feed was told what happened until a moment.
     pub(super) fn feed_read(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
         let lag = Duration::from_millis(now.since(last));
@@ -228,7 +172,7 @@ pub(super) fn lane_of(args: &ClaimArgs) -> LaneLabel {
     LaneLabel::new(&args.namespace, &args.lane)
 }
 
-fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+pub(super) fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
     registry.register(name, help, metric.clone());
     metric
 }
@@ -237,12 +181,8 @@ fn quick_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
     Family::new_with_constructor(|| Histogram::new(QUICK))
 }
 
-fn long_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
+pub(super) fn long_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
     Family::new_with_constructor(|| Histogram::new(LONG))
-}
-
-fn reason(why: BlockingReason) -> WordLabel {
-    WordLabel { label: "reason", word: why.as_str() }
 }
 
 fn origin(word: &'static str) -> WordLabel {

@@ -1,5 +1,6 @@
 //! What an operator watches and alerts on, for Prometheus to fetch.
 
+mod admission;
 mod capped_counter;
 mod clock;
 mod labels;

@@ -328,5 +328,5 @@ pub(super) async fn unblock<S: EngineStore + ?Sized>(
         chunks.into_iter().map(move |executions| UnblockArgs { partition, executions, from: Blocker::Quota })
     });
     let answers = stream::iter(calls).map(|args| store.unblock(args)).buffer_unordered(AT_ONCE);
-    answers.try_fold(0, |sum, count| async move { Ok(sum + count.unblocked) }).await
+    answers.try_fold(0, |sum, count| async move { Ok(sum + count.count()) }).await
 }

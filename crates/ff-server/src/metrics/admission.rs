@@ -1,0 +1,78 @@
+//! What admission decides: what quotas say, what is kept back, and for how long.
+
+use std::time::Duration;
+
+use ff_core::contracts::{AdmissionVerdict, AdmissionVerdicts, UnblockedCount};
+use ff_core::execution::Blocker;
+use ff_core::state::BlockingReason;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::Registry;
+
+use super::labels::WordLabel;
+use super::metric_set::{HistogramFamily, enter, long_family};
+
+pub(super) struct Admission {
+    verdicts: Family<WordLabel, Counter>,
+    blocked: Family<WordLabel, Counter>,
+    wait: HistogramFamily<WordLabel>,
+}
+
+impl Admission {
+    /// Counters begin at zero, so that the first event is an increase.
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let admission = Self {
+            verdicts: enter(registry, "quota_verdicts", "What quotas said to claims", Family::default()),
+            blocked: enter(registry, "blocked", "Executions that were kept back, by reason", Family::default()),
+            wait: enter(registry, "admission_wait_seconds", "How long they were kept back", long_family()),
+        };
+        for word in ["admitted", "no_slot", "window_full"] {
+            drop(admission.verdicts.get_or_create(&verdict(word)));
+        }
+        for on in Blocker::OF_ADMISSION {
+            drop(admission.blocked.get_or_create(&reason(on.reason())));
+            if on != Blocker::Operator {
+                drop(admission.wait.get_or_create(&reason(on.reason())));
+            }
+        }
+        admission
+    }
+
+    /// A quota was asked about executions. One that it refused until a moment waits until then.
+    pub(super) fn judged(&self, answer: &AdmissionVerdicts) {
+        for one in &answer.verdicts {
+            let word = match one {
+                AdmissionVerdict::Admitted => "admitted",
+                AdmissionVerdict::Elsewhere => continue,
+                AdmissionVerdict::Refused { retry_at: None, .. } => "no_slot",
+                AdmissionVerdict::Refused { retry_at: Some(at), .. } => {
+                    self.waited(BlockingReason::WaitingForQuota, at.since(answer.at));
+                    "window_full"
+                }
+            };
+            self.verdicts.get_or_create(&verdict(word)).inc();
+        }
+    }
+
+    /// So many executions were kept back.
+    pub(super) fn blocked(&self, why: BlockingReason, count: usize) {
+        self.blocked.get_or_create(&reason(why)).inc_by(count as u64);
+    }
+
+    /// Executions may go on before a moment that was known.
+    pub(super) fn unblocked(&self, why: BlockingReason, answer: &UnblockedCount) {
+        answer.waits_ms.iter().for_each(|ms| self.waited(why, *ms));
+    }
+
+    fn waited(&self, why: BlockingReason, ms: u64) {
+        self.wait.get_or_create(&reason(why)).observe(Duration::from_millis(ms).as_secs_f64());
+    }
+}
+
+fn verdict(word: &'static str) -> WordLabel {
+    WordLabel { label: "verdict", word }
+}
+
+fn reason(why: BlockingReason) -> WordLabel {
+    WordLabel { label: "reason", word: why.as_str() }
+}
