@@ -12,7 +12,8 @@ local moment, unblocked = now(), 0
 index.collect()
 for _, id in ipairs(ids) do
   local e = record.find(id)
-  if e and e.core.blocked_on == from and phase.reason(from) then
+  -- The one before it of its singleton key has not ended, whatever a quota has room for.
+  if e and e.core.blocked_on == from and phase.reason(from) and not e.core.behind then
     phase.admit(e, moment)
     record.save(e)
     unblocked = unblocked + 1
