@@ -24,6 +24,7 @@ mod record;
 mod schema;
 mod session;
 mod signal;
+mod singleton;
 mod step;
 mod store;
 mod stream;
@@ -42,8 +43,8 @@ pub use queries::{QUERIES, RINGS};
 pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
-    IDEMPOTENCY, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, READY, SIGNAL, SIGNAL_KEY, STEP,
-    STREAM, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
+    IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, READY, SIGNAL,
+    SIGNAL_KEY, STEP, STREAM, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
 };
 pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
 pub use store::{Driver, SqlStore};

@@ -11,6 +11,7 @@ use crate::flow::queries::{
     MEMBERS_FROM,
 };
 use crate::quota::{NEXT_QUOTA_NAMESPACE, QUOTA_ROWS};
+use crate::singleton::KEY_QUEUES_ON;
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
@@ -111,6 +112,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("surplus_leases", SURPLUS_LEASES),
     ("executions_on", EXECUTIONS_ON),
     ("keys_on", KEYS_ON),
+    ("key_queues_on", KEY_QUEUES_ON),
     ("waitpoints_of", WAITPOINTS_OF),
     ("suspend_keys_of", SUSPEND_KEYS_OF),
     ("rings", RINGS),

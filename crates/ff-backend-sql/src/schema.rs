@@ -13,6 +13,7 @@ pub static TABLES: &[&Table] = &[
     &ATTEMPT,
     &LEASE_EVENT,
     &IDEMPOTENCY,
+    &KEY_QUEUE,
     &WAITPOINT,
     &SUSPEND_KEY,
     &KEY_RING,
@@ -129,6 +130,13 @@ pub static IDEMPOTENCY: Table = Table {
         Column::uuid("uuid"),
         Column::int("until"),
     ],
+};
+
+/// The live executions of singleton and debounce keys. A key's partition follows from the key.
+pub static KEY_QUEUE: Table = Table {
+    name: "key_queue",
+    key: 3,
+    columns: &[Column::int("partition"), Column::text("namespace"), Column::text("name"), Column::text("executions")],
 };
 
 /// Every waitpoint an execution ever had. Whether one is open follows from the execution.

@@ -14,8 +14,8 @@ use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
 use ff_core::types::{ExecutionId, TimestampMs};
 use ff_script::execution::{
-    ExtraReads, core_key, ff_block_executions, ff_cancel_execution, ff_change_priority, ff_delay_execution,
-    ff_fail_execution, ff_hold_execution, ff_read_execution, ff_release_hold, ff_replay_execution,
+    ExtraReads, core_key, ff_block_executions, ff_cancel_execution, ff_change_priority, ff_create_keyed_execution,
+    ff_delay_execution, ff_fail_execution, ff_hold_execution, ff_read_execution, ff_release_hold, ff_replay_execution,
     ff_set_execution_tags, ff_unblock_executions, ff_update_progress, moment,
 };
 use ff_script::signature::ExtendDeadline;
@@ -30,6 +30,13 @@ impl Handle<SubmitArgs, Submitted> for ValkeyBackend {
     async fn handle(&self, args: SubmitArgs) -> Answer<Submitted> {
         let (partitions, execution_id) = (self.partitions, args.execution_id(&self.partitions));
         let entries: Arc<[_]> = Entry::of(&args.namespace, &args.lane, &args.tags, execution_id.partition()).collect();
+        if let Some(rule) = args.key_rule.clone() {
+            // Not with others in one call: it may end one of them.
+            self.calls.directory.note(&self.calls, &entries).await?;
+            let submitted = ff_create_keyed_execution(&*self.calls, &partitions, args, &rule).await?;
+            let listed = self.calls.directory.note(&self.calls, &entries).await;
+            return listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()));
+        }
         let submission = Submission { execution_id, args, partitions, entries: entries.clone() };
         let submitted = self.submissions.ask(&self.calls, submission).await?;
         // The call may have found a server that had lost everything.

@@ -17,6 +17,7 @@ pub(crate) use ff_core::limits;
 pub(crate) use ff_core::payload::Payload;
 pub(crate) use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
 pub(crate) use ff_core::signal::{Delivery, Effect, FeedCursor, Position, Signal, Source};
+pub(crate) use ff_core::singleton::{KeyConflict, OnConflict};
 pub(crate) use ff_core::state::{
     AttemptState, BlockingReason, EligibilityState, LifecyclePhase, OwnershipState, PublicState, StateVector,
     TerminalOutcome,

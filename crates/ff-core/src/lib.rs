@@ -39,6 +39,7 @@ mod samples;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod signal;
+pub mod singleton;
 pub mod snapshot;
 pub mod state;
 pub mod step;

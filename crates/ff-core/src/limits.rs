@@ -59,6 +59,13 @@ pub const AGEING_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
 /// Different priorities within a queue that a claim weighs against age; those below the highest so many wait.
 pub const AGEING_PRIORITIES: usize = 100;
 
+/// Executions of one singleton key that live at once: one, and those behind it.
+pub const KEY_QUEUE: usize = 256;
+/// The longest delay of a debounce key: a day.
+pub const DEBOUNCE_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How many times its delay after its first submission a debounced execution starts at the latest.
+pub const DEBOUNCE_SPANS: u64 = 10;
+
 /// Quota policies of one namespace.
 pub const QUOTAS: usize = 256;
 /// The most a quota policy may allow, in a window or at once.

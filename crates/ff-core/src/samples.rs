@@ -20,13 +20,14 @@ use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use crate::signal::SignalKeyEntry;
+use crate::singleton::KeyQueue;
 use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QuotaPolicyId,
-    TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QueueName,
+    QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use crate::worker::Worker;
@@ -103,6 +104,10 @@ impl View for RecordSet {
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
         Ok(self.keys.get(&(namespace.clone(), key.clone())))
+    }
+
+    fn key_queue(&self, _: u16, _: &Namespace, _: &QueueName) -> Result<Option<&KeyQueue>, Miss> {
+        Ok(None)
     }
 
     fn waitpoint(&self, _: &ExecutionId, _: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {

@@ -16,7 +16,8 @@ use crate::stream::{StoredFrame, StreamRecord};
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, SignalId, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, QueueName, SignalId, WaitpointId,
+    WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -32,6 +33,8 @@ pub struct Snapshot {
     pub results: BTreeMap<ExecutionId, Payload>,
     /// Idempotency keys that are remembered, by namespace and key.
     pub keys: BTreeMap<(String, String), KeyEntry>,
+    /// The live executions of singleton and debounce keys, by namespace and queue.
+    pub key_queues: BTreeMap<(Namespace, QueueName), Vec<ExecutionId>>,
     /// Every waitpoint an execution ever had.
     pub waitpoints: BTreeMap<(ExecutionId, WaitpointId), Waitpoint>,
     /// The signals of an execution, in the order they were received.

@@ -11,13 +11,14 @@ use crate::lane::Lane;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use crate::signal::SignalKeyEntry;
+use crate::singleton::KeyQueue;
 use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QuotaPolicyId,
-    RequirementClass, TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QueueName,
+    QuotaPolicyId, RequirementClass, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -26,6 +27,9 @@ pub trait View {
     fn execution(&self, id: &ExecutionId) -> Result<Option<&Execution>, Miss>;
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss>;
+
+    /// The live executions of a singleton or debounce key on their partition.
+    fn key_queue(&self, partition: u16, of: &Namespace, name: &QueueName) -> Result<Option<&KeyQueue>, Miss>;
 
     /// A waitpoint of an execution; none when it is another execution's.
     fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss>;
@@ -155,6 +159,7 @@ pub struct MembersOf {
 pub enum Miss {
     Execution(ExecutionId),
     Key(Namespace, IdempotencyKey),
+    KeyQueue(u16, Namespace, QueueName),
     Waitpoint(ExecutionId, WaitpointId),
     SuspendKey(ExecutionId, IdempotencyKey),
     SignalKey(ExecutionId, WaitpointId, IdempotencyKey),

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ff_core::contracts::{AdmissionVerdict, Claimed, Failed, Rotated, StagedFlow, SuspendOutcome};
+use ff_core::contracts::{AdmissionVerdict, Claimed, Failed, Rotated, StagedFlow, Submitted, SuspendOutcome};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
 use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Group, GroupState, Join};
 use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
+use ff_core::singleton::KeyConflict;
 use ff_core::suspension::ResumedBy;
 use ff_core::view::View;
 
@@ -230,6 +231,11 @@ fn is_from_a_step(operation: &Operation) -> bool {
 /// The name a reply is counted under: that of its operation, unless it says more.
 fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
     match reply {
+        Reply::Submitted(Submitted { conflict: Some(conflict), .. }) => match conflict {
+            KeyConflict::Skipped => "submitted skipped",
+            KeyConflict::Replaced => "submitted replaced",
+            KeyConflict::Queued => "submitted queued",
+        },
         Reply::Submitted(submitted) if submitted.duplicate => "submitted duplicate",
         Reply::Submitted(_) => "submitted",
         Reply::ClaimDecision(taken) if taken.limited => "taken nothing without leave",

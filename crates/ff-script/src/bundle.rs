@@ -131,6 +131,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("ageing_priorities", limits::AGEING_PRIORITIES.to_string());
     constant("recount_ms", limits::RECOUNT_MS.to_string());
     constant("recount", limits::RECOUNT.to_string());
+    constant("key_queue", limits::KEY_QUEUE.to_string());
     constant("quota_step", limits::QUOTA_STEP.to_string());
     constant("quota_reserved_ms", limits::QUOTA_RESERVED_MS.to_string());
     constant("flow_nodes", limits::FLOW_NODES.to_string());

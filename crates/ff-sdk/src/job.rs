@@ -7,8 +7,11 @@ use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::singleton::{Debounce, KeyRule, OnConflict, Singleton};
 use ff_core::trace::TraceContext;
-use ff_core::types::{Capability, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs};
+use ff_core::types::{
+    Capability, IdempotencyKey, Kind, LaneId, Namespace, Priority, SubmissionKey, TagKey, TagValue, TimestampMs,
+};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -18,7 +21,7 @@ use crate::Error;
 ///
 /// ```
 /// use std::time::Duration;
-/// use ff_sdk::Job;
+/// use ff_sdk::{Job, OnConflict};
 ///
 /// let job = Job::new("resize", &serde_json::json!({"width": 640}))
 ///     .lane("images")
@@ -28,6 +31,8 @@ use crate::Error;
 ///     .delay(Duration::from_secs(10))
 ///     .idempotency_key("resize-c-17-640");
 /// assert!(job.build().is_ok());
+/// let report = Job::new("report", &1).singleton("report/c-17", OnConflict::Skip);
+/// assert!(report.build().is_ok());
 /// assert!(Job::new("re size", &1).build().is_err());
 /// ```
 #[derive(Debug)]
@@ -78,6 +83,30 @@ impl Job {
     /// What makes another submission the same submission.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.set("idempotency_key", IdempotencyKey::parse(key), |args, key| args.idempotency_key = Some(key))
+    }
+
+    /// At most one execution of a key runs; `on_conflict` says what becomes of this one while another lives.
+    pub fn singleton(self, key: &str, on_conflict: OnConflict) -> Self {
+        let key = SubmissionKey::parse(key).map_err(|error| Refusal::invalid("singleton.key", error));
+        self.key_rule(key.and_then(|key| KeyRule::of(Some(Singleton { key, on_conflict }), None)))
+    }
+
+    /// It starts this long after the last submission of a key, at the latest ten times as long after the first. While it has not
+    /// started, a submission of the same key replaces its payload.
+    pub fn debounce(self, key: &str, delay: Duration) -> Self {
+        let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        let key = SubmissionKey::parse(key).map_err(|error| Refusal::invalid("debounce.key", error));
+        self.key_rule(key.and_then(|key| KeyRule::of(None, Some(Debounce { key, delay_ms }))))
+    }
+
+    fn key_rule(self, rule: Result<Option<Box<KeyRule>>, Refusal>) -> Self {
+        let rule = match &self.args {
+            Ok(args) if args.key_rule.is_some() => {
+                Err(Refusal::invalid("debounce", "cannot be combined with singleton; send one of them"))
+            }
+            _ => rule,
+        };
+        self.try_put(rule.map_err(Error::from), |args, rule| args.key_rule = rule)
     }
 
     /// Not before this much time has passed.

@@ -48,6 +48,7 @@ pub use ff_api::{PublicUrl, Waitpoint};
 #[cfg(feature = "postgres")]
 pub use ff_backend_postgres::{Inbox, InboxError};
 pub use ff_core as core;
+pub use ff_core::singleton::OnConflict;
 pub use flow::{Flow, FlowEnd, FlowEvents, FlowFileError, FlowHandle, Growth, Joins, Node, all_of, any_of, quorum};
 pub use flowfabric::FlowFabric;
 pub use job::Job;

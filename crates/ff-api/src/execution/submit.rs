@@ -7,6 +7,7 @@ use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Tags;
 use ff_core::json;
 use ff_core::policy::Policy;
+use ff_core::singleton::{Debounce, KeyRule, Singleton};
 use ff_core::types::{
     ContentType, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs, draw_execution_uuid,
 };
@@ -45,6 +46,12 @@ pub struct Submit {
     pub delay_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<TimestampMs>,
+    /// At most one execution of a key runs; says what becomes of this one while another lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub singleton: Option<Strict<Singleton>>,
+    /// It starts a while after the last submission of a key; one that has not started takes this payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debounce: Option<Strict<Debounce>>,
     /// Read on its own, because what is wrong in a policy has a code of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Policy>"))]
@@ -65,6 +72,7 @@ impl Submit {
         let content = Content::of(&args.payload, Encoding::Base64);
         let (delay_ms, start_at) = start::write(args.start);
         let policy = (!args.policy.is_default()).then(|| serde_json::value::to_raw_value(&args.policy)).transpose()?;
+        let (singleton, debounce) = KeyRule::parts(args.key_rule.as_deref());
         Ok(Self {
             kind: args.kind,
             payload: content.json,
@@ -76,6 +84,8 @@ impl Submit {
             tags: args.tags.into_iter().map(|(key, value)| (key.to_string(), value)).collect(),
             delay_ms,
             start_at,
+            singleton: singleton.map(Strict),
+            debounce: debounce.map(Strict),
             policy,
             idempotency_key: args.idempotency_key,
             uuid: Some(args.uuid),
@@ -95,6 +105,7 @@ impl Submit {
             tags: tags(self.tags)?,
             idempotency_key: self.idempotency_key,
             start: start::read(self.delay_ms, self.start_at)?,
+            key_rule: KeyRule::of(self.singleton.map(|sent| sent.0), self.debounce.map(|sent| sent.0))?,
             policy: self.policy.map_or_else(|| Ok(Policy::default()), |json| policy(&json))?,
             trace: trace::read(self.trace)?,
         })
@@ -259,6 +270,7 @@ mod tests {
             execution_id: ExecutionId::new(3, Uuid::from_u128(9)),
             public_state: ff_core::state::PublicState::Waiting,
             duplicate: true,
+            conflict: None,
         };
         let refused = EngineError::Refused(Refusal::invalid("kind", "is required"));
         for answer in [Ok(submitted), Err(refused)] {

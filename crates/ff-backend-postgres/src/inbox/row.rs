@@ -4,6 +4,7 @@ use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::execution::Tags;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::singleton::{Debounce, KeyRule, Singleton};
 use ff_core::trace::TraceContext;
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,10 @@ pub(super) struct InboxRow {
     idempotency_key: Option<IdempotencyKey>,
     delay_ms: Option<u64>,
     start_at: Option<TimestampMs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    singleton: Option<Singleton>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    debounce: Option<Debounce>,
     policy: Policy,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trace: Option<Box<TraceContext>>,
@@ -34,6 +39,7 @@ impl InboxRow {
             Start::After(ms) => (Some(ms), None),
             Start::At(at) => (None, Some(at)),
         };
+        let (singleton, debounce) = KeyRule::parts(work.key_rule.as_deref());
         Self {
             uuid: work.uuid,
             namespace: work.namespace.clone(),
@@ -44,6 +50,8 @@ impl InboxRow {
             idempotency_key: work.idempotency_key.clone(),
             delay_ms,
             start_at,
+            singleton,
+            debounce,
             policy: work.policy.clone(),
             trace: work.trace.clone(),
         }
@@ -55,6 +63,9 @@ impl InboxRow {
             (None, Some(at)) => Start::At(at),
             (None, None) => Start::Now,
         };
+        // A row has at most one of the two, for it was written from a submission.
+        let singleton = self.singleton.map(KeyRule::Singleton);
+        let key_rule = singleton.or(self.debounce.map(KeyRule::Debounce)).map(Box::new);
         SubmitArgs {
             uuid: self.uuid,
             namespace: self.namespace,
@@ -65,6 +76,7 @@ impl InboxRow {
             tags: self.tags,
             idempotency_key: self.idempotency_key,
             start,
+            key_rule,
             policy: self.policy,
             trace: self.trace,
         }

@@ -51,6 +51,9 @@ impl Misses {
             Miss::Key(namespace, key) => {
                 self.keys.insert((namespace, key));
             }
+            Miss::KeyQueue(partition, namespace, name) => {
+                self.registry.key_queues.insert((partition, namespace, name));
+            }
             Miss::Eligible(query) => {
                 self.waiting.entry(ClaimFilter::by(&query)).and_modify(|more| *more += query.limit).or_insert(length);
             }

@@ -1,4 +1,4 @@
-//! Misses of lanes, quotas, workers, API keys and feeds, loaded with one query per kind of record.
+//! Misses of lanes, quotas, queues of keys, workers, API keys and feeds, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,9 @@ use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
 use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::record;
-use crate::schema::{API_KEY, FEED, LANE, QUOTA_ROW, QUOTA_SET, WORKER};
+use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, WORKER};
 use crate::session::Read;
+use crate::singleton::{QueueId, key_of_queue, read_queue};
 use crate::value::Row;
 
 /// The misses of a batch, each once, and in the same order whenever they are asked for.
@@ -22,6 +23,7 @@ use crate::value::Row;
 pub(super) struct RegistryMisses {
     pub(super) lanes: BTreeSet<(u16, LaneId)>,
     pub(super) held: BTreeSet<(u16, LaneId)>,
+    pub(super) key_queues: BTreeSet<QueueId>,
     pub(super) quotas: BTreeSet<(u16, Namespace)>,
     pub(super) quota_rows: BTreeSet<(QuotaPolicyId, QuotaRowName)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
@@ -35,6 +37,8 @@ impl RegistryMisses {
         let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
         let (table, cache) = ((&LANE, &["record"][..]), &mut state.cache);
         load(reader, &mut cache.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let table = (&KEY_QUEUE, &["executions"][..]);
+        load(reader, &mut state.key_queues, self.key_queues, table, key_of_queue, read_queue).await?;
         let key = |(partition, namespace): &(u16, Namespace)| key_of_quotas(namespace, *partition);
         let (table, cache) = ((&QUOTA_SET, &["record"][..]), &mut state.cache);
         load(reader, &mut cache.quotas, self.quotas, table, key, |_, row| record::read(row.text(0)?)).await?;

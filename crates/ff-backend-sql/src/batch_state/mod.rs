@@ -27,6 +27,7 @@ use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, streamed, w
 use ff_core::index::Score;
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaWrites};
+use ff_core::singleton::KeyQueue;
 use ff_core::step::StepCounter;
 use ff_core::types::{
     ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId,
@@ -34,6 +35,7 @@ use ff_core::types::{
 use ff_core::view::Miss;
 use ff_core::worker::{Worker, WorkerChange};
 
+use crate::singleton::{QueueId, id_of_queue};
 pub(crate) use claim_filter::ClaimFilter;
 pub(crate) use events::EventBuffer;
 pub(crate) use flows::{EdgeRange, Flows, Members, all_into};
@@ -70,6 +72,7 @@ pub(crate) struct BatchState {
     pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
     pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
     pub(crate) quota_rows: RecordSet<(QuotaPolicyId, QuotaRowName), QuotaRow>,
+    pub(crate) key_queues: RecordSet<QueueId, KeyQueue>,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
     /// Flows with a hint in this commit: one for all that happens in it.
@@ -199,6 +202,10 @@ impl BatchState {
                 let why = self.quota_rows.unreadable(&(*policy_id, name.clone()))?;
                 Some(format!("{name} of the quota {policy_id}: {why}"))
             }
+            Miss::KeyQueue(partition, namespace, name) => {
+                let why = self.key_queues.unreadable(&(*partition, namespace.clone(), name.clone()))?;
+                Some(format!("the queue {name} of {namespace}: {why}"))
+            }
             Miss::Worker(instance) => {
                 let why = self.workers.unreadable(instance)?;
                 Some(format!("worker {instance}: {why}"))
@@ -295,6 +302,12 @@ impl BatchState {
             }
             WorkerChange::Remove { worker_instance_id, .. } => self.workers.remove(worker_instance_id),
         }
+    }
+
+    /// Applies the change of the queue of a key.
+    pub(crate) fn apply_to_key_queue(&mut self, queue: KeyQueue) {
+        let id = id_of_queue(&queue);
+        if queue.executions.is_empty() { self.key_queues.remove(id) } else { self.key_queues.write(id, queue) }
     }
 
     /// Applies what is written of quotas.

@@ -10,13 +10,14 @@ use ff_core::lane::Lane;
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use ff_core::signal::SignalKeyEntry;
+use ff_core::singleton::KeyQueue;
 use ff_core::step::{Step, StepHead, StepRef};
 use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs,
-    WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, QuotaPolicyId,
+    TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use ff_core::worker::Worker;
@@ -33,6 +34,11 @@ impl View for BatchState {
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
         let known = self.keys.get(&(namespace.clone(), key.clone()));
         known.map(Option::as_ref).ok_or_else(|| Miss::Key(namespace.clone(), key.clone()))
+    }
+
+    fn key_queue(&self, partition: u16, of: &Namespace, name: &QueueName) -> Result<Option<&KeyQueue>, Miss> {
+        let id = (partition, of.clone(), name.clone());
+        self.key_queues.find(&id).ok_or(Miss::KeyQueue(id.0, id.1, id.2))
     }
 
     fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {

@@ -28,6 +28,7 @@ use crate::execution::{Body, UNROUTABLE, attempts_of, lane_of, leases_of, strays
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
+use crate::singleton::queues_on;
 use crate::value::Row;
 use crate::{ReadContext, record};
 
@@ -61,6 +62,7 @@ impl Question for TakeSnapshot {
         snapshot.attempts = present(&ids, attempts_of(reader, &ids).await?);
         snapshot.leases = present(&ids, leases_of(reader, &ids).await?);
         snapshot.keys = keys_on(reader, self.partition).await?;
+        snapshot.key_queues = queues_on(reader, self.partition).await?;
         add_waits(reader, &mut snapshot, self.partition, &ids).await?;
         add_streams(reader, &mut snapshot, self.partition).await?;
         add_steps(reader, &mut snapshot, self.partition).await?;

@@ -41,7 +41,7 @@ impl ValkeyBackend {
         let all = self.scores::<ExecutionId>(&keys.all_executions()).await?;
         let all: BTreeSet<_> = all.keys().copied().chain(flows.members()).collect();
         self.records(&mut snapshot, &mut names, all).await?;
-        self.keys(&mut snapshot, keys.hash_tag()).await?;
+        self.keys(&mut snapshot, &keys).await?;
         self.shared_waits(&mut snapshot, partition, &keys).await?;
         self.operating(&mut snapshot, partition).await?;
         self.indexes(&mut snapshot, names, partition, &keys).await?;
@@ -108,20 +108,33 @@ impl ValkeyBackend {
     }
 
     /// Idempotency keys, each with the execution it stands for.
-    async fn keys(&self, snapshot: &mut Snapshot, tag: &str) -> Answer<()> {
+    async fn keys(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
         let keyed = snapshot
             .executions
             .values()
             .filter_map(|execution| Some((execution.namespace.clone(), execution.idempotency_key.clone()?)));
         let keyed: BTreeSet<_> = keyed.collect();
         for (namespace, key) in keyed {
-            let name = idempotency_key(tag, namespace.as_str(), key.as_str());
+            let name = idempotency_key(keys.hash_tag(), namespace.as_str(), key.as_str());
             let id = Option::<String>::from_redis_value(self.calls.plain(&name, cmd("GET").arg(&name).clone()).await?);
             let id = id.ok().flatten().and_then(|id| id.parse::<ExecutionId>().ok());
             let Some(execution) = id.and_then(|id| snapshot.executions.get(&id)) else { continue };
             let until = execution.created_at + execution.policy.dedup_window_ms;
             let entry = KeyEntry { namespace: namespace.clone(), key: key.clone(), execution_id: execution.id, until };
             snapshot.keys.insert((namespace.to_string(), key.to_string()), entry);
+        }
+        let place = |execution: &Execution| {
+            execution.queue_place.as_ref().map(|place| (execution.namespace.clone(), place.queue.clone()))
+        };
+        let queues: BTreeSet<_> = snapshot.executions.values().filter_map(place).collect();
+        for (namespace, queue) in queues {
+            let name = keys.key_queue(&namespace, &queue);
+            let ids = self.calls.plain(&name, cmd("LRANGE").arg(&name).arg(0).arg(-1).clone()).await?;
+            let ids = Vec::<String>::from_redis_value(ids).unwrap_or_default();
+            let ids: Vec<_> = ids.iter().filter_map(|id| id.parse::<ExecutionId>().ok()).collect();
+            if !ids.is_empty() {
+                snapshot.key_queues.insert((namespace, queue), ids);
+            }
         }
         Ok(())
     }

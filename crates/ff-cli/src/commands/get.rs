@@ -90,6 +90,7 @@ fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> 
     row("payload", Some(output::counted(info.payload_bytes, "byte")));
     row("trace", info.trace.as_ref().map(|trace| trace.trace_id().to_owned()));
     row("key", info.idempotency_key.as_ref().map(ToString::to_string));
+    row("submission key", info.submission_key.as_ref().map(ToString::to_string));
     for (key, value) in &info.tags {
         row("tag", Some(format!("{key}={value}")));
     }
@@ -116,6 +117,7 @@ fn kept_back(detail: &BlockDetail) -> String {
             format!("quota {name}: {used} of {limit} used")
         }
         BlockDetail::Quota { name, key, used, limit, .. } => format!("quota {name} for {key}: {used} of {limit} used"),
+        BlockDetail::Singleton { key, behind } => format!("{behind} of the singleton key {key} has to end first"),
         BlockDetail::Budget { name, dimension, .. } => format!("budget {name}: no {dimension} left"),
     }
 }

@@ -9,9 +9,11 @@ use clap::Args;
 use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::singleton::{Debounce, KeyConflict, KeyRule, OnConflict, Singleton};
 use ff_core::state::PublicState;
 use ff_core::types::{
-    Capability, ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, TagKey, TagValue, TimestampMs,
+    Capability, ContentType, ExecutionId, IdempotencyKey, Kind, LaneId, Priority, SubmissionKey, TagKey, TagValue,
+    TimestampMs,
 };
 use ff_sdk::Client;
 use futures_util::future::{Either, select};
@@ -65,6 +67,22 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<IdempotencyKey>,
 
+    /// At most one execution of this key runs; --on-conflict says what becomes of this one while another lives
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["idempotency_key", "debounce", "from"])]
+    singleton: Option<SubmissionKey>,
+
+    /// While another of the singleton key lives: skip this one, replace the one that has not started, or queue behind it
+    #[arg(long, value_name = "WHAT", requires = "singleton", default_value = "skip")]
+    on_conflict: OnConflict,
+
+    /// Start --debounce-delay after the last submission of this key; one that has not started takes the new payload
+    #[arg(long, value_name = "KEY", requires = "debounce_delay", conflicts_with_all = ["idempotency_key", "delay", "at", "from"])]
+    debounce: Option<SubmissionKey>,
+
+    /// How long after the last submission of the debounce key it starts; at the latest ten times as long after the first
+    #[arg(long, value_name = "SPAN", requires = "debounce", value_parser = span::parse)]
+    debounce_delay: Option<Duration>,
+
     /// Retries, timeouts and bounds: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON")]
     policy: Option<Input>,
@@ -111,6 +129,9 @@ impl Submit {
         let args = self.into_args(settings)?;
         let flowfabric = settings.connect().await?;
         let submitted = flowfabric.backend().submit(args).await?;
+        if let Some(conflict) = submitted.conflict.filter(|_| !settings.json) {
+            tell(told(conflict));
+        }
         if wait {
             let (client, id) = (flowfabric.client(), submitted.execution_id);
             let waiting = pin!(ending::wait(settings, &client, &id, patience));
@@ -133,6 +154,12 @@ impl Submit {
         args.priority = self.priority;
         args.tags = self.tags.into_iter().collect();
         args.idempotency_key = self.idempotency_key;
+        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        let on_conflict = self.on_conflict;
+        let singleton = self.singleton.map(|key| Singleton { key, on_conflict });
+        let debounce = self.debounce.zip(self.debounce_delay);
+        let debounce = debounce.map(|(key, delay)| Debounce { key, delay_ms: ms(delay) });
+        args.key_rule = KeyRule::of(singleton, debounce).map_err(|refusal| Usage(refusal.to_string()))?;
         args.trace = self.traced.read()?;
         args.start = match (self.delay, self.at) {
             (Some(delay), _) => Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
@@ -143,13 +170,21 @@ impl Submit {
             args.policy = input.policy()?;
         }
         args.policy.routing_requirements.required_capabilities.extend(self.requires);
-        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let Policy { retry_policy, timeout_policy, .. } = &mut args.policy;
         retry_policy.max_retries = self.retries.unwrap_or(retry_policy.max_retries);
         timeout_policy.attempt_timeout_ms = self.attempt_timeout.map(ms).or(timeout_policy.attempt_timeout_ms);
         timeout_policy.execution_deadline_ms = self.deadline.map(ms).or(timeout_policy.execution_deadline_ms);
         args.policy.check().map_err(|refusal| Usage(refusal.to_string()))?;
         Ok(args)
+    }
+}
+
+/// What became of a submission because of another execution of its key.
+fn told(conflict: KeyConflict) -> &'static str {
+    match conflict {
+        KeyConflict::Skipped => "skipped: this execution of the key lives already",
+        KeyConflict::Replaced => "replaced the execution of the key that had not started",
+        KeyConflict::Queued => "queued behind another execution of the key",
     }
 }
 

@@ -61,3 +61,42 @@ fn an_execution_and_a_lane_are_explained() {
     world.run(&["explain"]).refused(2, "required");
     world.run(&["explain", "01234567-89ab-7def-8123-456789abcdef"]).refused(1, "execution_not_found");
 }
+
+#[test]
+fn one_of_a_singleton_key_runs_and_the_others_are_skipped_replaced_or_queued() {
+    let world = World::start();
+    let submit = |on_conflict: &str| {
+        world.run(&["submit", "report", "--singleton", "acme", "--on-conflict", on_conflict, "--json"])
+    };
+    let first = world.json(&["submit", "report", "--singleton", "acme"]);
+    assert_eq!((&first["duplicate"], &first["conflict"]), (&json!(false), &Value::Null));
+    let skipped = world.run(&["submit", "report", "--singleton", "acme"]);
+    assert_eq!(skipped.text().trim(), first["execution_id"].as_str().unwrap());
+    assert!(skipped.stderr.contains("skipped"), "{}", skipped.stderr);
+    let queued = submit("queue").json();
+    assert_eq!((&queued["conflict"], &queued["public_state"]), (&json!("queued"), &json!("rate_limited")));
+    let replaced = submit("replace").json();
+    assert_eq!(replaced["conflict"], json!("replaced"));
+    let id = replaced["execution_id"].as_str().unwrap();
+    assert!(world.ok(&["get", id]).contains("of the singleton key acme has to end first"));
+    assert!(world.ok(&["explain", id]).starts_with("It is queued: "));
+    submit("wait").refused(2, "must be one of skip, replace, queue");
+    world.run(&["submit", "report", "--on-conflict", "queue"]).refused(2, "--singleton");
+    world.run(&["submit", "report", "--singleton", "a", "--idempotency-key", "b"]).refused(2, "cannot be used with");
+}
+
+#[test]
+fn a_debounced_submission_replaces_the_one_before_it() {
+    let world = World::start();
+    let debounce = |payload: &str| {
+        world.json(&["submit", "index", "--payload", payload, "--debounce", "doc", "--debounce-delay", "1h"])
+    };
+    let (first, second) = (debounce("1"), debounce("2"));
+    assert_eq!((&first["public_state"], &first["execution_id"]), (&json!("delayed"), &second["execution_id"]));
+    assert_eq!(second["conflict"], json!("replaced"));
+    let id = second["execution_id"].as_str().unwrap();
+    assert_eq!(world.json(&["get", id])["submission_key"], json!("debounce:doc"));
+    world.run(&["submit", "index", "--debounce", "doc"]).refused(2, "--debounce-delay");
+    let long = world.run(&["submit", "index", "--debounce", "doc", "--debounce-delay", "25h"]);
+    long.refused(1, "debounce.delay_ms: must be 1 to 86400000");
+}

@@ -1,9 +1,11 @@
 //! Promises about admission: what keeps work that is ready from running.
 
 pub(crate) mod blocking;
+pub(crate) mod debouncing;
 pub(crate) mod explaining;
 pub(crate) mod holding;
 pub(crate) mod routing;
+pub(crate) mod singleton;
 
 use crate::prelude::*;
 

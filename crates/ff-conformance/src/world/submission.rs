@@ -6,9 +6,11 @@ use ff_core::backend::Answer;
 use ff_core::contracts::{Start, SubmitArgs, Submitted};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy};
+use ff_core::singleton::{Debounce, KeyRule, OnConflict, Singleton};
 use ff_core::trace::TraceContext;
 use ff_core::types::{
-    Capability, ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs,
+    Capability, ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, SubmissionKey, TagKey, TagValue,
+    TimestampMs,
 };
 use uuid::Uuid;
 
@@ -59,6 +61,20 @@ impl Submission {
     /// The idempotency key.
     pub fn key(mut self, key: &str) -> Self {
         self.args.idempotency_key = Some(IdempotencyKey::parse(key).unwrap());
+        self
+    }
+
+    /// At most one of a key runs.
+    pub fn singleton(mut self, key: &str, on_conflict: OnConflict) -> Self {
+        let key = SubmissionKey::parse(key).unwrap();
+        self.args.key_rule = Some(Box::new(KeyRule::Singleton(Singleton { key, on_conflict })));
+        self
+    }
+
+    /// It starts a while after the last submission of a key.
+    pub fn debounce(mut self, key: &str, delay: Duration) -> Self {
+        let key = SubmissionKey::parse(key).unwrap();
+        self.args.key_rule = Some(Box::new(KeyRule::Debounce(Debounce { key, delay_ms: millis(delay) })));
         self
     }
 

@@ -13,6 +13,7 @@ const PAGE: &str = include_str!("../../../../docs/keyspace.md");
 /// Promises that together write every key there is.
 const PROMISES: &[&str] = &[
     "admission::blocking::a_lane_says_how_much_of_it_is_blocked_and_why",
+    "admission::singleton::queued_work_runs_one_after_the_other_in_order",
     "admission::routing::work_no_live_worker_can_run_is_blocked_until_one_registers",
     "event::following::who_begins_now_learns_nothing_of_before",
     "event::telling::the_end_of_a_member_names_its_flow",
@@ -123,7 +124,7 @@ fn length(name: &str, key: &str) -> Option<usize> {
             is_uuid.then_some(UUID)
         }
         "index" => Some(key.bytes().take_while(u8::is_ascii_digit).count()),
-        "idempotency_key" | "idem_key" | "value" | "wp_key" | "mutation_id" => Some(key.len()),
+        "idempotency_key" | "idem_key" | "queue" | "value" | "wp_key" | "mutation_id" => Some(key.len()),
         _ => Some(key.find(':').unwrap_or(key.len())),
     }
 }

@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::execution::{Attempt, AttemptSlot, Blocker, Execution, Outcome, Phase};
 use crate::index::{Index, Score, entries};
+use crate::singleton;
 use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
 
@@ -73,6 +74,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
     findings.extend(flows::examine(snapshot, partition));
     findings.extend(lanes::examine(snapshot, partition));
     findings.extend(workers::examine(snapshot, partition, now));
+    findings.extend(singleton::examine(snapshot));
     findings
 }
 
@@ -124,7 +126,7 @@ fn shape(execution: &Execution) -> Vec<String> {
     if execution.hold.is_some() && execution.phase == Phase::Waiting {
         wrong.push("an operator holds it, yet it can be claimed".into());
     }
-    let detail = execution.blocked_by.as_ref().map(|detail| detail.blocker());
+    let detail = execution.block_detail().map(|detail| detail.blocker());
     let kept_back = match execution.phase {
         Phase::Blocked { on: Blocker::Operator, .. } if execution.hold.is_none() => {
             wrong.push("is blocked on an operator without a hold".into());

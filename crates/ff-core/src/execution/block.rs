@@ -36,6 +36,12 @@ pub enum BlockDetail {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_at: Option<TimestampMs>,
     },
+    /// Another execution of its singleton key has to end first.
+    Singleton {
+        key: String,
+        /// The one before it.
+        behind: ExecutionId,
+    },
     /// A budget refused it.
     Budget {
         name: String,
@@ -50,7 +56,7 @@ impl BlockDetail {
     pub fn blocker(&self) -> Blocker {
         match self {
             Self::Route { .. } => Blocker::Route,
-            Self::Quota { .. } => Blocker::Quota,
+            Self::Quota { .. } | Self::Singleton { .. } => Blocker::Quota,
             Self::Budget { .. } => Blocker::Budget,
         }
     }
@@ -58,7 +64,7 @@ impl BlockDetail {
     /// When it is worth trying again, if time alone may change it.
     pub fn retry_at(&self) -> Option<TimestampMs> {
         match self {
-            Self::Route { .. } => None,
+            Self::Route { .. } | Self::Singleton { .. } => None,
             Self::Quota { retry_at, .. } | Self::Budget { retry_at, .. } => *retry_at,
         }
     }
@@ -164,9 +170,9 @@ impl Command for UnblockArgs {
         let (mut seen, mut changes, mut waits_ms) = (BTreeSet::new(), Vec::new(), Vec::new());
         for id in &self.executions {
             let execution = view.execution(id)?.filter(|_| seen.insert(*id));
-            if let Some(blocked) =
-                execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from))
-            {
+            let blocked = execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from));
+            // The one before it has not ended, whatever a quota has room for.
+            if let Some(blocked) = blocked.filter(|one| !one.is_queued()) {
                 waits_ms.push(at.now.since(blocked.changed_at));
                 changes.push(unblock(blocked, at.now));
             }

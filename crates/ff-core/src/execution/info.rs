@@ -18,6 +18,7 @@ impl Execution {
             tags: self.tags.clone(),
             policy: self.policy.clone(),
             idempotency_key: self.idempotency_key.clone(),
+            submission_key: self.queue_place.as_ref().map(|place| place.queue.clone()),
             payload_bytes: self.input_size(),
             created_at: self.created_at,
             started_at: self.started_at,
@@ -40,7 +41,7 @@ impl Execution {
             steps: self.steps.map_or(0, |counter| counter.count),
             forked_from: self.forked_from.as_ref().map(|origin| origin.execution_id),
             hold: self.hold.clone().filter(|_| !self.is_finished()),
-            blocking_detail: self.blocked_by.clone(),
+            blocking_detail: self.block_detail(),
         };
         match &self.phase {
             Phase::Waiting => {}

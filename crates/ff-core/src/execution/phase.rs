@@ -169,9 +169,10 @@ impl From<Outcome> for PublicState {
 impl Execution {
     /// Where it goes when nothing of its own keeps it from being claimed.
     pub fn ready_phase(&self) -> Phase {
-        match self.hold {
-            Some(_) => Phase::Blocked { on: Blocker::Operator, until: None },
-            None => Phase::Waiting,
+        match (&self.hold, self.behind()) {
+            (Some(_), _) => Phase::Blocked { on: Blocker::Operator, until: None },
+            (None, Some(_)) => Phase::Blocked { on: Blocker::Quota, until: None },
+            (None, None) => Phase::Waiting,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
 use crate::policy::{self, Policy};
+use crate::singleton::QueuePlace;
 use crate::step::{ForkOrigin, StepCounter};
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::trace::TraceContext;
@@ -92,6 +93,9 @@ pub struct Execution {
     /// Its place in a flow, when it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub membership: Option<Box<Membership>>,
+    /// Its place among the executions of its singleton or debounce key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_place: Option<Box<QueuePlace>>,
     /// The operator's hold. It applies whenever the execution is ready, until it is released or the execution is replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,

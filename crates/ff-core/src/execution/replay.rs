@@ -12,7 +12,7 @@ use crate::state::PublicState;
 use crate::step::{self, ForgottenSteps, StepPoint, StepsWrite};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
-use crate::{flow, lane};
+use crate::{flow, lane, singleton};
 
 /// Someone wants a finished execution run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,11 +63,12 @@ impl Command for ReplayArgs {
         let before = found(view, &self.execution_id)?;
         let mut change = replay(before, self, at.now)?;
         step::forget_for_replay(view, before, self.from_step.as_ref(), &mut change)?;
-        let settled = flow::replay(view, before, change, self.reopen_downstream, at.now)?;
+        let mut settled = flow::replay(view, before, change, self.reopen_downstream, at.now)?;
         lane::admit(view, before.id.partition(), (&before.namespace, &before.lane), || "execution_id".into())?;
+        let key_queues = singleton::follow(view, &mut settled.changes, at.now)?;
         let after = settled.after(&self.execution_id).ok_or(Code::InvariantViolation)?;
         let replayed = Replayed { public_state: after.public_state(), replays: after.replays };
-        Ok(Decision::settled(replayed, settled))
+        Ok(Decision { key_queues, ..Decision::settled(replayed, settled) })
     }
 }
 

@@ -11,6 +11,7 @@ use crate::operation::command::{Command, Conditions, Decision, check_payload};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::policy::Policy;
+use crate::singleton::{self, KeyConflict, KeyRule};
 use crate::state::PublicState;
 use crate::trace::TraceContext;
 use crate::types::{
@@ -31,6 +32,8 @@ pub struct SubmitArgs {
     pub tags: Tags,
     pub idempotency_key: Option<IdempotencyKey>,
     pub start: Start,
+    /// What it has to do with live executions under the same key.
+    pub key_rule: Option<Box<KeyRule>>,
     pub policy: Policy,
     /// The submitter's trace, passed on to the handler. Not part of what makes two submissions the same.
     pub trace: Option<Box<TraceContext>>,
@@ -49,6 +52,7 @@ impl SubmitArgs {
             tags: Tags::new(),
             idempotency_key: None,
             start: Start::Now,
+            key_rule: None,
             policy: Policy::default(),
             trace: None,
         }
@@ -56,7 +60,10 @@ impl SubmitArgs {
 
     /// The id this work gets.
     pub fn execution_id(&self, config: &PartitionConfig) -> ExecutionId {
-        ExecutionId::place(self.uuid, &self.namespace, self.idempotency_key.as_ref(), config)
+        match &self.key_rule {
+            Some(rule) => ExecutionId::place_in_queue(self.uuid, &self.namespace, &rule.queue(), config),
+            None => ExecutionId::place(self.uuid, &self.namespace, self.idempotency_key.as_ref(), config),
+        }
     }
 
     /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an
@@ -70,6 +77,9 @@ impl SubmitArgs {
             return Err(Refusal::over_limit(Code::LimitExceeded, "tags", limits::TAGS, self.tags.len()));
         }
         self.start.check()?;
+        if let Some(rule) = &self.key_rule {
+            rule.check(self.idempotency_key.is_some(), self.start != Start::Now)?;
+        }
         self.policy.check()
     }
 }
@@ -118,6 +128,9 @@ pub struct Submitted {
     pub public_state: PublicState,
     /// True when the same submission was there already; nothing was written then.
     pub duplicate: bool,
+    /// What became of it because of an execution under the same singleton or debounce key, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<KeyConflict>,
 }
 
 impl Command for SubmitArgs {
@@ -142,16 +155,21 @@ impl Command for SubmitArgs {
             view.lane(id.partition(), &lane.1.within(lane.0)).map(drop),
             view.execution(&id).map(drop),
             self.idempotency_key.as_ref().map_or(Ok(()), |key| view.key(&self.namespace, key).map(drop)),
+            self.key_rule
+                .as_ref()
+                .map_or(Ok(()), |rule| view.key_queue(id.partition(), &self.namespace, &rule.queue()).map(drop)),
         ])?;
         if let Some(existing) = existing(view, self, &at.partitions, now)? {
             same_work(existing, self)?;
-            let reply = Submitted { execution_id: existing.id, public_state: existing.public_state(), duplicate: true };
+            let (execution_id, public_state) = (existing.id, existing.public_state());
+            let reply = Submitted { execution_id, public_state, duplicate: true, conflict: None };
             return Ok(Decision::of(reply, None));
         }
         let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
         lane::check_class(view, id.partition(), lane, &self.policy.class())?;
         let after = Execution { lane_retention_ms, ..create(self, id, now) };
-        let reply = Submitted { execution_id: after.id, public_state: after.public_state(), duplicate: false };
+        let (execution_id, public_state) = (after.id, after.public_state());
+        let reply = Submitted { execution_id, public_state, duplicate: false, conflict: None };
         let mut change = Change::of(after);
         change.payload = Write::Put(self.payload.clone());
         change.key = self.idempotency_key.as_ref().map(|key| KeyEntry {
@@ -161,6 +179,9 @@ impl Command for SubmitArgs {
             until: now + self.policy.dedup_window_ms,
         });
         change.events.push(Event::new(&reply.execution_id, now, EventKind::Submitted));
+        if let Some(rule) = &self.key_rule {
+            return singleton::submit(view, self, rule, change, now);
+        }
         Ok(Decision::of(reply, [change]))
     }
 }
@@ -195,7 +216,8 @@ fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
     if existing.kind != args.kind {
         return Err(conflict("was used before for another kind"));
     }
-    if existing.fingerprint != args.payload.fingerprint() {
+    let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));
+    if !is_debounced && existing.fingerprint != args.payload.fingerprint() {
         return Err(conflict("was used before with another payload"));
     }
     Ok(())
@@ -239,6 +261,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         forked_from: None,
         last_suspension: None,
         membership: None,
+        queue_place: None,
         hold: None,
         blocked_by: None,
     }

@@ -69,6 +69,12 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
             }
             _ => Vec::new(),
         },
+        TermKind::Singleton => match info.blocking_detail.as_deref() {
+            Some(BlockDetail::Singleton { behind, .. }) => {
+                vec![command("ask what the one before it waits for", format!("ff explain '{behind}'"))]
+            }
+            _ => Vec::new(),
+        },
         TermKind::Budget | TermKind::Delay => Vec::new(),
     }
 }

@@ -64,6 +64,7 @@ words! {
         Hold "hold",
         Requirements "requirements",
         Quota "quota",
+        Singleton "singleton",
         Budget "budget",
         Lane "lane",
         LaneLimit "lane_limit",

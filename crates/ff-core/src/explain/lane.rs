@@ -26,7 +26,11 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
             TermKind::Requirements,
             "no connected worker has what they require".into(),
         ),
-        (count(LaneStanding::BlockedByQuota), TermKind::Quota, "quotas are used up".into()),
+        (
+            count(LaneStanding::BlockedByQuota),
+            TermKind::Quota,
+            "quotas are used up, or another of a singleton key lives".into(),
+        ),
         (count(LaneStanding::BlockedByBudget), TermKind::Budget, "budgets are used up".into()),
         (count(LaneStanding::WaitingChildren), TermKind::Dependencies, "others of their flows come first".into()),
         (count(LaneStanding::Suspended), TermKind::Suspension, "they wait for signals or people".into()),

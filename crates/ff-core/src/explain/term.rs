@@ -83,6 +83,9 @@ fn delay(facts: &Facts) -> Option<Term> {
         }
         BlockingReason::WaitingForResumeDelay => "goes on a while after its suspension ended".into(),
         _ if info.attempts_made > 0 => "its worker put it off".into(),
+        _ if info.submission_key.as_ref().is_some_and(|key| !key.is_singleton()) => {
+            "each submission under its debounce key moves its start".into()
+        }
         _ => "was submitted to start later".into(),
     };
     Some(term(TermKind::Delay, Verdict::Waits, detail, Some(until)))
@@ -109,6 +112,10 @@ fn kept_back(facts: &Facts) -> Option<Term> {
         BlockDetail::Quota { name, key, used, limit, .. } => {
             let of = if key.is_empty() { String::new() } else { format!(" for {key}") };
             term(TermKind::Quota, Verdict::Waits, format!("quota {name}{of}: {used} of {limit} used"), until)
+        }
+        BlockDetail::Singleton { key, behind } => {
+            let detail = format!("{behind} of the singleton key {key} has to end first");
+            term(TermKind::Singleton, Verdict::Waits, detail, None)
         }
         BlockDetail::Budget { name, dimension, .. } => {
             let verdict = if until.is_some() { Verdict::Waits } else { Verdict::Blocks };

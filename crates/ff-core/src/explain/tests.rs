@@ -93,6 +93,16 @@ fn every_reason_is_explained() {
             ),
         ),
         (
+            "behind another of its singleton key",
+            facts(blocked(BlockDetail::Singleton { key: "report".into(), behind: waiting().id })),
+            said(
+                "It is queued: {fp:",
+                ("the execution before it ends", None),
+                &[("singleton", "waits")],
+                "ff explain '{fp:",
+            ),
+        ),
+        (
             "its lane is full",
             full(facts(waiting())),
             said(

@@ -3,7 +3,7 @@
 use super::keys;
 use crate::partition::Partition;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
+use crate::types::{Kind, LaneId, Namespace, QueueName, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 
 /// Builds the keys of one partition of executions.
 #[derive(Clone, Debug)]
@@ -100,6 +100,8 @@ keys! { IndexKeys { tag }
     partition_signal_delivery() => "ff:part:{tag}:signal_delivery";
     /// The quota policies of a namespace, as the partition knows them.
     quotas(namespace: &Namespace) => "ff:part:{tag}:quotas:{namespace}";
+    /// The live executions of a singleton or debounce key, in the order they run in.
+    key_queue(namespace: &Namespace, name: &QueueName) => "ff:part:{tag}:key_queue:{namespace}:{name}";
     /// The secrets waitpoint tokens are signed under. Each partition has the same copy, so that a function can check a
     /// token's kid in its own slot.
     waitpoint_hmac_secrets() => "ff:sec:{tag}:waitpoint_hmac";

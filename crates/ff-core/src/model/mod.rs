@@ -35,13 +35,14 @@ use crate::limits;
 use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
 use crate::signal::{FeedPart, Position, Signal};
+use crate::singleton::KeyQueue;
 use crate::snapshot::Snapshot;
 use crate::stream::StreamParts;
 use crate::stream::contracts::ReadStreamArgs;
 use crate::suspension::Waitpoint;
 use crate::types::{
-    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, SignalId, TimestampMs, WaitpointId,
-    WorkerInstanceId,
+    EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, SignalId, TimestampMs,
+    WaitpointId, WorkerInstanceId,
 };
 use crate::view::Stop;
 use crate::worker::{Worker, WorkerChange};
@@ -55,6 +56,7 @@ pub struct Model {
     payloads: BTreeMap<ExecutionId, Payload>,
     results: BTreeMap<ExecutionId, Payload>,
     keys: BTreeMap<(Namespace, IdempotencyKey), KeyEntry>,
+    key_queues: BTreeMap<(Namespace, QueueName), KeyQueue>,
     indexes: BTreeMap<(u16, Index), BTreeSet<(Score, ExecutionId)>>,
     due: BTreeMap<u16, BTreeSet<(TimestampMs, ExecutionId)>>,
     waiting: SuspensionRecords,
@@ -138,6 +140,14 @@ impl Model {
             self.set_ring(partition, ring);
         }
         self.quotas.write(decision.quotas);
+        for queue in decision.key_queues {
+            let name = (queue.namespace.clone(), queue.name.clone());
+            if queue.executions.is_empty() {
+                self.key_queues.remove(&name);
+            } else {
+                self.key_queues.insert(name, queue);
+            }
+        }
         decision.reply
     }
 
@@ -357,6 +367,8 @@ impl Model {
                 snapshot.keys.insert((namespace.to_string(), key.to_string()), entry.clone());
             }
         }
+        let queues = self.key_queues.iter().filter(|(_, queue)| queue.partition == partition);
+        snapshot.key_queues = queues.map(|(name, queue)| (name.clone(), queue.executions.clone())).collect();
         for ((_, index), members) in self.indexes.iter().filter(|((of, _), _)| *of == partition) {
             let members = members.iter().map(|(score, id)| (*id, *score)).collect();
             snapshot.indexes.insert(index.clone(), members);

@@ -15,13 +15,14 @@ use crate::limits;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use crate::signal::SignalKeyEntry;
+use crate::singleton::KeyQueue;
 use crate::step::{Step, StepHead, StepRef};
 use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority, QuotaPolicyId,
-    TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority, QueueName,
+    QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::worker::Worker;
@@ -33,6 +34,10 @@ impl View for Model {
 
     fn key(&self, namespace: &Namespace, key: &IdempotencyKey) -> Result<Option<&KeyEntry>, Miss> {
         Ok(self.keys.get(&(namespace.clone(), key.clone())))
+    }
+
+    fn key_queue(&self, _: u16, namespace: &Namespace, name: &QueueName) -> Result<Option<&KeyQueue>, Miss> {
+        Ok(self.key_queues.get(&(namespace.clone(), name.clone())))
     }
 
     fn waitpoint(&self, execution: &ExecutionId, waitpoint: &WaitpointId) -> Result<Option<&Waitpoint>, Miss> {

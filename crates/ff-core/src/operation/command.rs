@@ -12,6 +12,7 @@ use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::QuotaWrites;
+use crate::singleton::KeyQueue;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
@@ -67,6 +68,8 @@ pub struct Decision<R> {
     pub ring: Option<(u16, KeyRing)>,
     /// What is to be written of quotas.
     pub quotas: QuotaWrites,
+    /// Queues of singleton and debounce keys as they are to be; one without executions goes.
+    pub key_queues: Vec<KeyQueue>,
 }
 
 impl<R> Decision<R> {
@@ -74,8 +77,8 @@ impl<R> Decision<R> {
     pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let changes = changes.into_iter().collect();
-        let (api_keys, quotas) = (Vec::new(), QuotaWrites::default());
-        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed: None, ring: None, quotas }
+        let (api_keys, quotas, key_queues) = (Vec::new(), QuotaWrites::default(), Vec::new());
+        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed: None, ring: None, quotas, key_queues }
     }
 
     /// A decision whose consequences within flows are drawn already.
@@ -106,8 +109,9 @@ impl<R> Decision<R> {
 
     /// The same decision with its reply as another type.
     pub(crate) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
-        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas } = self;
-        Decision { reply: map(reply), changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas }
+        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues } = self;
+        let reply = map(reply);
+        Decision { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::flow;
 use crate::lane::Lane;
 use crate::partition::PartitionConfig;
 use crate::quota::QuotaSet;
+use crate::singleton;
 use crate::view::{Stop, View};
 
 pub use crate::due::PumpArgs;
@@ -270,13 +271,16 @@ pub trait Ask: Command + Send + 'static {
 
 operations!(define_operations);
 
-/// Checks and decides a command, and draws the consequences within flows, unless its rule has.
+/// Checks and decides a command, and draws the consequences within flows and queues of keys, unless its rule has.
 fn decide<C: Command>(command: &C, view: &dyn View, at: &Conditions) -> Result<command::Decision<C::Reply>, Stop> {
     command.check(&at.partitions)?;
     let mut decision = command.decide(view, at)?;
     if decision.flows.is_empty() && !C::SETTLES_FLOWS {
         let settled = flow::follow(view, std::mem::take(&mut decision.changes), at.now)?;
         (decision.changes, decision.flows) = (settled.changes, settled.flows);
+    }
+    if decision.key_queues.is_empty() {
+        decision.key_queues = singleton::follow(view, &mut decision.changes, at.now)?;
     }
     Ok(decision)
 }

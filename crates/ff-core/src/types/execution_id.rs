@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::crc16::crc16;
 use crate::partition::PartitionConfig;
-use crate::types::{FlowId, IdempotencyKey, Namespace};
+use crate::types::{FlowId, IdempotencyKey, Namespace, QueueName};
 
 /// `{fp:N}:<uuid>`: the flow partition the execution lives on, and its own uuid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,14 +53,20 @@ impl ExecutionId {
     /// Where an execution of its own lives: by its idempotency key when it has one, so that the same key always meets
     /// itself, otherwise by its uuid. Never by lane, which would make a busy lane one hot partition.
     pub fn place(uuid: Uuid, namespace: &Namespace, key: Option<&IdempotencyKey>, config: &PartitionConfig) -> Self {
-        let partition = match key {
-            Some(key) => {
-                let name = [namespace.as_str().as_bytes(), &[0], key.as_str().as_bytes()].concat();
-                config.flow_index(&name)
-            }
-            None => config.flow_index(uuid.as_bytes()),
-        };
-        Self::new(partition, uuid)
+        match key {
+            Some(key) => Self::place_by(uuid, namespace, key.as_str(), config),
+            None => Self::new(config.flow_index(uuid.as_bytes()), uuid),
+        }
+    }
+
+    /// Where an execution lives that was submitted under a singleton or debounce key.
+    pub fn place_in_queue(uuid: Uuid, namespace: &Namespace, queue: &QueueName, config: &PartitionConfig) -> Self {
+        Self::place_by(uuid, namespace, queue.as_str(), config)
+    }
+
+    fn place_by(uuid: Uuid, namespace: &Namespace, key: &str, config: &PartitionConfig) -> Self {
+        let name = [namespace.as_str().as_bytes(), &[0], key.as_bytes()].concat();
+        Self::new(config.flow_index(&name), uuid)
     }
 
     pub fn partition(&self) -> u16 {

@@ -21,7 +21,8 @@ pub use names::{
 };
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{
-    Capability, ContentType, FreeText, IdempotencyKey, Kid, SourceIdentity, StepKey, StepName, TagValue, WaitpointKey,
+    Capability, ContentType, FreeText, IdempotencyKey, Kid, QueueName, SourceIdentity, StepKey, StepName,
+    SubmissionKey, TagValue, WaitpointKey,
 };
 pub use uuids::{
     AttemptId, BudgetId, ClaimId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId,

@@ -6,6 +6,10 @@ use crate::limits;
 checked_text! { refused_in_a_text:
     /// What makes two submissions the same submission.
     IdempotencyKey, at most limits::TEXT_BYTES;
+    /// A key under which at most one execution lives, or by which submissions are debounced.
+    SubmissionKey, at most limits::TEXT_BYTES;
+    /// The queue of a singleton or debounce key.
+    QueueName, at most limits::TEXT_BYTES + 16;
     /// The value of a label.
     TagValue, at most limits::TEXT_BYTES;
     /// The name outsiders know a waitpoint by.
@@ -51,6 +55,27 @@ impl ContentType {
     pub fn is_json(&self) -> bool {
         let essence = self.0.split(';').next().unwrap_or_default().trim();
         essence.eq_ignore_ascii_case("application/json") || essence.ends_with("+json")
+    }
+}
+
+impl QueueName {
+    /// The queue of a singleton key.
+    pub fn singleton(key: &SubmissionKey) -> Self {
+        Self(format!("singleton:{key}").into())
+    }
+
+    /// The queue of a debounce key.
+    pub fn debounce(key: &SubmissionKey) -> Self {
+        Self(format!("debounce:{key}").into())
+    }
+
+    pub fn is_singleton(&self) -> bool {
+        self.0.starts_with("singleton:")
+    }
+
+    /// The key as it was submitted.
+    pub fn key(&self) -> &str {
+        self.0.split_once(':').map_or(&*self.0, |(_, key)| key)
     }
 }
 

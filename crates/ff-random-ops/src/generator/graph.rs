@@ -140,6 +140,7 @@ impl Generator {
             priority: *self.chance.pick(&[0, 0, 1]),
             tags: *self.chance.pick(&[0, 0, 2]),
             key: None,
+            rule: None,
             start: *self.chance.pick(&[Start::Now, Start::Now, Start::Now, Start::After(2_000)]),
             policy: routed(
                 job,

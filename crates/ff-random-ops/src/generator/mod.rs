@@ -10,11 +10,12 @@ mod suspension;
 use ff_core::contracts::Start;
 use ff_core::execution::{Execution, Phase};
 use ff_core::limits;
+use ff_core::singleton::OnConflict;
 use ff_core::types::{LaneId, Namespace, TimestampMs};
 
 use crate::chance::Chance;
 use crate::reference::Reference;
-use crate::transition::{FrameBatch, Point, Policies, RecordedStep, Submission, Transition, Whose};
+use crate::transition::{FrameBatch, Point, Policies, RecordedStep, Rule, Submission, Transition, Whose};
 
 /// What a run is about, each in a hundred transitions. The rest is about executions and leases.
 #[derive(Clone, Copy, Debug)]
@@ -232,7 +233,7 @@ impl Generator {
         let again = self.jobs > 0 && self.chance.one_in(12);
         let job = if again { u32::try_from(self.chance.below(self.jobs.into())).unwrap() } else { self.jobs };
         self.jobs += u32::from(!again);
-        Submission {
+        let mut submission = Submission {
             job,
             namespace: *self.chance.pick(&[0, 0, 0, 0, 1]),
             lane: *self.chance.pick(&[0, 0, 1]),
@@ -241,6 +242,7 @@ impl Generator {
             priority: *self.chance.pick(&[0, 0, 1, 9_000]),
             tags: self.usually(&[0, 2], &[limits::TAGS + 1]),
             key: self.maybe(4, &[0, 1, 2]),
+            rule: self.rule(),
             start: self.start(),
             policy: routed(
                 job,
@@ -257,6 +259,27 @@ impl Generator {
                     &[Policies::Invalid],
                 ),
             ),
+        };
+        // Few that are refused for what they combine.
+        if submission.rule.is_some() && !self.chance.one_in(20) {
+            submission.key = None;
+            if matches!(submission.rule, Some(Rule::Debounce { .. })) {
+                submission.start = Start::Now;
+            }
+        }
+        submission
+    }
+
+    /// Some work is submitted under a singleton or debounce key.
+    fn rule(&mut self) -> Option<Rule> {
+        let key = *self.chance.pick(&[0, 0, 1]);
+        match self.chance.below(30) {
+            0..3 => {
+                let on_conflict = *self.chance.pick(&[OnConflict::Skip, OnConflict::Replace, OnConflict::Queue]);
+                Some(Rule::Singleton { key, on_conflict })
+            }
+            3 => Some(Rule::Debounce { key, delay_ms: self.usually(&[700, 3_000], &[0, limits::DEBOUNCE_MAX_MS + 1]) }),
+            _ => None,
         }
     }
 

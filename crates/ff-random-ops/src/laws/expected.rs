@@ -39,10 +39,12 @@ pub fn as_expected(step: &Step<'_>) -> Verdict {
     }
 }
 
-/// Whether the tables below do not say what becomes of an operation: it is about a flow or a member of one, or about a
-/// lane that is configured.
+/// Whether the tables below do not say what becomes of an operation: it is about a flow or a member of one, about a
+/// lane that is configured, or about a singleton or debounce key.
 fn is_about_others(step: &Step<'_>) -> bool {
     let about = match step.operation {
+        // What becomes of it follows from the other executions of its key.
+        Operation::Submit(args) if args.key_rule.is_some() => return true,
         Operation::Submit(args) => {
             let id = args.execution_id(&step.at.partitions);
             if step.is_configured(id.partition(), &args.lane.within(&args.namespace)) {

@@ -67,13 +67,20 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
     Ok(())
 }
 
-/// What was submitted never changes, but for its priority and its labels, and those only when it is told.
+/// What was submitted never changes, but for its priority and its labels, and those only when it is told; and for the payload of
+/// what is debounced, before it starts.
 fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
     let after = &change.after;
     let submitted = |e: &Execution| {
         let names = (e.namespace.clone(), e.lane.clone(), e.kind.clone(), e.idempotency_key.clone());
-        (e.id, names, e.policy.clone(), e.fingerprint, e.payload_bytes, e.created_at)
+        (e.id, names, e.policy.clone(), e.created_at)
     };
+    let payload = |e: &Execution| (e.fingerprint, e.payload_bytes);
+    let is_debounced =
+        before.started_at.is_none() && before.queue_place.as_ref().is_some_and(|at| at.debounced.is_some());
+    if !is_debounced && payload(before) != payload(after) {
+        return Err("I1: the payload has changed".into());
+    }
     let told = |expected: EventKind| change.events.iter().any(|event| event.what == expected);
     let moved = EventKind::Prioritised { from: before.priority, to: after.priority };
     if (before.priority != after.priority) != told(moved) || (before.tags != after.tags) != told(EventKind::Tagged) {

@@ -13,13 +13,14 @@ use ff_core::operation::{Conditions, Decision, Operation};
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
 use ff_core::signal::SignalKeyEntry;
+use ff_core::singleton::KeyQueue;
 use ff_core::step::{Step as RecordedStep, StepHead, StepRef};
 use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs,
-    WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, QuotaPolicyId,
+    TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use ff_core::worker::Worker;
@@ -94,6 +95,8 @@ macro_rules! answered_when_loaded {
 answered_when_loaded! {
     execution(id: &ExecutionId) -> Option<&Execution>, Miss::Execution(*id);
     key(namespace: &Namespace, key: &IdempotencyKey) -> Option<&KeyEntry>, Miss::Key(namespace.clone(), key.clone());
+    key_queue(at: u16, of: &Namespace, name: &QueueName) -> Option<&KeyQueue>,
+        Miss::KeyQueue(at, of.clone(), name.clone());
     waitpoint(of: &ExecutionId, id: &WaitpointId) -> Option<&Waitpoint>, Miss::Waitpoint(*of, *id);
     suspend_key(of: &ExecutionId, key: &IdempotencyKey) -> Option<&SuspendKeyEntry>, Miss::SuspendKey(*of, key.clone());
     signal_key(of: &ExecutionId, to: &WaitpointId, key: &IdempotencyKey) -> Option<&SignalKeyEntry>,

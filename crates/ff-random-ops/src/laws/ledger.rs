@@ -13,6 +13,7 @@ use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::{PartitionConfig, lane_partition};
 use ff_core::payload::Payload;
+use ff_core::singleton::{KeyConflict, KeyRule};
 use ff_core::types::{
     ExecutionId, IdempotencyKey, LaneId, LeaseEpoch, LeaseId, Namespace, TimestampMs, WorkerInstanceId,
 };
@@ -149,7 +150,15 @@ impl Ledger {
     fn submitted(&mut self, args: &SubmitArgs, submitted: &Submitted, now: TimestampMs) -> Verdict {
         let id = submitted.execution_id;
         let key = args.idempotency_key.clone();
-        if submitted.duplicate {
+        let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));
+        if submitted.conflict == Some(KeyConflict::Skipped) {
+            self.promise(&id)?;
+        } else if is_debounced && submitted.conflict == Some(KeyConflict::Replaced) {
+            self.promise(&id)?.payload = args.payload.clone();
+        } else if submitted.duplicate && is_debounced {
+            // Another submission may have replaced its payload.
+            self.promise(&id)?;
+        } else if submitted.duplicate {
             let promise = self.promise(&id)?;
             if (&promise.key, &promise.payload) != (&key, &args.payload) {
                 return Err(format!("I16: {id} is said to be a submission that it is not"));

@@ -31,7 +31,7 @@ pub use expected::as_expected;
 pub use healthy::healthy;
 pub use lawful::lawful;
 pub use lazy::decide_lazily;
-pub use moves::{ADMISSION_MOVES, EXECUTION_MOVES, SUSPENSION_MOVES, adjustment_moves, count_moves};
+pub use moves::{ADMISSION_MOVES, EXECUTION_MOVES, KEY_MOVES, SUSPENSION_MOVES, adjustment_moves, count_moves};
 pub use promised::promised;
 pub use repeated::answers_again;
 pub use tokens::tokens_open_nothing_else;

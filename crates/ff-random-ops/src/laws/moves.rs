@@ -124,6 +124,26 @@ const ADMISSION_MOVES_BESIDE: &[&str] = &[
     "waiting -unblocked, deadline-> expired",
 ];
 
+/// The moves of executions under singleton and debounce keys.
+pub const KEY_MOVES: &[&str] = &[
+    "nothing -submit-> blocked",
+    "blocked -moved up-> waiting",
+    "blocked -moved up-> blocked",
+    "delayed -submit-> delayed",
+    "waiting -submit-> delayed",
+    "waiting -submit-> cancelled",
+    "cancelled -replay-> blocked",
+];
+
+/// What may happen as well.
+const KEY_MOVES_BESIDE: &[&str] = &[
+    "waiting -moved up-> waiting",
+    "delayed -moved up-> delayed",
+    "delayed -moved up-> waiting",
+    "waiting -submit-> waiting",
+    "delayed -submit-> cancelled",
+];
+
 /// A move with what is kept back counted as waiting.
 fn of_ready(name: &str) -> String {
     let at = |place: &str| if ["held", "blocked"].contains(&place) { "waiting".to_owned() } else { place.to_owned() };
@@ -147,6 +167,8 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
         SUSPENSION_MOVES_BESIDE,
         ADMISSION_MOVES,
         ADMISSION_MOVES_BESIDE,
+        KEY_MOVES,
+        KEY_MOVES_BESIDE,
     ];
     let (adjustments, while_suspended) = adjustment::moves();
     let is_known = |name: &String| {
@@ -176,7 +198,10 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
 
 /// What a change is called: from where, by what, to where.
 fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
+    let ahead = before.and_then(Execution::behind);
+    let is_moved_up = ahead.is_some() && ahead != change.after.behind() && !change.after.is_finished();
     let cause = match operation {
+        _ if is_moved_up => "moved up".into(),
         Operation::Claim(_) | Operation::ClaimGranted(_) => format!("claim {}", before.map_or("nothing", begun)),
         Operation::Deliver(_) => "signal".into(),
         Operation::Pump(_) => fired(change).join(", "),

@@ -8,6 +8,7 @@ use ff_core::execution::Execution;
 use ff_core::model::Model;
 use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::signal::Effect;
+use ff_core::singleton::{KeyConflict, KeyRule};
 use ff_core::step::Step as RecordedStep;
 use ff_core::view::View;
 
@@ -17,7 +18,10 @@ use crate::adjustment;
 /// Asks once more for what was just done, where asking twice is promised to be harmless.
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
     let expected = match reply {
-        Reply::Submitted(first) => Reply::Submitted(Submitted { duplicate: true, ..first.clone() }),
+        Reply::Submitted(first) => {
+            let conflict = first.conflict.filter(|conflict| is_told_again(operation, *conflict));
+            Reply::Submitted(Submitted { duplicate: true, conflict, ..first.clone() })
+        }
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         // A flow that is being cancelled may end its member in the same step.
         Reply::HoldPlaced(_) | Reply::HoldReleased(_) if has_ended(after, operation) => return Ok(()),
@@ -75,6 +79,13 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Ok(decision) if decision.reply == expected && !again.alters() => Ok(()),
         other => Err(format!("I16: answered {reply:?} first and then {other:?}")),
     }
+}
+
+/// Whether a submission that did not become an execution of its own is told what it met.
+fn is_told_again(operation: &Operation, conflict: KeyConflict) -> bool {
+    let Operation::Submit(args) = operation else { return false };
+    let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));
+    conflict == KeyConflict::Skipped || is_debounced
 }
 
 /// The step an operation has recorded, or found recorded.

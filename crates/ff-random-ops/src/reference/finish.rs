@@ -129,6 +129,8 @@ impl Reference {
 fn let_go(execution: &Execution) -> Option<Operation> {
     let (execution_id, partition) = (execution.id, execution.id.partition());
     match execution.phase {
+        // It goes on when the one before it has ended.
+        Phase::Blocked { .. } if execution.is_queued() => None,
         Phase::Blocked { on: Blocker::Operator, .. } => Some(Operation::ReleaseHold(ReleaseHoldArgs { execution_id })),
         Phase::Blocked { on: from, .. } if from.is_admission() => {
             Some(Operation::Unblock(UnblockArgs { partition, executions: vec![execution_id], from }))

@@ -153,6 +153,7 @@ fn large_plan(flow: u32, first: u32, jobs: u32) -> Plan {
             priority: 0,
             tags: 0,
             key: None,
+            rule: None,
             start: Start::Now,
             policy: Policies::None,
         },

@@ -7,16 +7,17 @@ use ff_core::execution::{BlockDetail, Blocker, Tags};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
+use ff_core::singleton::{Debounce, KeyRule, Singleton};
 use ff_core::token::Secret;
 use ff_core::trace::TraceContext;
 use ff_core::types::{
-    Capability, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, TimestampMs, WorkerId,
-    WorkerInstanceId,
+    Capability, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, SubmissionKey, TimestampMs,
+    WorkerId, WorkerInstanceId,
 };
 use uuid::Uuid;
 
 pub(crate) use crate::adjustment::label;
-use crate::transition::{Policies, Submission};
+use crate::transition::{Policies, Rule, Submission};
 
 pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {
     let mut tags = Tags::new();
@@ -33,9 +34,19 @@ pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {
         tags,
         idempotency_key: submission.key.map(|nth| IdempotencyKey::parse(&format!("key-{nth}")).unwrap()),
         start: submission.start,
+        key_rule: submission.rule.map(rule),
         policy: policy(submission.policy),
         trace: trace(submission.job),
     }
+}
+
+/// The rule of a singleton or debounce key.
+fn rule(rule: Rule) -> Box<KeyRule> {
+    let key = |nth: u8| SubmissionKey::parse(&format!("key-{nth}")).unwrap();
+    Box::new(match rule {
+        Rule::Singleton { key: nth, on_conflict } => KeyRule::Singleton(Singleton { key: key(nth), on_conflict }),
+        Rule::Debounce { key: nth, delay_ms } => KeyRule::Debounce(Debounce { key: key(nth), delay_ms }),
+    })
 }
 
 /// Some work, and some flows, are submitted in a trace, of which some has a state.

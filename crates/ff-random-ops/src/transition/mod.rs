@@ -9,6 +9,7 @@ mod suspension;
 
 use ff_core::contracts::Start;
 use ff_core::flow::CancelPolicy;
+use ff_core::singleton::OnConflict;
 use ff_core::suspension::OperatorDecision;
 
 pub use flow::{Growth, Link, Node, Pass, Plan};
@@ -187,8 +188,16 @@ pub struct Submission {
     pub priority: i64,
     pub tags: usize,
     pub key: Option<u8>,
+    pub rule: Option<Rule>,
     pub start: Start,
     pub policy: Policies,
+}
+
+/// A key that work is submitted under besides an idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    Singleton { key: u8, on_conflict: OnConflict },
+    Debounce { key: u8, delay_ms: u64 },
 }
 
 /// The policies the generator chooses from.

@@ -3,7 +3,7 @@
 //!
 //! `FF_MODEL_STEPS` says how many transitions each test takes, `FF_RANDOM_SEED` where to begin.
 
-use ff_random_ops::laws::{ADMISSION_MOVES, EXECUTION_MOVES, SUSPENSION_MOVES, adjustment_moves};
+use ff_random_ops::laws::{ADMISSION_MOVES, EXECUTION_MOVES, KEY_MOVES, SUSPENSION_MOVES, adjustment_moves};
 use ff_random_ops::{Adjustment, Coverage, Mix, Setup, number, runs};
 
 /// Transitions of all runs together, unless more are asked for: enough for everything below to happen.
@@ -14,7 +14,7 @@ const RUN: usize = 100;
 #[test]
 fn the_laws_hold_for_executions() {
     let coverage = take(Mix::EXECUTIONS, TRANSITIONS, RUN, false);
-    let moves = EXECUTION_MOVES.iter().chain(ADMISSION_MOVES).map(|name| (*name, 1));
+    let moves = EXECUTION_MOVES.iter().chain(ADMISSION_MOVES).chain(KEY_MOVES).map(|name| (*name, 1));
     let least = EXECUTIONS.iter().copied().chain(Adjustment::each_at_least(100));
     coverage.assert_at_least(least.chain(moves).chain(once(EXECUTIONS_ONCE)));
     coverage.assert_at_least(adjustment_moves().iter().map(|name| (name.as_str(), 1)));

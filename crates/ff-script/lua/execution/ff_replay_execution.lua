@@ -18,6 +18,7 @@
 --- no   flow_already_terminal
 --- no   deps_not_satisfied
 --- no   not_runnable
+--- no   limit_exceeded
 --- no   invalid_args
 
 local moment = now()
@@ -40,6 +41,8 @@ local refusal = e.core.flow_id and replay_member.refusal(e, moment)
   or settings.refusal(e.lane, e.core.lane_id or 'default', 'execution_id')
 if refusal then
   return refusal
+elseif e.core.queue_key and key_queue.is_full(e.core) then
+  return key_queue.refusal()
 end
 reopen.afresh(e, moment, kept)
 record.put_if_said(e, 'replay_reason', reason)
@@ -47,6 +50,7 @@ record.put_if_said(e, 'replay_requested_by', requested_by)
 if e.core.flow_id then
   replay_member.begin(e, reopen_downstream, moment)
 else
+  key_queue.rejoin(e, moment)
   record.save(e)
 end
 return ok(e.core.public_state, text(replays + 1))

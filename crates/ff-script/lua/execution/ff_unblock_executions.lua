@@ -12,7 +12,8 @@ local moment, waits_ms = now(), {}
 index.collect()
 for _, id in ipairs(ids) do
   local e = record.find(id)
-  if e and e.core.blocked_on == from and phase.reason(from) then
+  -- The one before it of its singleton key has not ended, whatever a quota has room for.
+  if e and e.core.blocked_on == from and phase.reason(from) and not e.core.behind then
     waits_ms[#waits_ms + 1] = text(math.max(0, moment - e.core.changed_at))
     phase.admit(e, moment)
     record.save(e)

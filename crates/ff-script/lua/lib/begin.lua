@@ -7,4 +7,5 @@ return function(key)
   hint.begin()
   step.begin()
   event_feed.begin()
+  key_queue.begin()
 end

@@ -268,9 +268,9 @@ end
 function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
   local kind, flow_id, last_attempt, next_attempt, has_tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
-    traceparent, counted = unpack(call(
+    traceparent, counted, queue_key = unpack(call(
       'HMGET', key, 'kind', 'flow_id', 'last_attempt', 'next_attempt', 'has_tags', 'content_type', 'deadline_at',
-      'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent', 'steps'
+      'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent', 'steps', 'queue_key'
     ))
   if not kind then
     return nil
@@ -311,8 +311,8 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
 
   local held, n = holder.fields, holder.count
   held[2], held[4] = lease_id, lease.attempt_text(epoch, attempt_id)
-  if holder.ending ~= '' or holder.slots or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until then
-    local linked = flow or before.pending_waitpoints or before.streamed
+  if holder.ending ~= '' or holder.slots or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until or queue_key then
+    local linked = flow or before.pending_waitpoints or before.streamed or queue_key
     n = add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
   end
   call('HSET', keys.of(id, 'lease:current'), unpack(held, 1, n))

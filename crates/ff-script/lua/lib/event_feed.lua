@@ -7,8 +7,11 @@ local event_feed = {}
 --- The new entries of this call, in order: executions that have `events`, and other entries of the feed.
 local pending
 
+--- The executions among them, by id: one may be read twice in a call.
+local known
+
 function event_feed.begin()
-  pending = nil
+  pending, known = nil, nil
 end
 
 --- Whether events are recorded now. Until when is cached, so that a feed without a follower costs nothing.
@@ -25,8 +28,12 @@ function event_feed.to(e, event, ...)
   if not event_feed.is_followed() then
     return
   elseif not e.events then
-    pending = pending or {}
-    pending[#pending + 1], e.events = e, {}
+    pending, known = pending or {}, known or {}
+    if known[e.id] then
+      e.events = known[e.id].events
+    else
+      pending[#pending + 1], known[e.id], e.events = e, e, {}
+    end
   end
   e.events[#e.events + 1] = { 'event', event, ... }
 end
@@ -78,7 +85,7 @@ function event_feed.write()
       any = true
     end
   end
-  pending = nil
+  pending, known = nil, nil
   if any then
     hint.event_written()
   end

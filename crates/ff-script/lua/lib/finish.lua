@@ -4,7 +4,7 @@
 --- `lease` and of the `attempt` if there are any, and the `failure` if there was one.
 
 local GONE = {
-  'blocked_on', 'blocked_until', 'blocking_detail', 'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason',
+  'behind', 'blocked_on', 'blocked_until', 'blocking_detail', 'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason',
   'replay_requested_by',
 }
 local FAILURE = { 'failure_category', 'failure_message', 'failure_permanent' }

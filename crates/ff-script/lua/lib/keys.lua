@@ -78,6 +78,11 @@ function keys.quotas(namespace)
   return 'ff:part:' .. here.tag .. ':quotas:' .. namespace
 end
 
+--- The live executions of a singleton or debounce key.
+function keys.key_queue(namespace, name)
+  return 'ff:part:' .. here.tag .. ':key_queue:' .. namespace .. ':' .. name
+end
+
 --- The feed of events, and since when and until when events are recorded.
 function keys.events()
   return 'ff:part:' .. here.tag .. ':events'

@@ -8,14 +8,19 @@ local function unblock(e)
   record.drop(e, 'blocking_detail')
 end
 
---- Is ready: waits for a worker, or is blocked by the operator who holds it.
+--- Is ready: waits for a worker, or is blocked by the operator who holds it, or on the one before it of its singleton key.
 function phase.waiting(e, moment)
   record.put(e, 'public_state', 'waiting')
   record.put(e, 'changed_at', moment)
   record.drop(e, 'delayed_until')
   record.drop(e, 'delayed_why')
   unblock(e)
-  record.put_if_said(e, 'blocked_on', e.core.held_at and 'operator')
+  if e.core.held_at then
+    record.put(e, 'blocked_on', 'operator')
+  elseif e.core.behind then
+    record.put(e, 'public_state', 'rate_limited')
+    record.put(e, 'blocked_on', 'quota')
+  end
 end
 
 --- What executions that admission keeps back wait for, and their public state.

@@ -12,7 +12,7 @@ local record = {}
 local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
-  delayed_until edges ended_at sweep_seen sweep_since events expires_at failed graph_revision held_at injected_bytes
+  delayed_until edges ended_at latest_start sweep_seen sweep_since events expires_at failed graph_revision held_at injected_bytes
   input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes propagation_since passed_bytes payload_bytes
   position priority ran_ms reclaims replays result_bytes retries round satisfied_at siblings_since skipped
   staging_parts staging_short staging_until started_at succeeded suspended_at timeout_at ttl_ms
@@ -249,6 +249,9 @@ end
 local function enter_end(e)
   index.finish(e.lane, e.core.changed_at, e.id)
   index.unbound(e.core.deadline_at, e.id)
+  if e.core.queue_key then
+    key_queue.leave(e)
+  end
   local until_ms = forget.at(e)
   if until_ms then
     index.keep(until_ms, e.id)

@@ -4,6 +4,7 @@
 return function(answer)
   if answer[1] == 1 then
     step.run()
+    key_queue.run()
     event_feed.write()
   end
   index.flush()

@@ -1,4 +1,5 @@
---- Makes an execution ready again that admission has blocked. One that an operator holds stays blocked until it is released.
+--- Makes an execution ready again that admission has blocked. One that an operator holds stays blocked until it is released, and one
+--- behind another of its singleton key until that has ended.
 ---
 --- key  core          hash
 ---
@@ -12,7 +13,7 @@ local moment = now()
 local e = record.load(keys.id(core))
 if not e then
   return no.execution_not_found()
-elseif not phase.reason(e.core.blocked_on) or e.core.blocked_on == 'operator' then
+elseif not phase.reason(e.core.blocked_on) or e.core.blocked_on == 'operator' or e.core.behind then
   return no.execution_not_eligible('state', e.core.public_state)
 end
 phase.admit(e, moment)

@@ -3,15 +3,17 @@
 use bytes::Bytes;
 use ff_core::contracts::{SubmitArgs, Submitted};
 use ff_core::engine_error::Refusal;
+use ff_core::limits;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
+use ff_core::singleton::KeyRule;
 use ff_core::types::{ContentType, ExecutionId};
 
 use super::{core_key, start};
 use crate::record::trace_fields;
-use crate::server::{ask, ask_each};
-use crate::signature::{CreateExecution, CreateExecutions};
+use crate::server::{ask, ask_each, ask_fields};
+use crate::signature::{CreateExecution, CreateExecutions, CreateKeyedExecution};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Creates an execution, or finds the one already created under the same key or id.
@@ -47,10 +49,52 @@ pub async fn ff_create_execution(
     ask(server, create.call()).await
 }
 
+/// Creates an execution under a singleton or debounce key, or says what became of it because of another of the key.
+pub async fn ff_create_keyed_execution(
+    server: &dyn Server,
+    partitions: &PartitionConfig,
+    args: SubmitArgs,
+    rule: &KeyRule,
+) -> Result<Submitted, ScriptError> {
+    let id = args.execution_id(partitions);
+    let (start_in_ms, start_at) = start(args.start);
+    let (traceparent, tracestate) = trace_fields(args.trace.as_deref());
+    let timeouts = &args.policy.timeout_policy;
+    let (on_conflict, debounce_ms) = match rule {
+        KeyRule::Singleton(singleton) => (singleton.on_conflict.as_str(), None),
+        KeyRule::Debounce(debounce) => ("debounce", Some(debounce.delay_ms)),
+    };
+    let create = CreateKeyedExecution {
+        core: core_key(&id),
+        namespace: args.namespace.to_string(),
+        lane_id: args.lane.to_string(),
+        kind: args.kind.to_string(),
+        digest: digest(&args.payload)?,
+        content_type: unless_json(&args.payload.content_type),
+        payload: args.payload.bytes,
+        priority: args.priority.get().into(),
+        queue_key: rule.queue().to_string(),
+        on_conflict: on_conflict.to_owned(),
+        debounce_ms,
+        debounce_most_ms: debounce_ms.map(|delay| delay * limits::DEBOUNCE_SPANS),
+        start_in_ms,
+        start_at,
+        deadline_in_ms: timeouts.execution_deadline_ms,
+        attempt_timeout_ms: timeouts.attempt_timeout_ms,
+        policy_json: unless_default(&args.policy)?,
+        traceparent,
+        tracestate,
+        tags: args.tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
+    };
+    let (mut fields, duplicate) = ask_fields(server, create.call()).await?;
+    let (execution_id, public_state) = (fields.read()?, fields.read()?);
+    Ok(Submitted { execution_id, public_state, duplicate, conflict: fields.maybe_read()? })
+}
+
 impl FromFcallResult for Submitted {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, duplicate) = result.into_fields();
-        Ok(Self { execution_id: fields.read()?, public_state: fields.read()?, duplicate })
+        Ok(Self { execution_id: fields.read()?, public_state: fields.read()?, duplicate, conflict: None })
     }
 }
 

@@ -18,7 +18,7 @@ pub use change::{
     ff_change_priority, ff_delay_execution, ff_replay_execution, ff_set_execution_tags, ff_update_progress,
 };
 pub(crate) use create::{digest, unless_default, unless_json};
-pub use create::{ff_create_execution, ff_create_executions};
+pub use create::{ff_create_execution, ff_create_executions, ff_create_keyed_execution};
 pub use end::{ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_fail_execution};
 pub use list::{ListPage, ListQuery, ListStart, ff_list_executions};
 pub use read::{ExtraReads, ff_read_execution};

@@ -7,6 +7,7 @@ use ff_core::execution::{
 use ff_core::lease::LeaseEvent;
 use ff_core::payload::{Fingerprint, Payload};
 use ff_core::policy::Policy;
+use ff_core::singleton::{Debounced, QueuePlace};
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
 
@@ -142,6 +143,7 @@ fn execution(
         pending_waitpoints: suspension::pending(core)?,
         signals_taken: waits.signals,
         membership: None,
+        queue_place: queue_place(core)?,
         hold: hold(core)?,
         blocked_by: detail(core)?,
     })
@@ -175,6 +177,16 @@ fn phase(core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Result<Phase, S
         PublicState::Expired => finished(Outcome::Expired),
         PublicState::Skipped => finished(Outcome::Skipped),
     }
+}
+
+/// Its place among the executions of its singleton or debounce key.
+fn queue_place(core: &Hash) -> Result<Option<Box<QueuePlace>>, ScriptError> {
+    let Some(queue) = core.maybe("queue_key")? else { return Ok(None) };
+    let debounced = match core.maybe("debounced_by")? {
+        Some(submission) => Some(Debounced { latest_start: TimestampMs(core.read("latest_start")?), submission }),
+        None => None,
+    };
+    Ok(Some(Box::new(QueuePlace { queue, behind: core.maybe("behind")?, debounced })))
 }
 
 /// The hold of an operator.

@@ -16,6 +16,7 @@ mod policies;
 mod refusals;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
+mod singleton;
 mod situation;
 mod step;
 mod stream;

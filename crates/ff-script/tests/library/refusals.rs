@@ -29,7 +29,7 @@ use ff_script::{Fcall, LibraryClock, ScriptError};
 use crate::files::functions;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, malformed, operator, step, stream, suspension};
+use crate::{flow, malformed, operator, singleton, step, stream, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -141,6 +141,7 @@ fn tried() -> BTreeSet<(&'static str, &'static str)> {
     tried.extend(suspension::tried());
     tried.extend(flow::tried());
     tried.extend(operator::tried());
+    tried.extend(singleton::tried());
     tried.extend(step::tried());
     tried.extend(stream::tried());
     tried

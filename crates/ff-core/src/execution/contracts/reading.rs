@@ -11,7 +11,7 @@ use crate::suspension::contracts::SuspensionInfo;
 use crate::trace::TraceContext;
 use crate::types::{
     AttemptIndex, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, NodeName, Priority,
-    TimestampMs, WorkerId, WorkerInstanceId,
+    QueueName, TimestampMs, WorkerId, WorkerInstanceId,
 };
 
 /// An execution as callers see it.
@@ -30,6 +30,9 @@ pub struct ExecutionInfo {
     pub policy: Policy,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
+    /// The singleton or debounce key it was submitted under, as in `singleton:report`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission_key: Option<QueueName>,
     pub payload_bytes: u64,
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +75,7 @@ pub struct ExecutionInfo {
     /// The operator's hold, while it lives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,
-    /// What keeps it back, while it is blocked on its route, a quota or a budget.
+    /// What keeps it back, while it is blocked on its route, a quota, a budget or another of its singleton key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_detail: Option<Box<BlockDetail>>,
 }

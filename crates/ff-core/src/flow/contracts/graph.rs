@@ -127,6 +127,7 @@ impl NodeSpec {
             tags: self.tags.clone(),
             idempotency_key: None,
             start: self.start,
+            key_rule: None,
             policy: self.policy.clone(),
             trace: None,
         }

@@ -72,6 +72,9 @@ async fn callee(context: &Context, step: &StepRef, job: Job) -> Result<(SubmitAr
     if args.idempotency_key.is_some() {
         return Err(invalid(step, "a job that is called has no idempotency key of its own"));
     }
+    if args.key_rule.is_some() {
+        return Err(invalid(step, "a job that is called has no singleton or debounce key"));
+    }
     let task = context.task();
     if !is_named {
         args.namespace = task.namespace.clone();

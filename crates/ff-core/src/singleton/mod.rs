@@ -1,0 +1,199 @@
+//! Singletons and debouncing: executions that are submitted under a key of their own.
+//!
+//! At most one execution of a singleton key may run; the others of the key are behind it, in the order of their submission.
+//! Submissions under a debounce key change the one execution that has not started yet.
+
+mod doctor;
+mod queue;
+mod submit;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::engine_error::Refusal;
+use crate::execution::{BlockDetail, Blocker, Execution, Phase};
+use crate::limits;
+use crate::state::words;
+use crate::types::{ExecutionId, Namespace, QueueName, SubmissionKey, TimestampMs};
+
+pub(crate) use doctor::examine;
+pub(crate) use queue::follow;
+pub(crate) use submit::submit;
+
+/// What a submission has to do with live executions under the same key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyRule {
+    Singleton(Singleton),
+    Debounce(Debounce),
+}
+
+/// At most one execution of a key runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Singleton {
+    pub key: SubmissionKey,
+    #[serde(default)]
+    pub on_conflict: OnConflict,
+}
+
+words! {
+    /// What becomes of a submission while an execution of its singleton key lives.
+    OnConflict {
+        /// It is answered with the execution that lives; nothing is written.
+        Skip "skip",
+        /// It takes the place of the last execution of the key if that has not started, which is cancelled. Otherwise it waits.
+        Replace "replace",
+        /// It waits until those submitted before it have ended.
+        Queue "queue",
+    }
+
+    /// What became of a submission because of an execution under the same singleton or debounce key.
+    KeyConflict {
+        /// Nothing was written; the execution that lives was answered.
+        Skipped "skipped",
+        /// It took the place of one that had not started; under a debounce key, within the same execution.
+        Replaced "replaced",
+        /// It waits until those submitted before it have ended.
+        Queued "queued",
+    }
+}
+
+impl Default for OnConflict {
+    fn default() -> Self {
+        Self::Skip
+    }
+}
+
+/// Submissions of a key become one execution, which starts when there was none for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Debounce {
+    pub key: SubmissionKey,
+    /// How long after the last submission it starts; at the latest ten times as long after the first.
+    pub delay_ms: u64,
+}
+
+impl Debounce {
+    /// The latest moment at which an execution starts that was first submitted at a moment.
+    pub(crate) fn latest_start(&self, first: TimestampMs) -> TimestampMs {
+        first + self.delay_ms * limits::DEBOUNCE_SPANS
+    }
+}
+
+impl KeyRule {
+    /// The rule of a submission that names a singleton or a debounce.
+    pub fn of(singleton: Option<Singleton>, debounce: Option<Debounce>) -> Result<Option<Box<Self>>, Refusal> {
+        match (singleton, debounce) {
+            (Some(_), Some(_)) => {
+                Err(Refusal::invalid("debounce", "cannot be combined with singleton; send one of them"))
+            }
+            (Some(singleton), None) => Ok(Some(Box::new(Self::Singleton(singleton)))),
+            (None, Some(debounce)) => Ok(Some(Box::new(Self::Debounce(debounce)))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The two fields a submission is written with.
+    pub fn parts(rule: Option<&Self>) -> (Option<Singleton>, Option<Debounce>) {
+        match rule {
+            None => (None, None),
+            Some(Self::Singleton(singleton)) => (Some(singleton.clone()), None),
+            Some(Self::Debounce(debounce)) => (None, Some(debounce.clone())),
+        }
+    }
+
+    /// The name of the queue its executions are in.
+    pub fn queue(&self) -> QueueName {
+        match self {
+            Self::Singleton(singleton) => QueueName::singleton(&singleton.key),
+            Self::Debounce(debounce) => QueueName::debounce(&debounce.key),
+        }
+    }
+
+    /// What the submission is called in refusals.
+    fn field(&self) -> &'static str {
+        match self {
+            Self::Singleton(_) => "singleton",
+            Self::Debounce(_) => "debounce",
+        }
+    }
+
+    /// Refuses a delay that is out of range, and what a submission under a key cannot be combined with.
+    pub(crate) fn check(&self, is_keyed: bool, is_delayed: bool) -> Result<(), Refusal> {
+        if is_keyed {
+            let field = self.field();
+            return Err(Refusal::invalid(
+                "idempotency_key",
+                format!("cannot be combined with {field}; send one of them"),
+            ));
+        }
+        let Self::Debounce(debounce) = self else { return Ok(()) };
+        if is_delayed {
+            return Err(Refusal::invalid(
+                "debounce",
+                "cannot be combined with delay_ms or start_at; it has a delay of its own",
+            ));
+        }
+        let allowed = 1..=limits::DEBOUNCE_MAX_MS;
+        if !allowed.contains(&debounce.delay_ms) {
+            let (least, most, sent) = (allowed.start(), allowed.end(), debounce.delay_ms);
+            return Err(Refusal::invalid("debounce.delay_ms", format!("must be {least} to {most}, is {sent}")));
+        }
+        Ok(())
+    }
+}
+
+/// The place of an execution among those of its singleton or debounce key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueuePlace {
+    pub queue: QueueName,
+    /// The execution before it, which has to end first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<ExecutionId>,
+    /// Set under a debounce key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debounced: Option<Debounced>,
+}
+
+/// How far an execution may be moved, and by which submission it was moved last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Debounced {
+    pub latest_start: TimestampMs,
+    pub submission: Uuid,
+}
+
+/// The live executions of a singleton key in the order they run in; of a debounce key, the one that was submitted last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyQueue {
+    pub partition: u16,
+    pub namespace: Namespace,
+    pub name: QueueName,
+    /// None when there is no such queue any more.
+    pub executions: Vec<ExecutionId>,
+}
+
+impl Execution {
+    /// The execution that has to end before this one may run.
+    pub fn behind(&self) -> Option<ExecutionId> {
+        self.queue_place.as_ref().and_then(|place| place.behind)
+    }
+
+    /// Whether it is ready otherwise, and behind another of its singleton key.
+    pub fn is_queued(&self) -> bool {
+        self.behind().is_some() && matches!(self.phase, Phase::Blocked { on: Blocker::Quota, .. })
+    }
+
+    /// What keeps it back: what admission found, or the one it is behind.
+    pub fn block_detail(&self) -> Option<Box<BlockDetail>> {
+        let queued = || {
+            let place = self.queue_place.as_ref().filter(|_| self.is_queued())?;
+            let key = place.queue.key().to_owned();
+            Some(Box::new(BlockDetail::Singleton { key, behind: place.behind? }))
+        };
+        self.blocked_by.clone().or_else(queued)
+    }
+}

@@ -1,0 +1,86 @@
+--- Creates an execution under a singleton or debounce key, or says what became of the submission because of another execution of
+--- the key.
+---
+--- key  core                  hash
+--- arg  namespace             text
+--- arg  lane_id               text
+--- arg  kind                  text
+--- arg  payload               bytes
+--- arg  digest                bytes   stands for the payload where only equality matters
+--- arg  content_type          text?   absent when it is JSON
+--- arg  priority              int
+--- arg  queue_key             text    `singleton:` or `debounce:` and the key
+--- arg  on_conflict           text    skip, replace, queue; or debounce
+--- arg  debounce_ms           int?    how long after the last submission it starts
+--- arg  debounce_most_ms      int?    how long after the first one at the latest
+--- arg  start_in_ms           int?    after a while, or
+--- arg  start_at              int?    at a moment; at once when neither is said
+--- arg  deadline_in_ms        int?
+--- arg  attempt_timeout_ms    int?
+--- arg  policy_json           text?   JSON, absent when it is the default one; fields it leaves out are the default's
+--- arg  traceparent           text?   the submitter's trace, when there is one
+--- arg  tracestate            text?
+--- arg  tags                  list    key, value, key, value
+---
+--- ok   execution_id
+--- ok   public_state
+--- ok   conflict              skipped, replaced or queued; empty when no other execution of the key lived
+--- no   idempotency_conflict
+--- no   not_runnable
+--- no   limit_exceeded
+--- no   invalid_policy_json
+--- no   invalid_args
+
+local moment, id = now(), keys.id(core)
+if #tags % 2 == 1 then
+  return no.invalid_args('field', 'tags')
+elseif not keyed.CONFLICTS[on_conflict] then
+  return no.invalid_args('field', 'on_conflict')
+elseif on_conflict == 'debounce' and not (debounce_ms and debounce_most_ms) then
+  return no.invalid_args('field', 'debounce_ms')
+end
+local group = create.group(namespace, lane_id, kind, content_type, priority, policy_json, moment)
+if group.refusal then
+  return group.refusal
+end
+local existing = record.find(id)
+if existing then
+  -- Another submission may have replaced the payload of a debounced execution.
+  return keyed.again(existing, group, on_conflict == 'debounce' and existing.core.digest or digest)
+elseif group.closed then
+  return group.closed
+end
+
+local queue = { namespace = namespace, queue_key = queue_key }
+local last = key_queue.last(queue)
+local conflict = ''
+if last and on_conflict == 'skip' then
+  local live = record.find(key_queue.first(queue))
+  return { 1, 'DUPLICATE', live.id, live.core.public_state, 'skipped' }
+elseif last and on_conflict == 'debounce' then
+  if last.core.debounced_by == keys.uuid(id) then
+    return { 1, 'DUPLICATE', last.id, last.core.public_state, 'replaced' }
+  elseif keyed.has_not_started(last) then
+    return keyed.debounce(last, group, id, payload, digest, content_type, debounce_ms)
+  end
+elseif last then
+  conflict = 'queued'
+  if on_conflict == 'replace' and keyed.has_not_started(last) then
+    conflict = 'replaced'
+    keyed.replace(last, id, moment)
+  elseif key_queue.is_full(queue) then
+    return key_queue.refusal()
+  end
+end
+local more = {
+  queue_key = queue_key,
+  deadline_at = deadline_in_ms and moment + deadline_in_ms,
+  attempt_timeout_ms = attempt_timeout_ms,
+  traceparent = traceparent,
+  tracestate = tracestate,
+  debounced_by = debounce_ms and keys.uuid(id),
+  latest_start = debounce_ms and moment + debounce_most_ms,
+}
+local until_ms = debounce_ms and moment + debounce_ms or phase.start(start_in_ms, start_at, moment)
+local e = keyed.create(group, id, payload, digest, tags, more, until_ms)
+return ok(id, e.core.public_state, conflict)
