@@ -37,6 +37,7 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("leases_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("surplus_leases", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("keys_on", "USING PRIMARY KEY (partition=?)"),
+    ("key_queues_on", "USING PRIMARY KEY (partition=?)"),
     ("waitpoints_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("suspend_keys_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
     ("rings", "USING PRIMARY KEY (partition<?)"),

@@ -9,8 +9,8 @@ use ff_core::keys::{
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::state::PublicState;
 use ff_core::types::{
-    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QuotaPolicyId, RequirementClass,
-    SignalId, TagKey, TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
+    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QueueName, QuotaPolicyId,
+    RequirementClass, SignalId, TagKey, TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
 };
 use uuid::Uuid;
 
@@ -64,6 +64,7 @@ fn our_own_keys_follow_the_same_grammar() {
         (Namespace::parse("acme").unwrap(), TagKey::parse("order").unwrap(), TagValue::parse("a:{fp:1}").unwrap());
 
     let exec = ExecKeyContext::new(&Partition::new(PartitionFamily::Execution, 7), &execution(EXECUTION));
+    let queue = QueueName::parse("singleton:a:{fp:1}").unwrap();
     let suspension = format!("ff:exec:{{fp:7}}:{EXECUTION}:suspension");
     let partition = Partition::new(PartitionFamily::Flow, 7);
     let (flow, flows) = (FlowKeyContext::new(&partition, &FlowId::from_uuid(uuid(1))), FlowIndexKeys::new(&partition));
@@ -88,6 +89,7 @@ fn our_own_keys_follow_the_same_grammar() {
         (index.namespace_executions(&label.0), "ff:idx:{fp:7}:ns:acme:executions"),
         (index.in_state(&label.0, PublicState::Failed), "ff:idx:{fp:7}:ns:acme:state:failed"),
         (index.dispatch_backlog(), "ff:idx:{fp:7}:dispatch_backlog"),
+        (index.key_queue(&label.0, &queue), "ff:part:{fp:7}:key_queue:acme:singleton:a:{fp:1}"),
         (index.clock(), "ff:part:{fp:7}:clock"),
         (index.partition_events(), "ff:part:{fp:7}:events"),
         (index.partition_followed(), "ff:part:{fp:7}:followed"),

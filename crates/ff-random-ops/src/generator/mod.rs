@@ -261,7 +261,7 @@ impl Generator {
             ),
         };
         // Few that are refused for what they combine.
-        if submission.rule.is_some() && !self.chance.one_in(20) {
+        if submission.rule.is_some() && !self.admission.one_in(20) {
             submission.key = None;
             if matches!(submission.rule, Some(Rule::Debounce { .. })) {
                 submission.start = Start::Now;
@@ -272,13 +272,14 @@ impl Generator {
 
     /// Some work is submitted under a singleton or debounce key.
     fn rule(&mut self) -> Option<Rule> {
-        let key = *self.chance.pick(&[0, 0, 1]);
-        match self.chance.below(30) {
+        let conflicts = [OnConflict::Skip, OnConflict::Replace, OnConflict::Queue, OnConflict::Queue];
+        let delays = [3_000, 20_000, 20_000, 60_000, 0, limits::DEBOUNCE_MAX_MS + 1];
+        match self.admission.below(24) {
             0..3 => {
-                let on_conflict = *self.chance.pick(&[OnConflict::Skip, OnConflict::Replace, OnConflict::Queue]);
+                let (key, on_conflict) = (*self.admission.pick(&[0, 0, 1]), *self.admission.pick(&conflicts));
                 Some(Rule::Singleton { key, on_conflict })
             }
-            3 => Some(Rule::Debounce { key, delay_ms: self.usually(&[700, 3_000], &[0, limits::DEBOUNCE_MAX_MS + 1]) }),
+            3..6 => Some(Rule::Debounce { key: 0, delay_ms: *self.admission.pick(&delays) }),
             _ => None,
         }
     }

@@ -128,7 +128,6 @@ const ADMISSION_MOVES_BESIDE: &[&str] = &[
 pub const KEY_MOVES: &[&str] = &[
     "nothing -submit-> blocked",
     "blocked -moved up-> waiting",
-    "blocked -moved up-> blocked",
     "delayed -submit-> delayed",
     "waiting -submit-> delayed",
     "waiting -submit-> cancelled",
@@ -138,6 +137,7 @@ pub const KEY_MOVES: &[&str] = &[
 /// What may happen as well.
 const KEY_MOVES_BESIDE: &[&str] = &[
     "waiting -moved up-> waiting",
+    "blocked -moved up-> blocked",
     "delayed -moved up-> delayed",
     "delayed -moved up-> waiting",
     "waiting -submit-> waiting",

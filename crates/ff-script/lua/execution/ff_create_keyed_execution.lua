@@ -10,7 +10,7 @@
 --- arg  content_type          text?   absent when it is JSON
 --- arg  priority              int
 --- arg  queue_key             text    `singleton:` or `debounce:` and the key
---- arg  on_conflict           text    skip, replace, queue; or debounce
+--- arg  on_conflict           text    skip, replace or debounce; with any other word it is queued
 --- arg  debounce_ms           int?    how long after the last submission it starts
 --- arg  debounce_most_ms      int?    how long after the first one at the latest
 --- arg  start_in_ms           int?    after a while, or
@@ -34,8 +34,6 @@
 local moment, id = now(), keys.id(core)
 if #tags % 2 == 1 then
   return no.invalid_args('field', 'tags')
-elseif not keyed.CONFLICTS[on_conflict] then
-  return no.invalid_args('field', 'on_conflict')
 elseif on_conflict == 'debounce' and not (debounce_ms and debounce_most_ms) then
   return no.invalid_args('field', 'debounce_ms')
 end

@@ -2,9 +2,6 @@
 
 local keyed = {}
 
---- What a submission may ask for while another execution of its key lives.
-keyed.CONFLICTS = { skip = true, replace = true, queue = true, debounce = true }
-
 --- The answer when the same id was used before.
 function keyed.again(e, group, digest)
   local answer = submission.again(e, group.namespace, group.kind, digest, nil)
