@@ -21,6 +21,7 @@
 //! # }).unwrap();
 //! ```
 
+mod activity;
 mod api_key;
 mod approval;
 mod audit;
@@ -54,8 +55,10 @@ mod problem;
 mod quota;
 mod rate;
 mod routes;
+mod sealer;
 mod secret;
 mod server;
+mod session;
 mod signal;
 mod step;
 mod stream;

@@ -4,6 +4,7 @@
 
 mod abuse;
 mod access;
+mod activity;
 mod approvals;
 mod bad_input;
 mod bodies;
@@ -32,6 +33,7 @@ mod payloads;
 mod quiet;
 mod remote;
 mod secrets;
+mod sessions;
 mod signals;
 mod step_handlers;
 mod steps;
