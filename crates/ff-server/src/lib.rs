@@ -31,6 +31,7 @@ mod call;
 mod callers;
 mod capacity;
 mod connections;
+mod console;
 mod cors;
 mod doctor;
 mod event;

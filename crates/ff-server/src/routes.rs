@@ -24,7 +24,7 @@ use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::stream::token::StreamTokens;
 use crate::{
-    activity, api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi,
+    activity, api_key, approval, call, console, doctor, event, execution, flow, health, lane, lease, metrics, openapi,
     quota, secret, session, signal, step, stream, suspension, worker,
 };
 
@@ -100,7 +100,7 @@ pub(crate) fn router(
     let tokens = Arc::new(StreamTokens::new(runtime.engine_store().clone()));
     let sealer = watch.sealer().clone();
     let cipher = Arc::new(CursorCipher::new(sealer.clone()));
-    let router = with_handlers(with_calls(Router::new()))
+    let router = console::with_files(with_handlers(with_calls(Router::new())))
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(Extension(cipher))

@@ -9,6 +9,7 @@ mod approvals;
 mod bad_input;
 mod bodies;
 mod claims;
+mod console;
 mod cors;
 mod document;
 mod event_cursors;
