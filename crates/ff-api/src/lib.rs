@@ -5,6 +5,7 @@
 //! given, and what was left out has its default. Answers have `of` and an `into_…` in the same way.
 
 pub mod access;
+mod activity;
 mod api_key;
 mod content;
 mod doctor;
@@ -19,6 +20,7 @@ mod redacted;
 mod route;
 #[cfg(feature = "schema")]
 mod schema;
+mod session;
 mod signal;
 mod step;
 mod stream;
@@ -26,6 +28,7 @@ mod suspension;
 mod trace;
 mod worker;
 
+pub use activity::{Activity, Ends, KindActivity, LaneActivity, MinuteActivity};
 pub use api_key::{CreateKey, NewKey, RevokeKey};
 pub use content::{Base64, Content, Encoding};
 pub use doctor::Deployment;
@@ -47,6 +50,7 @@ pub use problem::Problem;
 pub use quota::{DeleteQuota, PutQuota};
 pub use redacted::Redacted;
 pub use route::*;
+pub use session::{BeginSession, EndSession, Session};
 pub use signal::{Deliver, ReceivedSignal};
 pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsPage};
 pub use stream::{AppendFrames, ItemKind, MakeStreamToken, NewFrame, StreamItem, StreamPage, StreamTokenReply};

@@ -136,6 +136,10 @@ macro_rules! routes {
             get  "/approvals/{id}/{waitpoint}"                            OPEN      approval::show;
             post "/approvals/{id}/{waitpoint}"                            OPEN      approval::decide;
             get  "/v1/partitions"                                         ANY       partitions;
+            get  "/v1/session"                                            ANY       session::show;
+            post "/v1/session"                                            ANY       session::begin;
+            post "/v1/session/end"                                        OPEN      session::end;
+            get  "/v1/activity"                                           READ      activity::show;
             get  "/v1/doctor"                                             EVERYBODY doctor::examine;
             get  "/v1/secrets"                                            ADMIN     secret::list;
             post "/v1/secrets/rotate"                                     ADMIN     secret::rotate;

@@ -4,9 +4,9 @@ use axum::http::{HeaderMap, header};
 use ff_core::api_key::{SecretKey, unauthenticated, unknown_key};
 use ff_core::engine_error::Refusal;
 
-/// Marks the header, so that nothing that shows headers shows what is in it.
+/// Marks the headers a key may be in, so that nothing that shows headers shows what is in them.
 pub(crate) fn conceal(headers: &mut HeaderMap) {
-    let shown = headers.iter_mut().filter(|(name, _)| *name == header::AUTHORIZATION);
+    let shown = headers.iter_mut().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
     shown.for_each(|(_, value)| value.set_sensitive(true));
 }
 

@@ -87,6 +87,8 @@ bounded! {
     RotateSecret    at most CONTROL_BODY_BYTES;
     CreateKey       at most CONTROL_BODY_BYTES;
     RevokeKey       at most CONTROL_BODY_BYTES;
+    BeginSession    at most CONTROL_BODY_BYTES;
+    EndSession      at most CONTROL_BODY_BYTES;
     SubmitFlow      at most FLOW_BODY_BYTES within namespace;
     GrowFlow        at most FLOW_BODY_BYTES;
     CancelFlow      at most CONTROL_BODY_BYTES;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use ff_core::api_key::{ApiKey, Role};
+use ff_core::api_key::{ApiKey, KeyInfo, Role};
 use ff_core::types::{KeyId, Namespace};
 
 use crate::connections::Connection;
@@ -148,6 +148,11 @@ impl Caller {
     /// The namespace it is confined to, if it is.
     pub(crate) fn tenant(&self) -> Option<&Namespace> {
         self.key.as_ref().and_then(|key| key.info.namespace.as_ref())
+    }
+
+    /// The key it has shown, where the server asks for keys.
+    pub(crate) fn key(&self) -> Option<&KeyInfo> {
+        self.key.as_ref().map(|key| &key.info)
     }
 
     /// Whether it has shown a key that is for this.

@@ -29,9 +29,10 @@ use crate::keyring::{AcceptedKey, Keyring};
 use crate::options::Limits;
 use crate::problem::{Problem, StoreOutage};
 use crate::rate::Rate;
+use crate::sealer::Sealer;
 use crate::stream::token;
 use crate::transport::RequestGuard;
-use crate::{audit, bearer, loopback_guard, routes};
+use crate::{audit, bearer, loopback_guard, routes, session};
 
 /// How long a request may wait for the store, beyond the time it was asked to wait. A store that says nothing for so long is not
 /// there, and whoever asks is better told than kept.
@@ -67,6 +68,8 @@ pub(crate) struct Guard {
     stopping: CancellationToken,
     /// The store whose outages are logged.
     store: Arc<dyn EngineStore>,
+    /// What opens the cookies of sessions.
+    sealer: Arc<Sealer>,
 }
 
 impl Guard {
@@ -81,7 +84,12 @@ impl Guard {
         let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
         let capacity = Capacity::new(limits, keyring.is_some());
         let public_host = public_url.map(|url| url.host().to_owned());
-        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, cors, stopping, store }
+        let sealer = Arc::new(Sealer::new(store.clone()));
+        Self { keyring: keyring.map(Arc::new), capacity, rate, public_host, cors, stopping, store, sealer }
+    }
+
+    pub(crate) fn sealer(&self) -> &Arc<Sealer> {
+        &self.sealer
     }
 
     /// Logs a request the store did not answer among its outages.
@@ -135,6 +143,10 @@ impl Guard {
             return Ok(());
         }
         let shown = match bearer::shown(request.headers()) {
+            Ok(None) => session::shown(&self.sealer, request.method(), request.headers()).await?,
+            shown => shown,
+        };
+        let shown = match shown {
             Ok(Some(shown)) => shown,
             Ok(None) if access.needs_key() => return Err(unauthenticated("must hold a key: Bearer ff_…").into()),
             Ok(None) => return Ok(()),

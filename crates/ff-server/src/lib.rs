@@ -21,6 +21,7 @@
 //! # }).unwrap();
 //! ```
 
+mod activity;
 mod api_key;
 mod approval;
 mod audit;
@@ -30,6 +31,7 @@ mod call;
 mod callers;
 mod capacity;
 mod connections;
+mod console;
 mod cors;
 mod doctor;
 mod event;
@@ -54,8 +56,10 @@ mod problem;
 mod quota;
 mod rate;
 mod routes;
+mod sealer;
 mod secret;
 mod server;
+mod session;
 mod signal;
 mod step;
 mod stream;

@@ -21,6 +21,11 @@ impl Links {
         self.public_url.as_ref()
     }
 
+    /// Whether browsers reach this server over TLS: its own, or that of what stands before it.
+    pub(crate) fn is_private(&self) -> bool {
+        self.scheme == "https" || self.public_url.as_ref().is_some_and(|url| url.as_str().starts_with("https:"))
+    }
+
     /// What a link begins with that a caller is told: where no public address is known, the address the caller asked at.
     pub(crate) fn base(&self, asked_with: &HeaderMap) -> Result<PublicUrl, Refusal> {
         if let Some(public_url) = &self.public_url {

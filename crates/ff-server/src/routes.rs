@@ -24,8 +24,8 @@ use crate::params::Params;
 use crate::problem::{Problem, Result};
 use crate::stream::token::StreamTokens;
 use crate::{
-    api_key, approval, call, doctor, event, execution, flow, health, lane, lease, metrics, openapi, quota, secret,
-    signal, step, stream, suspension, worker,
+    activity, api_key, approval, call, console, doctor, event, execution, flow, health, lane, lease, metrics, openapi,
+    quota, secret, session, signal, step, stream, suspension, worker,
 };
 
 macro_rules! call_routes {
@@ -98,11 +98,13 @@ pub(crate) fn router(
     stopping: CancellationToken,
 ) -> Router {
     let tokens = Arc::new(StreamTokens::new(runtime.engine_store().clone()));
-    let cipher = Arc::new(CursorCipher::new(runtime.engine_store().clone()));
-    let router = with_handlers(with_calls(Router::new()))
+    let sealer = watch.sealer().clone();
+    let cipher = Arc::new(CursorCipher::new(sealer.clone()));
+    let router = console::with_files(with_handlers(with_calls(Router::new())))
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
         .layer(Extension(cipher))
+        .layer(Extension(sealer))
         .layer(Extension(tokens))
         .layer(Extension(stopping))
         .layer(Extension(links))

@@ -53,7 +53,7 @@ impl Dev {
         let serving = ServedStore::start(Connect::to(&store), self.listen, None, options).await?;
         let server = serving.url();
         if settings.json {
-            output::json(&json!({ "store": store, "server": server }))?;
+            output::json(&json!({ "console": format!("{server}/"), "store": store, "server": server }))?;
         } else {
             output::line(greeting(&store, server))?;
         }
@@ -75,6 +75,7 @@ fn greeting(store: &str, server: &str) -> String {
     let elsewhere = if server.ends_with(super::server::LISTEN) { String::new() } else { format!(" --server {server}") };
     [
         format!("FlowFabric {} is running", env!("CARGO_PKG_VERSION")),
+        format!("  console {server}/"),
         format!("  store   {store}"),
         format!("  server  {server}"),
         String::new(),
@@ -90,6 +91,12 @@ fn greeting(store: &str, server: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_console_comes_first() {
+        let greeting = greeting("sqlite:a.db", "http://127.0.0.1:7070");
+        assert_eq!(greeting.lines().nth(1), Some("  console http://127.0.0.1:7070/"));
+    }
 
     #[test]
     fn the_greeting_says_what_to_type_for_this_very_server() {

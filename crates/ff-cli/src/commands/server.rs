@@ -59,6 +59,7 @@ impl Server {
             output::json(&started)?;
         } else {
             output::line(format_args!("serving {store} at {server}"))?;
+            output::line(format_args!("console at {server}/"))?;
             if let Some(metrics) = serving.metrics_url() {
                 output::line(format_args!("metrics at {metrics}, without a key"))?;
             }

@@ -31,7 +31,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("x-robots-tag", "noindex"),
 ];
 
-const POLICY: &str = "default-src 'none'; style-src 'sha256-1T0qLa8Cx8L/focPxPZGEMjZRW8/6xiVWUMuoDpHasI='; \
+const POLICY: &str = "default-src 'none'; style-src 'sha256-hv/HTM1/I0MqY30v/bfSaaQsX/Y5M85py6Bnjk59JCY='; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// How long a comment may be, so that any fits its limit in bytes.

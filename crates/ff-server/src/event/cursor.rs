@@ -2,28 +2,22 @@
 //! partition's feed shows when other tenants were active. All of them have the same length.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use axum::extract::rejection::ExtensionRejection;
 use axum::extract::{Extension, FromRequestParts};
 use axum::http::request::Parts;
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use ff_core::backend::{Answer, EngineStore};
-use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::backend::Answer;
+use ff_core::engine_error::{Code, Refusal};
 use ff_core::event::{EventCursor, SealedPlaces};
 use ff_core::signal::Position;
-use ff_core::token::{KeyRing, Secret};
-use ff_core::types::{Kid, TimestampMs};
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use ring::rand::{SecureRandom, SystemRandom};
+use ff_core::types::TimestampMs;
 
+use crate::sealer::{SealedContent, Sealer};
 use crate::tenant;
 
-/// How long the secrets are used before they are read again. A cursor under a name that is not among them has them read at
-/// once.
-const FRESH: Duration = Duration::from_secs(10);
+/// What cursors are encrypted as.
+const PURPOSE: &str = "event cursor";
 
 /// Bytes of one place: the milliseconds after the cursor's own moment, and the position within the millisecond.
 const PLACE: usize = 7;
@@ -77,94 +71,33 @@ impl<S: Send + Sync> FromRequestParts<S> for Cursors {
     }
 }
 
-/// Encrypts cursors under the store's current secret, so that every server of the store can read them.
-pub(crate) struct CursorCipher {
-    store: Arc<dyn EngineStore>,
-    random: SystemRandom,
-    secrets: Mutex<Option<Secrets>>,
-}
-
-/// The store's secrets as they were read.
-#[derive(Clone)]
-struct Secrets {
-    ring: Arc<KeyRing>,
-    read_at: Instant,
-    /// What time it was for the store.
-    now: TimestampMs,
-}
+/// Encrypts cursors.
+pub(crate) struct CursorCipher(Arc<Sealer>);
 
 impl CursorCipher {
-    pub(crate) fn new(store: Arc<dyn EngineStore>) -> Self {
-        Self { store, random: SystemRandom::new(), secrets: Mutex::default() }
+    pub(crate) fn new(sealer: Arc<Sealer>) -> Self {
+        Self(sealer)
     }
 
     async fn seal(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<SealedPlaces> {
-        let secrets = self.secrets(|_| true).await?;
-        let (kid, secret) = secrets.ring.current().ok_or(Code::HmacSecretNotInitialized)?;
-        let failed = |_| EngineError::Unavailable("a cursor cannot be encrypted".into());
-        let mut nonce = [0; NONCE_LEN];
-        self.random.fill(&mut nonce).map_err(failed)?;
-        let mut places = packed(cursor, partitions);
-        let sealing = key(secret).ok_or_else(invalid)?;
-        sealing
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut places)
-            .map_err(failed)?;
-        let name = kid.as_str().as_bytes();
-        let length = u8::try_from(name.len()).map_err(|_| invalid())?;
-        let text = BASE64_URL_SAFE_NO_PAD.encode([&[length], name, &nonce, &places].concat());
+        let text = self.0.seal(PURPOSE, packed(cursor, partitions)).await?;
         Ok(SealedPlaces::new(&text))
     }
 
     /// The cursor inside; none when its secret is retired.
     async fn open(&self, sealed: &SealedPlaces) -> Answer<Option<EventCursor>> {
-        let bytes = BASE64_URL_SAFE_NO_PAD.decode(sealed.text()).map_err(|_| invalid())?;
-        let (kid, nonce, places) = parts(&bytes).ok_or_else(invalid)?;
-        let secrets = self.secrets(|ring| ring.keys.contains_key(&kid)).await?;
-        let Some(secret) = secrets.ring.verifying(&kid, secrets.time()) else { return Ok(None) };
-        let mut places = places.to_vec();
-        let opening = key(secret).ok_or_else(invalid)?;
-        let places = opening.open_in_place(nonce, Aad::empty(), &mut places).map_err(|_| invalid())?;
-        Ok(Some(unpacked(places).ok_or_else(invalid)?))
-    }
-
-    /// The store's secrets; read again when they are old, or not what is needed.
-    async fn secrets(&self, fits: impl Fn(&KeyRing) -> bool) -> Answer<Secrets> {
-        let known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(known) = known.filter(|known| known.read_at.elapsed() < FRESH && fits(&known.ring)) {
-            return Ok(known);
+        match self.0.open(PURPOSE, sealed.text()).await? {
+            SealedContent::Bytes { bytes, .. } => Ok(Some(unpacked(&bytes).ok_or_else(invalid)?)),
+            SealedContent::Retired => Ok(None),
+            SealedContent::Invalid => Err(invalid().into()),
         }
-        let now = self.store.now().await?;
-        let read = Secrets { ring: Arc::new(self.store.key_ring(0).await?), read_at: Instant::now(), now };
-        *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
-        Ok(read)
     }
-}
-
-impl Secrets {
-    /// What time it is for the store by now.
-    fn time(&self) -> TimestampMs {
-        self.now + u64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-fn key(secret: &Secret) -> Option<LessSafeKey> {
-    let bytes = secret.derive_key("event cursor");
-    UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok().map(LessSafeKey::new)
-}
-
-/// The name of the secret, the nonce, and what is encrypted.
-fn parts(bytes: &[u8]) -> Option<(Kid, Nonce, &[u8])> {
-    let (length, rest) = bytes.split_first()?;
-    let (name, rest) = rest.split_at_checked(usize::from(*length))?;
-    let (nonce, places) = rest.split_at_checked(NONCE_LEN)?;
-    let kid = Kid::parse(std::str::from_utf8(name).ok()?).ok()?;
-    Some((kid, Nonce::try_assume_unique_for_key(nonce).ok()?, places))
 }
 
 /// The places of these partitions: the first of them, its own moment, and a place for each. A place that does not fit comes out
 /// earlier than it is, so that its reader is told something twice and misses nothing.
 fn packed(cursor: &EventCursor, partitions: Range<u16>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(10 + PLACE * partitions.len() + CHACHA20_POLY1305.tag_len());
+    let mut bytes = Vec::with_capacity(10 + PLACE * partitions.len());
     bytes.extend(partitions.start.to_be_bytes());
     bytes.extend(cursor.from.0.to_be_bytes());
     for partition in partitions {
@@ -229,6 +162,5 @@ mod tests {
         for bytes in [&[][..], &[0; 9], &[0; 11]] {
             assert!(unpacked(bytes).is_none(), "{bytes:?}");
         }
-        assert!(parts(&[]).is_none() && parts(&[9, 1]).is_none() && parts(&[1, b'k', 0]).is_none());
     }
 }

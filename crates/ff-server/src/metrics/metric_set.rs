@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
+use super::activity::{ActivityLog, End};
 use super::admission::Admission;
 use super::capped_counter::CappedCounter;
 use super::clock::StoreClock;
@@ -32,6 +33,7 @@ pub(super) type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 /// into a small map.
 pub(super) struct MetricSet {
     pub(super) clock: StoreClock,
+    pub(super) activity: ActivityLog,
     runs: Runs,
     claims: CappedCounter<LaneLabel>,
     attempts: Family<WordLabel, Counter>,
@@ -54,6 +56,7 @@ impl MetricSet {
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let gathered = Self {
             clock: StoreClock::default(),
+            activity: ActivityLog::new(),
             runs: Runs::default(),
             claims: CappedCounter::registered(registry, "claims", "Executions handed to workers"),
             attempts: enter(registry, "attempts", "Attempts begun, by what they follow", Family::default()),
@@ -107,14 +110,19 @@ impl MetricSet {
         }
         self.claims.add(lane, claimed.len());
         for Claimed { task, .. } in claimed {
-            self.runs.began(task.fence.lease_id);
+            let series = self.activity.series(&task.namespace, &task.lane_id, &task.kind);
+            self.runs.began(task.fence.lease_id, series.clone());
             if task.resumed {
                 continue;
             }
             let word = match task.attempt {
                 Origin::Initial => {
                     let waited = task.lease_expires_at.since(task.created_at).saturating_sub(task.lease_ttl_ms);
-                    self.start.observe(Duration::from_millis(waited).as_secs_f64());
+                    let waited = Duration::from_millis(waited);
+                    self.start.observe(waited.as_secs_f64());
+                    if let Some(series) = series {
+                        series.started(waited);
+                    }
                     "initial"
                 }
                 Origin::Retry { .. } => "retry",
@@ -126,17 +134,23 @@ impl MetricSet {
     }
 
     pub(super) fn completed(&self, lease: LeaseId) {
-        if let RunEnd::Now(ran) = self.runs.ended(lease) {
+        if let RunEnd::Now(ran, series) = self.runs.ended(lease) {
             self.completions.inc();
             self.ran("completed", ran);
+            if let Some((series, ran)) = series.zip(ran) {
+                series.ended(End::Completed, ran);
+            }
         }
     }
 
     pub(super) fn failed(&self, lease: LeaseId, category: Kind, failed: &Failed) {
-        if let RunEnd::Now(ran) = self.runs.ended(lease) {
+        if let RunEnd::Now(ran, series) = self.runs.ended(lease) {
             let is_retried = matches!(failed, Failed::RetryScheduled { .. });
             self.failures.add(&FailureLabel::new(category, is_retried), 1);
             self.ran("failed", ran);
+            if let Some((series, ran)) = series.zip(ran) {
+                series.ended(if is_retried { End::Retried } else { End::Failed }, ran);
+            }
         }
     }
 

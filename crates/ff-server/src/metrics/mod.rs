@@ -1,5 +1,6 @@
 //! What an operator watches and alerts on, for Prometheus to fetch.
 
+mod activity;
 mod admission;
 mod capped_counter;
 mod clock;
@@ -16,8 +17,10 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use ff_api::Activity;
 use ff_core::backend::EngineStore;
 use ff_core::engine_error::{Code, Refusal};
+use ff_core::types::{Namespace, TimestampMs};
 use ff_scheduler::Runtime;
 use lanes::Lanes;
 use measured_store::MeasuredStore;
@@ -80,6 +83,11 @@ impl Metrics {
     /// The same store, with everything that is asked of it counted and timed here.
     pub fn over(&self, store: Arc<dyn EngineStore>) -> Arc<dyn EngineStore> {
         Arc::new(MeasuredStore::new(store, self.0.gathered.clone()))
+    }
+
+    /// What ended in the last hour, of one namespace or of all.
+    pub(crate) fn activity(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
+        self.0.gathered.activity.tell(of, now)
     }
 
     /// Everything there is to tell. The store is asked how its lanes stand, but not each time.

@@ -1,10 +1,12 @@
 //! Which leases were handed out here and when, so that it is known how long they ran and no end is counted twice.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ff_core::types::LeaseId;
+
+use super::activity::Series;
 
 /// How many leases are kept in mind at least. Those are dropped that were heard of longest ago.
 const KEPT: usize = 32_768;
@@ -20,38 +22,38 @@ struct Generations {
     old: HashMap<LeaseId, Run>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Run {
-    Began(Instant),
+    Began(Instant, Option<Arc<Series>>),
     Over,
 }
 
 /// What is known of a run that ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum RunEnd {
-    /// It ends now, after so long where its beginning was seen.
-    Now(Option<Duration>),
+    /// It ends now, after so long where its beginning was seen; and where that is noted.
+    Now(Option<Duration>, Option<Arc<Series>>),
     /// It has ended before: a worker whose reply got lost asked again.
     Before,
 }
 
 impl Runs {
-    pub(super) fn began(&self, lease: LeaseId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(lease, Run::Began(Instant::now()));
+    pub(super) fn began(&self, lease: LeaseId, of: Option<Arc<Series>>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(lease, Run::Began(Instant::now(), of));
     }
 
     pub(super) fn ended(&self, lease: LeaseId) -> RunEnd {
         let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = generations.young.get(&lease).or_else(|| generations.old.get(&lease)).copied();
+        let known = generations.young.get(&lease).or_else(|| generations.old.get(&lease)).cloned();
         match known {
             Some(Run::Over) => RunEnd::Before,
-            Some(Run::Began(at)) => {
+            Some(Run::Began(at, of)) => {
                 generations.keep(lease, Run::Over);
-                RunEnd::Now(Some(at.elapsed()))
+                RunEnd::Now(Some(at.elapsed()), of)
             }
             None => {
                 generations.keep(lease, Run::Over);
-                RunEnd::Now(None)
+                RunEnd::Now(None, None)
             }
         }
     }
@@ -73,22 +75,22 @@ mod tests {
     #[test]
     fn a_run_ends_once() {
         let (runs, lease) = (Runs::default(), LeaseId::new());
-        runs.began(lease);
-        assert!(matches!(runs.ended(lease), RunEnd::Now(Some(_))));
-        assert_eq!(runs.ended(lease), RunEnd::Before);
+        runs.began(lease, None);
+        assert!(matches!(runs.ended(lease), RunEnd::Now(Some(_), _)));
+        assert!(matches!(runs.ended(lease), RunEnd::Before));
         let elsewhere = LeaseId::new();
-        assert_eq!(runs.ended(elsewhere), RunEnd::Now(None));
-        assert_eq!(runs.ended(elsewhere), RunEnd::Before);
+        assert!(matches!(runs.ended(elsewhere), RunEnd::Now(None, None)));
+        assert!(matches!(runs.ended(elsewhere), RunEnd::Before));
     }
 
     #[test]
     fn a_bounded_number_is_kept_in_mind() {
         let (runs, first) = (Runs::default(), LeaseId::new());
-        runs.began(first);
-        (1..2 * KEPT).for_each(|_| runs.began(LeaseId::new()));
-        assert!(matches!(runs.ended(first), RunEnd::Now(Some(_))), "it is among the older half");
-        (0..2 * KEPT).for_each(|_| runs.began(LeaseId::new()));
-        assert_eq!(runs.ended(first), RunEnd::Now(None), "it was dropped");
+        runs.began(first, None);
+        (1..2 * KEPT).for_each(|_| runs.began(LeaseId::new(), None));
+        assert!(matches!(runs.ended(first), RunEnd::Now(Some(_), _)), "it is among the older half");
+        (0..2 * KEPT).for_each(|_| runs.began(LeaseId::new(), None));
+        assert!(matches!(runs.ended(first), RunEnd::Now(None, None)), "it was dropped");
         let generations = runs.0.lock().unwrap();
         assert!(generations.young.len() + generations.old.len() <= 2 * KEPT);
     }

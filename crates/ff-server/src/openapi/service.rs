@@ -1,6 +1,9 @@
 //! The routes about the service itself.
 
-use ff_api::{Deployment, DoctorReport, RotateSecret, RotationReport, Secrets};
+use ff_api::{
+    Activity, BeginSession, Deployment, DoctorReport, EndSession, RotateSecret, RotationReport, Secrets, Session,
+};
+use ff_core::types::Namespace;
 use serde_json::json;
 
 use super::builder::OpenApiBuilder;
@@ -26,6 +29,21 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/errors/{code}", "Says what an error code means.").answers::<ErrorPage>(200, "What it means.").done();
     api.get("/v1/partitions", "Says how many partitions the store has.")
         .answers::<Deployment>(200, "So many, and where links lead.")
+        .done();
+    api.get("/v1/session", "Says who asks, and whether keys are asked for.")
+        .answers::<Session>(200, "The key that was shown, without its secret.")
+        .done();
+    api.post("/v1/session", "Has a browser show the key of this request from now on, in a cookie.")
+        .takes::<BeginSession>(BeginSession::BODY_BYTES)
+        .answers::<Session>(200, "The key. The cookie is good for twelve hours.")
+        .done();
+    api.post("/v1/session/end", "Has a browser show no key any more.")
+        .takes::<EndSession>(EndSession::BODY_BYTES)
+        .answers::<EndSession>(200, "The cookie is taken back.")
+        .done();
+    api.get("/v1/activity", "Tells what ended in the last hour, as this server has seen it.")
+        .query::<Namespace>("namespace", "Of this namespace; of all unless given.")
+        .answers::<Activity>(200, "By lane and minute, and by kind.")
         .done();
     api.get("/v1/doctor", "Checks the invariants of the store.")
         .query_of(

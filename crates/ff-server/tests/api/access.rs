@@ -62,7 +62,8 @@ fn meant_for(method: &str, path: &str) -> Who {
     let roles = |roles: &[&'static str]| Who::Roles(roles.to_vec(), false);
     match (method, path) {
         (_, "/metrics" | "/v1/doctor" | "/v1/deliveries") => Who::Roles(vec!["operate"], true),
-        (_, "/v1/partitions") => Who::AnyKey,
+        (_, "/v1/partitions" | "/v1/session") => Who::AnyKey,
+        (_, "/v1/session/end") => Who::Everybody,
         ("post", "/v1/executions/{id}/signals") => Who::Token,
         _ if !path.starts_with("/v1/") => Who::Everybody,
         _ if path.starts_with("/v1/keys") || path.starts_with("/v1/secrets") => Who::Roles(vec!["admin"], true),

@@ -4,10 +4,12 @@
 
 mod abuse;
 mod access;
+mod activity;
 mod approvals;
 mod bad_input;
 mod bodies;
 mod claims;
+mod console;
 mod cors;
 mod document;
 mod event_cursors;
@@ -32,6 +34,7 @@ mod payloads;
 mod quiet;
 mod remote;
 mod secrets;
+mod sessions;
 mod signals;
 mod step_handlers;
 mod steps;

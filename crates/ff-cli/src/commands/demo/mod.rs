@@ -1,4 +1,6 @@
-//! Work to watch: a small worker in the process of the server, and a handful of jobs for it.
+//! Work to watch: a small worker in the process of the server, a handful of jobs for it, and a shop that goes on.
+
+mod shop;
 
 use std::fmt;
 use std::time::Duration;
@@ -27,9 +29,8 @@ pub(super) fn start(
     stop: CancellationToken,
 ) -> JoinHandle<anyhow::Result<()>> {
     let output = DemoOutput { aside: settings.json };
-    let worker = flowfabric
-        .worker("demo")
-        .concurrency(4)
+    let worker = shop::with_handlers(flowfabric.worker("demo"))
+        .concurrency(8)
         .state(output)
         .on("demo.resize", resize)
         .on("demo.charge", charge)
@@ -38,7 +39,11 @@ pub(super) fn start(
         .run_until(stop.clone().cancelled_owned());
     let client = flowfabric.client();
     tokio::spawn(async move {
-        let (worked, played) = tokio::join!(worker, play(&client, output, &stop));
+        let shop = async {
+            play(&client, output, &stop).await?;
+            shop::run(&client, &stop).await
+        };
+        let (worked, played) = tokio::join!(worker, shop);
         worked.context("the demo's worker")?;
         played
     })
@@ -64,7 +69,7 @@ async fn play(client: &Client, output: DemoOutput, stop: &CancellationToken) -> 
             }
         }
     }
-    output.say("\nThe demo is over and the server goes on: try `ff list`, and `ff attempts` on the charge.");
+    output.say("\nThe first part is over: try `ff list`, and `ff attempts` on the charge. Mails, flows and an agent go on in the console.");
     Ok(())
 }
 

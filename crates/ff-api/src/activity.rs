@@ -1,0 +1,69 @@
+//! What ended in the last hour, as it travels.
+
+use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
+use serde::{Deserialize, Serialize};
+
+/// What workers of one server ended in the last hour.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Activity {
+    /// By lane, minute by minute.
+    pub lanes: Vec<LaneActivity>,
+    /// By kind, those with failures first.
+    pub kinds: Vec<KindActivity>,
+    /// Whether there were more lanes and kinds than are told apart.
+    pub left_out: bool,
+}
+
+/// What ended in one lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LaneActivity {
+    pub namespace: Namespace,
+    pub lane_id: LaneId,
+    #[serde(flatten)]
+    pub ends: Ends,
+    /// The minutes in which something started or ended, the earliest first.
+    pub minutes: Vec<MinuteActivity>,
+}
+
+/// What ended of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KindActivity {
+    pub namespace: Namespace,
+    pub kind: Kind,
+    #[serde(flatten)]
+    pub ends: Ends,
+}
+
+/// What ended in one minute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MinuteActivity {
+    /// When the minute began.
+    pub at: TimestampMs,
+    #[serde(flatten)]
+    pub ends: Ends,
+}
+
+/// How many attempts ended, and how long they took. Durations are rounded up to 1, 1.5, 2, 3, 5, 7, 10 and so on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ends {
+    pub completed: u64,
+    /// For good.
+    pub failed: u64,
+    /// Failed, and tried again.
+    pub retried: u64,
+    /// From submission to the first start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_p50_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_p95_ms: Option<u64>,
+    /// From a claim to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_p50_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_p95_ms: Option<u64>,
+}

@@ -1,0 +1,183 @@
+// The list of executions. The address holds the filter.
+
+import { html, useState } from "../app/preact.js";
+import { get, may, path, post, serverNow } from "../app/api.js";
+import { capital, count, duration, plural, words } from "../app/format.js";
+import { now, useAnswer } from "../app/live.js";
+import { href, namespace, place, refine } from "../app/router.js";
+import { MANY, each, readTags } from "../view/action.js";
+import { ask } from "../view/dialog.js";
+import { Icon } from "../view/icon.js";
+import { ENDED, State, STATES } from "../view/state.js";
+import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
+import { say } from "../view/toast.js";
+
+const SPANS = { "15m": 15 * 60_000, "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 };
+const LIMITS = [100, 300, 1_000];
+
+/** How many executions a dry run counts before it says "or more". */
+const COUNTED = 20_000;
+
+/** The filter of the address as the API has it. */
+function filterOf({ state, lane, kind, tag, since, reason, from, until }) {
+  const filter = { namespace: namespace.value, state, lane, kind, blocking_reason: reason };
+  if (since in SPANS) filter.created_from = serverNow() - SPANS[since];
+  if (from) filter.created_from = Date.parse(from);
+  if (until) filter.created_until = Date.parse(until);
+  for (const pair of (tag || "").split(",").filter((pair) => pair.includes("="))) {
+    const at = pair.indexOf("=");
+    filter[`tag.${pair.slice(0, at)}`] = pair.slice(at + 1);
+  }
+  return filter;
+}
+
+export function Executions() {
+  const { params } = place.value;
+  const [size, setSize] = useState(0);
+  const [chosen, setChosen] = useState(new Set());
+  const { cursor } = params;
+  const shape = JSON.stringify({ ...params, ns: namespace.value });
+  const answer = useAnswer(() => get("/v1/executions", { ...filterOf(params), cursor, limit: LIMITS[size] }), [shape, size], {
+    concerns: (event) => (!params.lane || event.lane_id === params.lane) && (!params.kind || event.kind === params.kind),
+  });
+  return html`<div class="head"><h1>Executions</h1><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} /></div>
+    <${Filter} params=${params} />
+    <${Answer} of=${answer} lines=${12}>${({ executions, next_cursor }) =>
+      executions.length
+        ? html`<${List} executions=${executions} chosen=${chosen} setChosen=${setChosen} />
+            <div class="more"><span class="none">${plural(executions.length, "execution")}${next_cursor ? ", there are more" : ""}</span>
+              ${next_cursor && size < LIMITS.length - 1 && html`<button type="button" onClick=${() => setSize(size + 1)}>Show ${count(LIMITS[size + 1])}</button>`}
+              ${next_cursor && html`<a class="button" href=${href(["executions"], { ...params, cursor: next_cursor })}>Older</a>`}
+              ${cursor && html`<a class="button" href=${href(["executions"], { ...params, cursor: "" })}>Newest</a>`}</div>`
+        : html`<${Nothing} params=${params} more=${next_cursor} />`}<//>`;
+}
+
+function Filter({ params }) {
+  const set = (name) => (event) => refine({ [name]: event.target.value, cursor: "" });
+  const field = (name, label, hint) => html`<label class="sub"><span>${label}</span><input value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck="false" autocomplete="off" /></label>`;
+  const isFiltered = ["state", "lane", "kind", "tag", "since", "from", "until", "reason"].some((name) => params[name]);
+  return html`<form class="filter" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}>
+    <div class="chips" role="group" aria-label="State">
+      ${["", ...STATES].map((state) => html`<button type="button" class="chip ${state ? `s-${state}` : ""}" aria-pressed=${(params.state || "") === state ? "true" : "false"} onClick=${() => refine({ state, cursor: "" })}>${state ? words(state) : "any state"}</button>`)}
+    </div>
+    <div class="fields">
+      ${field("lane", "Lane", "any")}${field("kind", "Kind", "any")}${field("tag", "Tag", "name=value")}
+      <label class="sub"><span>Created</span><select onChange=${set("since")}>${[["", "any time"], ["15m", "last 15 minutes"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]].map(([value, text]) => html`<option value=${value} selected=${(params.since || "") === value}>${text}</option>`)}</select></label>
+      ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
+    </div>
+  </form>`;
+}
+
+function List({ executions, chosen, setChosen }) {
+  const ids = executions.map((one) => one.execution_id);
+  const isAll = ids.length > 0 && ids.every((id) => chosen.has(id));
+  const toggle = (id) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  const mayAct = may("operate", "submit");
+  return html`<div class="table"><table class="rows">
+    <thead><tr>${mayAct && html`<th class="box"><input type="checkbox" aria-label="Select all" checked=${isAll} onChange=${() => setChosen(isAll ? new Set() : new Set(ids))} /></th>`}
+      <th>State</th><th>Kind</th><th class="md">Id</th><th class="md">Lane</th><th class="lg">Tags</th><th class="num md">Attempts</th><th class="num md">Took</th><th class="num">Created</th></tr></thead>
+    <tbody>${executions.map((one) => html`<${Row} key=${one.execution_id} one=${one} chosen=${chosen.has(one.execution_id)} toggle=${mayAct && toggle} />`)}</tbody></table></div>`;
+}
+
+function Row({ one, chosen, toggle }) {
+  const id = one.execution_id;
+  return html`<tr data-row tabindex="-1" class="opens" aria-selected=${chosen ? "true" : undefined} ...${opens(["executions", id])}>
+    ${toggle && html`<td class="box"><input type="checkbox" aria-label="Select ${one.kind}" checked=${chosen} onChange=${() => toggle(id)} /></td>`}
+    <td><${State} of=${one.public_state} /></td>
+    <td class="what"><a data-main href=${href(["executions", id])}>${one.kind}</a><${Remark} one=${one} /></td>
+    <td class="md"><${Id} id=${id} to=${["executions", id]} /></td><td class="md">${one.lane_id}</td><td class="lg"><${Tags} tags=${one.tags} most=${2} /></td>
+    <td class="num md">${one.attempts_made || html`<span class="none">0</span>`}</td>
+    <td class="num md"><${Took} one=${one} /></td><td class="num"><${Moment} at=${one.created_at} /></td></tr>`;
+}
+
+/** The one thing more to know about an execution in a list. */
+function Remark({ one }) {
+  if (one.failure) return html`<span class="remark bad">${one.failure.message}</span>`;
+  if (!ENDED.has(one.public_state) && one.progress) return html`<span class="remark">${one.progress.percent !== undefined && one.progress.percent !== null ? `${one.progress.percent} % ` : ""}${one.progress.message}</span>`;
+  if (one.hold) return html`<span class="remark">held${one.hold.reason ? `: ${one.hold.reason}` : ""}</span>`;
+  return null;
+}
+
+function Took({ one }) {
+  if (!one.started_at) return html`<span class="none">–</span>`;
+  if (one.finished_at) return duration(one.finished_at - one.started_at);
+  now.value;
+  return duration(serverNow() - one.started_at);
+}
+
+function Nothing({ params, more }) {
+  if (more) return html`<${Empty} title="Nothing so far">The first 10 000 that were looked at do not fit. <a href=${href(["executions"], { ...params, cursor: more })}>Look further</a><//>`;
+  const isFiltered = Object.keys(params).some((name) => name !== "ns");
+  if (isFiltered) return html`<${Empty} title="Nothing fits this filter"><a href=${href(["executions"])}>Show all executions</a><//>`;
+  return html`<${Empty} title="Nothing was submitted yet" commands=${["ff submit echo --payload '{\"hi\":1}'"]}>Submit something and it appears here.<//>`;
+}
+
+/** Does one thing to those that are selected, or to all that fit the filter; these are counted first. */
+function Bulk({ chosen, clear, reload, params }) {
+  if (!may("operate", "submit")) return null;
+  const verbs = MANY.filter((verb) => may("operate") || verb === "cancel" || verb === "tag");
+  const run = (verb) => (chosen.size ? some(verb, [...chosen], () => (clear(), reload())) : every(verb, params, reload));
+  return html`<div class="actions" role="group" aria-label="Do to many">
+    ${chosen.size > 0 && html`<span class="none">${chosen.size} selected</span>`}
+    ${verbs.filter((verb) => chosen.size || (verb !== "tag" && may("operate"))).map((verb) => html`<button type="button" onClick=${() => run(verb)}>${capital(verb)}${chosen.size ? "" : " all …"}</button>`)}
+    ${chosen.size > 0 && html`<button type="button" class="plain" aria-label="Select none" onClick=${clear}><${Icon} name="cross" /></button>`}
+  </div>`;
+}
+
+function some(verb, ids, done) {
+  const fields = verb === "tag" ? [{ name: "tags", label: "Tags, one in each line", type: "long", required: true }] : verb === "release" ? [] : [{ name: "reason", label: "Reason" }];
+  ask({
+    title: `${capital(verb)} ${plural(ids.length, "execution")}`,
+    fields,
+    action: capital(verb),
+    danger: verb === "cancel",
+    run: async ({ reason, tags }) => {
+      const body = verb === "tag" ? { tags: readTags(tags) } : verb === "release" ? {} : { reason };
+      try {
+        return await each(ids, (id) => post(path`/v1/executions/${id}/` + (verb === "tag" ? "tags" : verb), body));
+      } finally {
+        done();
+      }
+    },
+  });
+}
+
+async function every(verb, params, done) {
+  const { namespace: ns, state, lane, kind, blocking_reason, created_from, created_until, ...rest } = filterOf(params);
+  const tags = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name.slice(4), value]));
+  const body = { action: verb, namespace: ns, state, lane, kind, blocking_reason, created_from, created_until, tags };
+  const pages = async (more, most) => {
+    let [cursor, as_of, found, refused] = [undefined, undefined, 0, 0];
+    do {
+      const page = await post("/v1/executions/bulk", { ...body, ...more, cursor, as_of, limit: 1_000 });
+      found += page.executions.length;
+      refused += page.refused?.length || 0;
+      [cursor, as_of] = [page.next, page.as_of];
+    } while (cursor && found < most);
+    return { found, refused, more: Boolean(cursor) };
+  };
+  let counted;
+  try {
+    counted = await pages({ dry_run: true }, COUNTED);
+  } catch (error) {
+    return say(error.message, "bad");
+  }
+  if (!counted.found) return say(`Nothing that fits the filter can be ${verb === "cancel" ? "cancelled" : verb === "hold" ? "held" : verb === "release" ? "released" : "replayed"}`, "bad");
+  const number = `${plural(counted.found, "execution")}${counted.more ? " or more" : ""}`;
+  ask({
+    title: `${capital(verb)} ${number}?`,
+    text: `All that fit the filter of this page as it stands now${counted.refused ? `; ${plural(counted.refused, "other")} would refuse` : ""}.`,
+    fields: verb === "release" ? [] : [{ name: "reason", label: "Reason" }],
+    action: `${capital(verb)} ${number}`,
+    danger: verb === "cancel",
+    run: async ({ reason }) => {
+      const did = await pages({ reason }, Infinity);
+      done();
+      return `Done to ${plural(did.found, "execution")}${did.refused ? `, ${did.refused} refused` : ""}`;
+    },
+  });
+}

@@ -1,0 +1,28 @@
+// Every page: its name in the address and in the menu, the letter that leads to it, who may see it. A new page is a file and a row here.
+
+import { Overview } from "./overview.js";
+import { Executions } from "./executions.js";
+import { Execution } from "./execution.js";
+import { Flows } from "./flows.js";
+import { Flow } from "./flow.js";
+import { Approvals } from "./approvals.js";
+import { Lanes } from "./lanes.js";
+import { Workers } from "./workers.js";
+import { Quotas } from "./quotas.js";
+import { Events } from "./events.js";
+import { Settings } from "./settings.js";
+
+const READ = ["submit", "work", "operate"];
+
+/** `show` is the page; `one`, where there is one, what `/name/id` shows. */
+export const PAGES = [
+  { name: "overview", title: "Overview", letter: "o", roles: READ, show: Overview },
+  { name: "executions", title: "Executions", letter: "e", roles: READ, show: Executions, one: Execution },
+  { name: "flows", title: "Flows", letter: "f", roles: READ, show: Flows, one: Flow },
+  { name: "approvals", title: "Approvals", letter: "a", roles: READ, show: Approvals },
+  { name: "lanes", title: "Lanes", letter: "l", roles: READ, show: Lanes },
+  { name: "workers", title: "Workers", letter: "w", roles: ["operate"], show: Workers },
+  { name: "quotas", title: "Quotas", letter: "q", roles: READ, show: Quotas },
+  { name: "events", title: "Events", letter: "v", roles: ["operate"], show: Events },
+  { name: "settings", title: "Settings", letter: "s", show: Settings },
+];

@@ -1,0 +1,23 @@
+//! What ended in the last hour, over HTTP.
+
+use axum::Json;
+use axum::extract::{Extension, State};
+use ff_api::Activity;
+use ff_scheduler::Runtime;
+
+use crate::metrics::Metrics;
+use crate::params::Params;
+use crate::problem::Result;
+
+/// Tells what ended in the last hour, as this server has seen it.
+pub(crate) async fn show(
+    State(ff): State<Runtime>,
+    Extension(metrics): Extension<Option<Metrics>>,
+    mut params: Params,
+) -> Result<Json<Activity>> {
+    let namespace = params.namespace()?;
+    params.done()?;
+    let Some(metrics) = metrics else { return Ok(Json(Activity::default())) };
+    let now = ff.engine_store().now().await?;
+    Ok(Json(metrics.activity(namespace.as_ref(), now)))
+}

@@ -1,0 +1,125 @@
+//! Encrypting what callers keep for the server, under the store's current secret, so that every server of the store can read it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::token::{KeyRing, Secret};
+use ff_core::types::{Kid, TimestampMs};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// How long the secrets are used before they are read again. A text under a name that is not among them has them read at once.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// Encrypts and decrypts. Text that was sealed for one purpose cannot be opened for another.
+pub(crate) struct Sealer {
+    store: Arc<dyn EngineStore>,
+    random: SystemRandom,
+    secrets: Mutex<Option<Secrets>>,
+}
+
+/// What is inside a text.
+pub(crate) enum SealedContent {
+    Bytes {
+        bytes: Vec<u8>,
+        /// What time it is for the store.
+        now: TimestampMs,
+    },
+    /// The secret it was sealed with is retired.
+    Retired,
+    /// It was not sealed here, or not for this.
+    Invalid,
+}
+
+/// The store's secrets as they were read.
+#[derive(Clone)]
+struct Secrets {
+    ring: Arc<KeyRing>,
+    read_at: Instant,
+    /// What time it was for the store.
+    now: TimestampMs,
+}
+
+impl Sealer {
+    pub(crate) fn new(store: Arc<dyn EngineStore>) -> Self {
+        Self { store, random: SystemRandom::new(), secrets: Mutex::default() }
+    }
+
+    /// What time it is for the store.
+    pub(crate) async fn now(&self) -> Answer<TimestampMs> {
+        Ok(self.secrets(|_| true).await?.time())
+    }
+
+    pub(crate) async fn seal(&self, purpose: &str, mut bytes: Vec<u8>) -> Answer<String> {
+        let secrets = self.secrets(|_| true).await?;
+        let (kid, secret) = secrets.ring.current().ok_or(Code::HmacSecretNotInitialized)?;
+        let failed = || EngineError::Unavailable("what a caller keeps cannot be encrypted".into());
+        let mut nonce = [0; NONCE_LEN];
+        self.random.fill(&mut nonce).map_err(|_| failed())?;
+        let sealing = key(secret, purpose).ok_or_else(failed)?;
+        sealing
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes)
+            .map_err(|_| failed())?;
+        let name = kid.as_str().as_bytes();
+        let length = u8::try_from(name.len()).map_err(|_| failed())?;
+        Ok(BASE64_URL_SAFE_NO_PAD.encode([&[length], name, &nonce, &bytes].concat()))
+    }
+
+    pub(crate) async fn open(&self, purpose: &str, text: &str) -> Answer<SealedContent> {
+        let Ok(bytes) = BASE64_URL_SAFE_NO_PAD.decode(text) else { return Ok(SealedContent::Invalid) };
+        let Some((kid, nonce, sealed)) = parts(&bytes) else { return Ok(SealedContent::Invalid) };
+        let secrets = self.secrets(|ring| ring.keys.contains_key(&kid)).await?;
+        let Some(secret) = secrets.ring.verifying(&kid, secrets.time()) else { return Ok(SealedContent::Retired) };
+        let mut sealed = sealed.to_vec();
+        let opened = key(secret, purpose).map(|key| key.open_in_place(nonce, Aad::empty(), &mut sealed));
+        let Some(Ok(bytes)) = opened else { return Ok(SealedContent::Invalid) };
+        Ok(SealedContent::Bytes { bytes: bytes.to_vec(), now: secrets.time() })
+    }
+
+    /// The store's secrets; read again when they are old, or not what is needed.
+    async fn secrets(&self, fits: impl Fn(&KeyRing) -> bool) -> Answer<Secrets> {
+        let known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|known| known.read_at.elapsed() < FRESH && fits(&known.ring)) {
+            return Ok(known);
+        }
+        let now = self.store.now().await?;
+        let read = Secrets { ring: Arc::new(self.store.key_ring(0).await?), read_at: Instant::now(), now };
+        *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
+        Ok(read)
+    }
+}
+
+impl Secrets {
+    /// What time it is for the store by now.
+    fn time(&self) -> TimestampMs {
+        self.now + u64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+fn key(secret: &Secret, purpose: &str) -> Option<LessSafeKey> {
+    let bytes = secret.derive_key(purpose);
+    UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok().map(LessSafeKey::new)
+}
+
+/// The name of the secret, the nonce, and what is encrypted.
+fn parts(bytes: &[u8]) -> Option<(Kid, Nonce, &[u8])> {
+    let (length, rest) = bytes.split_first()?;
+    let (name, rest) = rest.split_at_checked(usize::from(*length))?;
+    let (nonce, sealed) = rest.split_at_checked(NONCE_LEN)?;
+    let kid = Kid::parse(std::str::from_utf8(name).ok()?).ok()?;
+    Some((kid, Nonce::try_assume_unique_for_key(nonce).ok()?, sealed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_another_shape_are_not_read() {
+        assert!(parts(&[]).is_none() && parts(&[9, 1]).is_none() && parts(&[1, b'k', 0]).is_none());
+    }
+}

@@ -1,0 +1,132 @@
+//! Sessions of browsers: a key that was shown once is shown again as a cookie that no script of a page can read.
+//!
+//! The cookie is the key and a moment, encrypted. A copy of the store does not make one, because it has no keys; a cookie that
+//! leaked is no key, and is refused once it is too old or its key is revoked. Servers of one store accept each other's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::Extension;
+use axum::http::{HeaderMap, Method, header};
+use axum::response::{IntoResponse, Response};
+use ff_api::{BeginSession, EndSession, Session};
+use ff_core::api_key::{SecretKey, unauthenticated, unknown_key};
+use ff_core::engine_error::{Code, Refusal};
+
+use crate::bearer;
+use crate::body::Body;
+use crate::callers::Caller;
+use crate::links::Links;
+use crate::params::Params;
+use crate::problem::Result;
+use crate::sealer::{SealedContent, Sealer};
+
+const COOKIE: &str = "ff_session";
+
+/// What cookies are encrypted as.
+const PURPOSE: &str = "browser session";
+
+/// How long a session lasts.
+const LASTS: Duration = Duration::from_secs(12 * 3_600);
+
+/// A header that only a page of this server can send: a page of another origin would have to ask before, and is not allowed to.
+/// Requests that change something need it beside the cookie.
+const OWN_PAGE: &str = "FF-Console";
+
+/// Says who asks.
+pub(crate) async fn show(caller: Caller, params: Params) -> Result<Json<Session>> {
+    params.done()?;
+    Ok(Json(of(&caller)))
+}
+
+fn of(caller: &Caller) -> Session {
+    let key = caller.key().cloned();
+    Session { version: env!("CARGO_PKG_VERSION").to_owned(), keys: key.is_some(), key }
+}
+
+/// Hands the key of this request to the browser as a cookie. The key is in the header, so the guard has judged it.
+pub(crate) async fn begin(
+    caller: Caller,
+    Extension(sealer): Extension<Arc<Sealer>>,
+    Extension(links): Extension<Links>,
+    headers: HeaderMap,
+    Body(BeginSession {}): Body<BeginSession>,
+) -> Result<Response> {
+    let answer = Json(of(&caller));
+    if caller.key().is_none() {
+        return Ok(answer.into_response());
+    }
+    let shown = bearer::shown(&headers)?.ok_or_else(|| unauthenticated("must hold a key: Bearer ff_…"))?;
+    let until = sealer.now().await? + u64::try_from(LASTS.as_millis()).unwrap_or(u64::MAX);
+    let bytes = [&until.0.to_be_bytes()[..], shown.expose().as_bytes()].concat();
+    let sealed = sealer.seal(PURPOSE, bytes).await?;
+    let cookie = cookie(&sealed, LASTS, &links);
+    Ok(([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, "no-store".to_owned())], answer).into_response())
+}
+
+/// Takes the cookie back.
+pub(crate) async fn end(Extension(links): Extension<Links>, Body(EndSession {}): Body<EndSession>) -> Response {
+    ([(header::SET_COOKIE, cookie("", Duration::ZERO, &links))], Json(EndSession {})).into_response()
+}
+
+fn cookie(value: &str, lasts: Duration, links: &Links) -> String {
+    let secure = if links.is_private() { "; Secure" } else { "" };
+    format!("{COOKIE}={value}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", lasts.as_secs())
+}
+
+/// The key in the cookie of a request, if it has one. The outer error is that of a request that may not use its cookie.
+pub(crate) async fn shown(
+    sealer: &Sealer,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<std::result::Result<Option<SecretKey>, Refusal>> {
+    let Some(sealed) = find(headers) else { return Ok(Ok(None)) };
+    if !matches!(*method, Method::GET | Method::HEAD) && !headers.contains_key(OWN_PAGE) {
+        let why = "must be sent with a change that is made in a session";
+        return Err(Refusal::new(Code::Unauthorized).at(OWN_PAGE).because(why).into());
+    }
+    Ok(match sealer.open(PURPOSE, sealed).await? {
+        SealedContent::Bytes { bytes, now } => match read(&bytes) {
+            Some((until, key)) if now.0 < until => Ok(Some(key)),
+            Some(_) => Err(unauthenticated("the session is over: log in again")),
+            None => Err(unknown_key()),
+        },
+        SealedContent::Retired => Err(unauthenticated("the session is over: log in again")),
+        SealedContent::Invalid => Err(unknown_key()),
+    })
+}
+
+fn find(headers: &HeaderMap) -> Option<&str> {
+    let lists = headers.get_all(header::COOKIE).iter().filter_map(|list| list.to_str().ok());
+    let mut pairs = lists.flat_map(|list| list.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, value)| *name == COOKIE && !value.is_empty()).map(|(_, value)| value)
+}
+
+fn read(bytes: &[u8]) -> Option<(i64, SecretKey)> {
+    let (until, key) = bytes.split_first_chunk::<8>()?;
+    Some((i64::from_be_bytes(*until), SecretKey::parse(std::str::from_utf8(key).ok()?).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cookie_is_found_among_others() {
+        let headers = |list: &str| HeaderMap::from_iter([(header::COOKIE, list.parse().unwrap())]);
+        assert_eq!(find(&headers("theme=dark; ff_session=abc; x=1")), Some("abc"));
+        for list in ["theme=dark", "ff_session=", "not_ff_session=abc", "ff_session"] {
+            assert_eq!(find(&headers(list)), None, "{list}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_for_this_server_only_and_private_where_the_server_is() {
+        let plain = cookie("abc", LASTS, &Links::new(None, false));
+        assert_eq!(plain, "ff_session=abc; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict");
+        assert!(cookie("abc", LASTS, &Links::new(None, true)).ends_with("; Secure"));
+        let behind_tls = Links::new(Some("https://ff.example".parse().unwrap()), false);
+        assert!(cookie("abc", LASTS, &behind_tls).ends_with("; Secure"));
+    }
+}

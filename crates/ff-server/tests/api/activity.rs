@@ -1,0 +1,45 @@
+//! What a server tells of the last hour.
+
+use std::sync::Arc;
+
+use ff_backend_memory::MemoryBackend;
+use ff_server::Metrics;
+use serde_json::json;
+
+use crate::keyed::KeyedStore;
+use crate::world::World;
+
+async fn counting() -> World {
+    let metrics = Metrics::new();
+    World::counted(metrics.over(Arc::new(MemoryBackend::default())), metrics).await
+}
+
+#[tokio::test]
+async fn what_workers_ended_is_told_by_lane_and_kind() {
+    let world = counting().await;
+    world.running("good").await.complete(&world, json!(1)).await;
+    let bad = world.running("bad").await;
+    let failed = json!({"message": "no", "permanent": true});
+    assert_eq!(world.post(&bad.path("fail"), &bad.call(failed)).await.status, 200);
+    let told = world.get("/v1/activity?namespace=default").await.body;
+    let lane = &told["lanes"][0];
+    assert_eq!(
+        (&lane["lane_id"], &lane["completed"], &lane["failed"]),
+        (&json!("default"), &json!(1), &json!(1)),
+        "{told}"
+    );
+    assert_eq!(lane["minutes"].as_array().unwrap().len(), 1, "{told}");
+    assert!(lane["start_p95_ms"].is_u64() && lane["run_p50_ms"].is_u64(), "{told}");
+    let kinds: Vec<_> = told["kinds"].as_array().unwrap().iter().map(|kind| &kind["kind"]).collect();
+    assert_eq!(kinds, ["bad", "good"], "failing kinds come first");
+    let other = world.get("/v1/activity?namespace=other").await.body;
+    assert_eq!(other, json!({"lanes": [], "kinds": [], "left_out": false}));
+}
+
+#[tokio::test]
+async fn a_tenant_is_told_of_its_own() {
+    let (keyed, _) = KeyedStore::new().await;
+    let world = keyed.asked_with(&keyed.tenant("acme").await).await;
+    assert_eq!(world.get("/v1/activity").await.status, 200);
+    assert_eq!(world.get("/v1/activity?namespace=other").await.status, 403);
+}
