@@ -80,7 +80,8 @@ fn one_of_a_singleton_key_runs_and_the_others_are_skipped_replaced_or_queued() {
     let id = replaced["execution_id"].as_str().unwrap();
     assert!(world.ok(&["get", id]).contains("of the singleton key acme has to end first"));
     assert!(world.ok(&["explain", id]).starts_with("It is queued: "));
-    submit("wait").refused(2, "must be one of skip, replace, queue");
+    let unknown = world.run(&["submit", "report", "--singleton", "acme", "--on-conflict", "wait"]);
+    unknown.refused(2, "must be one of skip, replace, queue");
     world.run(&["submit", "report", "--on-conflict", "queue"]).refused(2, "--singleton");
     world.run(&["submit", "report", "--singleton", "a", "--idempotency-key", "b"]).refused(2, "cannot be used with");
 }
@@ -98,5 +99,5 @@ fn a_debounced_submission_replaces_the_one_before_it() {
     assert_eq!(world.json(&["get", id])["submission_key"], json!("debounce:doc"));
     world.run(&["submit", "index", "--debounce", "doc"]).refused(2, "--debounce-delay");
     let long = world.run(&["submit", "index", "--debounce", "doc", "--debounce-delay", "25h"]);
-    long.refused(1, "debounce.delay_ms: must be 1 to 86400000");
+    long.refused(2, "debounce.delay_ms: must be 1 to 86400000");
 }

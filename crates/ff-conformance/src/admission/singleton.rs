@@ -133,7 +133,7 @@ pub(crate) async fn queued_work_is_held_delayed_and_prioritised_like_any_other(w
     world.clock.advance(ms(1_000)).await;
     assert_eq!(words(&world, &delayed).await, QUEUED, "its delay is over, its turn has not come");
     let unblock = UnblockArgs { partition: held.partition(), executions: vec![held, delayed], from: Blocker::Quota };
-    assert_eq!(world.engine_store.unblock(unblock).await.unwrap().unblocked, 0, "no quota keeps it back");
+    assert_eq!(world.engine_store.unblock(unblock).await.unwrap().count(), 0, "no quota keeps it back");
     world.cancel(&first).await.unwrap();
     assert_eq!(world.worker("w").claim().await.id(), held);
 }

@@ -24,6 +24,7 @@ impl Generator {
                     key: None,
                     start: ff_core::contracts::Start::Now,
                     policy: Policies::None,
+                    rule: None,
                 });
             }
             8..10 => {
