@@ -69,7 +69,7 @@ const LEAST: &[(&str, usize)] = &[
 #[test]
 fn a_batch_decides_as_its_operations_would_one_by_one() {
     let setup = Setup { make: Some(session_on_file), mix: Mix::GROUPS, to_the_end: false };
-    let (transitions, first) = (number("FF_STORE_STEPS", 15_000), number("FF_RANDOM_SEED", 1) as u64);
+    let (transitions, first) = (number("FF_STORE_STEPS", 19_500), number("FF_RANDOM_SEED", 1) as u64);
     let seeds = first..first + transitions.div_ceil(RUN) as u64;
     let coverage = pollster::block_on(runs(setup, seeds, RUN));
     println!("{coverage}");

@@ -42,7 +42,7 @@ async fn valkey_does_what_the_model_does() {
 
 #[tokio::test]
 async fn valkey_suspends_and_signals_as_the_model_does() {
-    compare(valkey, Mix::SUSPENSIONS, 16, 300, &[SUSPENSIONS]).await;
+    compare(valkey, Mix::SUSPENSIONS, 16, 400, &[SUSPENSIONS]).await;
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn redis_does_what_the_model_does() {
 #[tokio::test]
 async fn memory_does_what_the_model_does() {
     compare(memory, Mix::ALL, runs(9_000), RUN, EVERYTHING).await;
-    compare(memory, Mix::SUSPENSIONS, 16, 300, &[SUSPENSIONS]).await;
+    compare(memory, Mix::SUSPENSIONS, 16, 400, &[SUSPENSIONS]).await;
     compare(memory, Mix::FLOWS, 10, 200, &[FLOWS]).await;
 }
 

@@ -158,7 +158,7 @@ mod tests {
         let first = put("mail", Some(2)).apply(nothing(), TimestampMs(1)).unwrap();
         assert_eq!((first.revision, first.policies.len()), (1, 1));
         assert_eq!(put("mail", Some(2)).apply(first.clone(), TimestampMs(2)).unwrap(), first);
-        let changed = put("mail", Some(3)).apply(first.clone(), TimestampMs(2)).unwrap();
+        let changed = put("mail", Some(3)).apply(first, TimestampMs(2)).unwrap();
         let policy = &changed.policies[&QuotaName::parse("mail").unwrap()];
         assert_eq!((policy.revision, policy.created_at, policy.changed_at), (2, TimestampMs(1), TimestampMs(2)));
         let gone = PutQuotaArgs { definition: None, ..put("mail", None) };

@@ -41,8 +41,10 @@ pub struct Singleton {
 
 words! {
     /// What becomes of a submission while an execution of its singleton key lives.
+    #[derive(Default)]
     OnConflict {
         /// It is answered with the execution that lives; nothing is written.
+        #[default]
         Skip "skip",
         /// It takes the place of the last execution of the key if that has not started, which is cancelled. Otherwise it waits.
         Replace "replace",
@@ -58,12 +60,6 @@ words! {
         Replaced "replaced",
         /// It waits until those submitted before it have ended.
         Queued "queued",
-    }
-}
-
-impl Default for OnConflict {
-    fn default() -> Self {
-        Self::Skip
     }
 }
 

@@ -82,7 +82,8 @@ impl Reference {
 
     /// As the store itself answers it.
     pub(super) fn of_engine(&mut self, operation: &Operation, nonce: Nonce) -> Result<Output, Refusal> {
-        operation.check(&self.partitions)?;
+        let checked = operation.check(&self.partitions);
+        checked.inspect_err(|refusal| self.coverage.happened(refusal.code.as_str()))?;
         let (reply, claimed) = self.execute(operation, nonce)?;
         let claims = |ClaimDecision { next, limited, admissions, .. }| Claims { claimed, next, limited, admissions };
         Ok(match reply {

@@ -87,13 +87,12 @@ impl Perform for MeasuredStore {
             self.gathered.asked(name, began.elapsed(), &reply);
             let reply = reply?;
             match (subject, &reply) {
-                (Subject::Claim(lane), Reply::Claimed(claims)) => self.gathered.claimed(&lane, &claims.claimed),
-                (Subject::Claim(lane), Reply::GrantClaimed(GrantedClaims { claims, .. })) => {
-                    self.gathered.claimed(&lane, &claims.claimed);
-                }
-                (Subject::Claim(lane), Reply::AdmittedClaimed(AdmittedClaims { claims, .. })) => {
-                    self.gathered.claimed(&lane, &claims.claimed);
-                }
+                (
+                    Subject::Claim(lane),
+                    Reply::Claimed(claims)
+                    | Reply::GrantClaimed(GrantedClaims { claims, .. })
+                    | Reply::AdmittedClaimed(AdmittedClaims { claims, .. }),
+                ) => self.gathered.claimed(&lane, &claims.claimed),
                 (_, Reply::AdmissionsJudged(answer)) => self.gathered.admission.judged(answer),
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
