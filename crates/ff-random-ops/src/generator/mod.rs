@@ -105,7 +105,7 @@ impl Generator {
         }
         match self.chance.below(100) {
             0..10 => Transition::Submit(self.submission()),
-            10..12 => Transition::SubmitMany((0..1 + self.chance.below(6)).map(|_| self.submission()).collect()),
+            10..12 => self.submit_many(),
             12..29 => self.claim(reference),
             29..33 => {
                 let (job, fence) = self.held(reference);
@@ -200,6 +200,16 @@ impl Generator {
     pub(crate) fn next_job(&mut self) -> u32 {
         self.jobs += 1;
         self.jobs - 1
+    }
+
+    /// Several submissions, with requirements of one class at most: those of different partitions come at once, and of two new classes it
+    /// would be by chance which partition learns of both.
+    fn submit_many(&mut self) -> Transition {
+        let mut many: Vec<_> = (0..1 + self.chance.below(6)).map(|_| self.submission()).collect();
+        for one in many.iter_mut().filter(|one| one.policy == Policies::RoutedFar) {
+            one.policy = Policies::Routed;
+        }
+        Transition::SubmitMany(many)
     }
 
     fn submission(&mut self) -> Submission {

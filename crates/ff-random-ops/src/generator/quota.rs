@@ -38,7 +38,10 @@ impl Generator {
                 QuotaOrder::Admit { policy, jobs: self.jobs_of_quotas(reference, |one| !one.is_finished()), claim }
             }
             30..34 => {
-                let jobs = self.jobs_of_quotas(reference, waits);
+                // A claim lists each execution once.
+                let mut jobs = self.jobs_of_quotas(reference, waits);
+                jobs.sort_unstable();
+                jobs.dedup();
                 QuotaOrder::ClaimAdmitted { jobs, is_late: self.quotas.one_in(8) }
             }
             _ => QuotaOrder::Settle {

@@ -137,7 +137,7 @@ function quotas.admitted(set, lane, admitted)
     local here_still = e and record.lane(e.namespace, e.lane_id) == lane and e.epoch == admitted[nth + 1]
     if here_still and needed(set, e) == admitted[nth + 2] then
       waiting[#waiting + 1], waiting[#waiting + 2] = id, e.score
-      slots[id], class_of[id] = admitted[nth + 2], e.class
+      slots[id], class_of[id] = admitted[nth + 2] ~= '' and admitted[nth + 2] or nil, e.class
     end
   end
   return waiting, slots, class_of
