@@ -7,7 +7,7 @@ use ff_core::contracts::{
     Attempts, BlockArgs, BlockedCount, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed,
     DeadlineExtended, DelayArgs, Delayed, ExecutionEnd, ExecutionInfo, ExtendDeadlineArgs, FailArgs, Failed, HoldArgs,
     HoldPlaced, HoldReleased, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReleaseHoldArgs, ReplayArgs,
-    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged, UnblockArgs, UnblockedCount,
+    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged, UnblockArgs, UnblockedExecutions,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::payload::Payload;
@@ -93,7 +93,7 @@ functions! {
     HoldArgs => HoldPlaced: |store, args| ff_hold_execution(&*store.calls, args);
     ReleaseHoldArgs => HoldReleased: |store, args| ff_release_hold(&*store.calls, args);
     BlockArgs => BlockedCount: |store, args| ff_block_executions(&*store.calls, args);
-    UnblockArgs => UnblockedCount: |store, args| ff_unblock_executions(&*store.calls, args);
+    UnblockArgs => UnblockedExecutions: |store, args| ff_unblock_executions(&*store.calls, args);
     ExtendDeadlineArgs => DeadlineExtended: |store, args| async {
         let ExtendDeadlineArgs { execution_id, deadline_at } = args;
         let call = ExtendDeadline { core: core_key(&execution_id), deadline_at: moment(deadline_at) }.call();

@@ -138,19 +138,19 @@ pub struct UnblockArgs {
 
 /// The executions that are ready again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnblockedCount {
+pub struct UnblockedExecutions {
     /// For how long each of them has been as it was.
     pub waits_ms: Vec<u64>,
 }
 
-impl UnblockedCount {
+impl UnblockedExecutions {
     pub fn count(&self) -> usize {
         self.waits_ms.len()
     }
 }
 
 impl Command for UnblockArgs {
-    type Reply = UnblockedCount;
+    type Reply = UnblockedExecutions;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_partition(self.partition, partitions)?;
@@ -165,7 +165,7 @@ impl Command for UnblockArgs {
         self.partition
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UnblockedCount>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UnblockedExecutions>, Stop> {
         require_all(self.executions.iter().map(|id| view.execution(id)))?;
         let (mut seen, mut changes, mut waits_ms) = (BTreeSet::new(), Vec::new(), Vec::new());
         for id in &self.executions {
@@ -177,7 +177,7 @@ impl Command for UnblockArgs {
                 changes.push(unblock(blocked, at.now));
             }
         }
-        Ok(Decision::of(UnblockedCount { waits_ms }, changes))
+        Ok(Decision::of(UnblockedExecutions { waits_ms }, changes))
     }
 }
 
@@ -276,8 +276,8 @@ mod tests {
         assert_eq!(fixture.ask(twice.clone(), at(1)), Ok(BlockedCount { blocked: 1 }));
         assert_eq!(fixture.ask(twice, at(1)), Ok(BlockedCount { blocked: 0 }));
         let mut unblock = |from| fixture.ask(UnblockArgs { partition, executions: vec![id, id], from }, at(2));
-        assert_eq!(unblock(Blocker::Route), Ok(UnblockedCount::default()));
-        assert_eq!(unblock(Blocker::Quota), Ok(UnblockedCount { waits_ms: vec![at(2).since(at(1))] }));
+        assert_eq!(unblock(Blocker::Route), Ok(UnblockedExecutions::default()));
+        assert_eq!(unblock(Blocker::Quota), Ok(UnblockedExecutions { waits_ms: vec![at(2).since(at(1))] }));
         assert_eq!(unblock(Blocker::Operator).unwrap_err().code, Code::InvalidBlockingReason);
         assert_eq!(fixture.execution().phase, Phase::Waiting);
     }

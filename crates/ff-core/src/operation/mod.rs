@@ -116,7 +116,7 @@ macro_rules! operations {
                 /// Takes executions that may not run now out of the queues. Those that do not wait under the given epoch are left alone.
                 block: Block(BlockArgs) -> BlockedCount(BlockedCount);
                 /// Makes executions ready again that are blocked on something. Others are left alone.
-                unblock: Unblock(UnblockArgs) -> UnblockedCount(UnblockedCount);
+                unblock: Unblock(UnblockArgs) -> UnblockedExecutions(UnblockedExecutions);
                 sweep_worker: SweepWorker(SweepWorkerArgs) -> WorkerSwept(SweptWorker);
                 /// Keeps a partition's feed of events going for [`crate::limits::FOLLOWED_MS`].
                 follow: Follow(FollowArgs) -> Followed(Feed);

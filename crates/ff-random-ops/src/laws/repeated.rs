@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{
     BlockedCount, Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, HoldPlaced, HoldReleased,
-    Resumed, Revoked, Rotated, StagedFlow, StepRecorded, Submitted, SubmittedFlow, UnblockedCount,
+    Resumed, Revoked, Rotated, StagedFlow, StepRecorded, Submitted, SubmittedFlow, UnblockedExecutions,
 };
 use ff_core::execution::Execution;
 use ff_core::model::Model;
@@ -28,7 +28,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::HoldPlaced(first) => Reply::HoldPlaced(HoldPlaced { already: true, ..*first }),
         Reply::HoldReleased(first) => Reply::HoldReleased(HoldReleased { already: true, ..*first }),
         Reply::BlockedCount(_) => Reply::BlockedCount(BlockedCount { blocked: 0 }),
-        Reply::UnblockedCount(_) => Reply::UnblockedCount(UnblockedCount::default()),
+        Reply::UnblockedExecutions(_) => Reply::UnblockedExecutions(UnblockedExecutions::default()),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use ff_core::contracts::{
     BlockArgs, BlockTarget, BlockedCount, HoldArgs, HoldPlaced, HoldReleased, ReleaseHoldArgs, UnblockArgs,
-    UnblockedCount,
+    UnblockedExecutions,
 };
 use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::keys::IndexKeys;
@@ -65,7 +65,7 @@ pub(crate) fn written(detail: &BlockDetail) -> Result<String, ScriptError> {
 }
 
 /// Makes executions ready again that are blocked on something.
-pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Result<UnblockedCount, ScriptError> {
+pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Result<UnblockedExecutions, ScriptError> {
     let unblock = UnblockExecutions {
         all_executions: all_executions(args.partition),
         from: word(args.from).to_owned(),
@@ -75,7 +75,7 @@ pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Re
     let waits: String = fields.read()?;
     let waits = waits.split(',').filter(|wait| !wait.is_empty()).map(str::parse);
     let waits_ms = waits.collect::<Result<_, _>>().map_err(|error| ScriptError::parse(format!("waits_ms: {error}")))?;
-    Ok(UnblockedCount { waits_ms })
+    Ok(UnblockedExecutions { waits_ms })
 }
 
 /// What an execution is blocked on, as its record says it.

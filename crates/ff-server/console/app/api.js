@@ -21,10 +21,10 @@ export class Away extends Error {
 /** Who asks: `{ keys, key: { key_id, name, roles, namespace }, version }`. Null until it is known; false when a key is asked for. */
 export const session = signal(null);
 
-/** Increased when a call did not reach the server, so that somebody looks whether it is there. */
+/** Increased when a call did not reach the server: live.js then asks whether the server is there. */
 export const misses = signal(0);
 
-/** How far the server's clock is ahead, in milliseconds; nothing that could be the road. */
+/** How far the server's clock is ahead, in milliseconds. A difference of up to five seconds counts as none: it may be the time an answer takes. */
 export let clockAhead = 0;
 
 /** Whether the key that was shown has one of these roles. An administrator may do everything, and so may everyone where there are no keys. */

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ff_core::contracts::{AdmissionVerdict, AdmissionVerdicts, UnblockedCount};
+use ff_core::contracts::{AdmissionVerdict, AdmissionVerdicts, UnblockedExecutions};
 use ff_core::execution::Blocker;
 use ff_core::state::BlockingReason;
 use prometheus_client::metrics::counter::Counter;
@@ -60,7 +60,7 @@ impl Admission {
     }
 
     /// Executions may go on before a moment that was known.
-    pub(super) fn unblocked(&self, why: BlockingReason, answer: &UnblockedCount) {
+    pub(super) fn unblocked(&self, why: BlockingReason, answer: &UnblockedExecutions) {
         answer.waits_ms.iter().for_each(|ms| self.waited(why, *ms));
     }
 

@@ -104,7 +104,7 @@ impl Perform for MeasuredStore {
                 (Subject::Block(reason), Reply::HoldPlaced(placed)) => {
                     self.gathered.admission.blocked(reason, usize::from(!placed.already));
                 }
-                (Subject::Block(reason), Reply::UnblockedCount(count)) => {
+                (Subject::Block(reason), Reply::UnblockedExecutions(count)) => {
                     self.gathered.admission.unblocked(reason, count);
                 }
                 (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),

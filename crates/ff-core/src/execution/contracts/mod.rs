@@ -5,7 +5,7 @@ mod filter;
 mod listing;
 mod reading;
 
-pub use super::block::{BlockArgs, BlockTarget, BlockedCount, UnblockArgs, UnblockedCount};
+pub use super::block::{BlockArgs, BlockTarget, BlockedCount, UnblockArgs, UnblockedExecutions};
 pub use super::cancel::{CancelArgs, Cancelled};
 pub use super::complete::{CompleteArgs, Completed};
 pub use super::deadline::*;
