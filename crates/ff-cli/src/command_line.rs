@@ -60,6 +60,8 @@ commands! { run(settings, typed):
     Adjust(settings),
     Lanes(settings),
     Quotas(settings),
+    Apply(settings),
+    Export(settings),
     Workers(settings),
     Events(settings),
     Watch(settings),

@@ -1,17 +1,17 @@
-//! The id of an execution as people type it: whole, its uuid alone, or the first digits of that.
+//! The id of an execution or flow as people type it: whole, its uuid alone, or the first digits of that.
 
 use std::str::FromStr;
 
-use ff_core::contracts::{Cursor, Filter, ListArgs};
+use ff_core::contracts::{Filter, FlowCursor, ListArgs, ListFlowsArgs};
 use ff_core::limits;
-use ff_core::types::{ExecutionId, TimestampMs};
-use ff_sdk::Client;
+use ff_core::types::{ExecutionId, FlowId, TimestampMs};
+use ff_sdk::{Client, FlowFabric};
 use uuid::Uuid;
 
 use crate::exit::Usage;
 use crate::settings::Settings;
 
-/// An id from the command line.
+/// The id of an execution from the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdArg {
     Whole(ExecutionId),
@@ -19,7 +19,14 @@ pub(crate) enum IdArg {
     Prefix(UuidPrefix),
 }
 
-/// The first digits of a uuid. They are the time it was drawn at, so the executions of that time are looked at.
+/// The id of a flow from the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlowIdArg {
+    Whole(FlowId),
+    Prefix(UuidPrefix),
+}
+
+/// The first digits of a uuid. They are the time it was drawn at, so what was made at that time is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UuidPrefix {
     digits: u32,
@@ -33,10 +40,10 @@ const LEAST_DIGITS: u32 = 8;
 /// By how much the clock of a submitter may differ from the store's.
 const CLOCKS_DIFFER_MS: u64 = 60_000;
 
-/// How many executions are looked at for one prefix.
+/// How many executions or flows are looked at for one prefix.
 const LOOKED_AT: usize = 100_000;
 
-/// Executions that are named when a prefix means several.
+/// How many are named when a prefix means several.
 const NAMED: usize = 5;
 
 impl FromStr for IdArg {
@@ -60,7 +67,29 @@ impl IdArg {
         match self {
             Self::Whole(id) => Ok(id),
             Self::Uuid(uuid) => Ok(client.find(uuid).await?),
-            Self::Prefix(prefix) => prefix.find(settings, client).await,
+            Self::Prefix(prefix) => prefix.find_execution(settings, client).await,
+        }
+    }
+}
+
+impl FromStr for FlowIdArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(uuid) = Uuid::parse_str(text) {
+            return Ok(Self::Whole(FlowId::from_uuid(uuid)));
+        }
+        let wrong = || format!("must be a uuid, or at least its first {LEAST_DIGITS} digits");
+        UuidPrefix::parse(text).map(Self::Prefix).ok_or_else(wrong)
+    }
+}
+
+impl FlowIdArg {
+    /// The whole id. The first digits of one are looked up.
+    pub(crate) async fn find(self, settings: &Settings, flowfabric: &FlowFabric) -> anyhow::Result<FlowId> {
+        match self {
+            Self::Whole(id) => Ok(id),
+            Self::Prefix(prefix) => prefix.find_flow(settings, flowfabric).await,
         }
     }
 }
@@ -78,43 +107,71 @@ impl UuidPrefix {
         self.first | (u128::MAX >> (4 * self.digits))
     }
 
-    fn means(self, id: &ExecutionId) -> bool {
-        (self.first..=self.last()).contains(&id.uuid().as_u128())
+    fn means(self, uuid: Uuid) -> bool {
+        (self.first..=self.last()).contains(&uuid.as_u128())
     }
 
-    /// When the executions it may mean were created: from the first moment, and before the second.
+    /// When what it may mean was created: from the first moment, and before the second.
     fn created(self) -> (TimestampMs, TimestampMs) {
         let moment = |uuid: u128| TimestampMs(i64::try_from(uuid >> 80).unwrap_or(i64::MAX));
         (moment(self.first) - CLOCKS_DIFFER_MS, moment(self.last()) + CLOCKS_DIFFER_MS)
     }
 
-    async fn find(self, settings: &Settings, client: &Client) -> anyhow::Result<ExecutionId> {
+    async fn find_execution(self, settings: &Settings, client: &Client) -> anyhow::Result<ExecutionId> {
         let (from, until) = self.created();
         let everything = Filter::everything(settings.namespace());
         let filter = Filter { created_from: Some(from), created_until: Some(until), ..everything };
-        let (mut found, mut looked, mut after): (Vec<ExecutionId>, usize, Option<Cursor>) = (Vec::new(), 0, None);
-        loop {
+        let read = async |after| {
             let page = client.list(ListArgs { filter: filter.clone(), after, limit: limits::PAGE }).await?;
-            looked += page.executions.len();
-            found.extend(page.executions.iter().map(|info| info.execution_id).filter(|id| self.means(id)));
-            after = page.next;
+            let found = page.executions.iter().map(|info| (info.execution_id.uuid(), info.execution_id));
+            Ok((found.collect(), page.next))
+        };
+        self.only("execution", settings, None, read).await
+    }
+
+    /// Flows are listed newest first, so those of its time are one stretch of the listing.
+    async fn find_flow(self, settings: &Settings, flowfabric: &FlowFabric) -> anyhow::Result<FlowId> {
+        let (from, until) = self.created();
+        let args = ListFlowsArgs { limit: limits::PAGE, ..ListFlowsArgs::new(settings.namespace()) };
+        let read = async |after: Option<FlowCursor>| {
+            let page = flowfabric.backend().list_flows(ListFlowsArgs { after, ..args.clone() }).await?;
+            let next = page.next.filter(|next| next.created_at >= from);
+            Ok((page.flows.iter().map(|info| (*info.flow_id.as_uuid(), info.flow_id)).collect(), next))
+        };
+        let newest = FlowCursor { created_at: until, flow_id: FlowId::from_uuid(Uuid::max()) };
+        self.only("flow", settings, Some(newest), read).await
+    }
+
+    /// The one thing it means, out of a listing that is read page by page.
+    async fn only<Id: Copy, Next>(
+        self,
+        noun: &str,
+        settings: &Settings,
+        first: Option<Next>,
+        read: impl AsyncFn(Option<Next>) -> anyhow::Result<(Vec<(Uuid, Id)>, Option<Next>)>,
+    ) -> anyhow::Result<Id> {
+        let (mut found, mut looked, mut after) = (Vec::new(), 0, first);
+        loop {
+            let (page, next) = read(after).await?;
+            looked += page.len();
+            found.extend(page.into_iter().filter(|(uuid, _)| self.means(*uuid)));
+            after = next;
             if after.is_none() || looked >= LOOKED_AT || found.len() > NAMED {
                 break;
             }
         }
-        let text = self.to_string();
         match &found[..] {
-            [id] if after.is_none() => Ok(*id),
+            [(_, id)] if after.is_none() => Ok(*id),
             [] if after.is_none() => Err(Usage(format!(
-                "id: no execution of the namespace {} begins with {text}; one submitted with a uuid of its own is found by the whole uuid",
+                "id: no {noun} of the namespace {} begins with {self}; one submitted with a uuid of its own is found by the whole uuid",
                 settings.namespace()
             ))
             .into()),
-            [] | [_] => Err(Usage(format!("id: more than {LOOKED_AT} executions are as old as {text}; give the whole uuid")).into()),
+            [] | [_] => Err(Usage(format!("id: more than {LOOKED_AT} {noun}s are as old as {self}; give the whole uuid")).into()),
             several => {
-                let named: Vec<_> = several.iter().take(NAMED).map(|id| id.uuid().to_string()).collect();
+                let named: Vec<_> = several.iter().take(NAMED).map(|(uuid, _)| uuid.to_string()).collect();
                 let more = if several.len() > NAMED { " and more" } else { "" };
-                Err(Usage(format!("id: {text} is not unique; give more digits of {}{more}", named.join(", "))).into())
+                Err(Usage(format!("id: {self} is not unique; give more digits of {}{more}", named.join(", "))).into())
             }
         }
     }
@@ -144,19 +201,22 @@ mod tests {
         assert!(matches!(format!("{{fp:7}}:{UUID}").parse(), Ok(IdArg::Whole(id)) if id.partition() == 7));
         assert!(matches!(UUID.parse(), Ok(IdArg::Uuid(_))));
         assert!("17".parse::<IdArg>().unwrap_err().contains("first 8 digits"));
+        assert!(matches!(UUID.parse(), Ok(FlowIdArg::Whole(_))));
+        assert!(matches!("018f3c5e".parse(), Ok(FlowIdArg::Prefix(_))));
+        assert!("17".parse::<FlowIdArg>().unwrap_err().contains("first 8 digits"));
     }
 
     #[test]
     fn the_first_digits_of_a_uuid_mean_those_that_begin_with_them() {
-        let id = ExecutionId::new(7, UUID.parse().unwrap());
+        let id = UUID.parse().unwrap();
         for text in ["018f3c5e", "018f3c5e-7a10", "018F3C5E7A", "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3"] {
             let Ok(IdArg::Prefix(prefix)) = text.parse() else { panic!("{text}") };
-            assert!(prefix.means(&id), "{text}");
+            assert!(prefix.means(id), "{text}");
             let (from, until) = prefix.created();
             assert!((from.0..until.0).contains(&0x018f_3c5e_7a10), "{text}");
         }
         let Ok(IdArg::Prefix(other)) = "018f3c5e-7a11".parse() else { panic!() };
-        assert!(!other.means(&id));
+        assert!(!other.means(id));
         assert_eq!(other.to_string(), "018f3c5e-7a11");
         for text in ["018f3c5", "-018f3c5e", "018f3c5g", ""] {
             assert!(text.parse::<IdArg>().is_err(), "{text}");

@@ -37,6 +37,7 @@ mod signal;
 pub mod store_url;
 mod stream;
 mod worker;
+pub mod yaml;
 
 pub use callback::{Callback, CallbackError, CallbackRejection, CallbackSecret};
 pub use client::{Client, End};

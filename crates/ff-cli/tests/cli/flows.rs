@@ -41,6 +41,23 @@ fn a_graph_of_programs_finishes_itself_and_hands_on_what_they_made() {
 }
 
 #[test]
+fn a_flow_is_named_by_the_first_digits_of_its_id() {
+    let world = World::start();
+    write(&world, "etl.yaml", ETL);
+    let id = world.ok(&["flow", "submit", "etl.yaml"]);
+    let other = world.ok(&["flow", "submit", "etl.yaml"]);
+    let shared = id.chars().zip(other.chars()).take_while(|(one, two)| one == two).count();
+    let digits = &id[..=shared];
+    assert_eq!(world.json(&["flow", "get", digits])["flow_id"], json!(id));
+    assert!(world.ok(&["flow", "graph", digits, "--dot"]).starts_with("digraph"));
+    world.run(&["flow", "get", &id[..8]]).refused(2, "is not unique; give more digits of");
+    world.run(&["flow", "watch", "00000000"]).refused(2, "no flow of the namespace default begins with 00000000");
+    world.run(&["flow", "cancel", "0000000"]).refused(2, "first 8 digits");
+    world.run(&["flow", "replay", digits, "orders"]).refused(1, "execution_not_terminal");
+    assert!(world.ok(&["flow", "cancel", digits]).starts_with(&id));
+}
+
+#[test]
 fn how_a_flow_stands_is_drawn_as_a_tree() {
     let world = World::start();
     write(&world, "etl.yaml", ETL);

@@ -93,7 +93,7 @@ fn a_slip_of_the_finger_is_answered_with_what_was_meant() {
             "'--after <CURSOR>': must be a cursor that an earlier page of this listing ended with",
         ),
         (&["get", "x"], "'<ID>': must begin with a partition tag, as in {fp:7}:<uuid>, or be the uuid alone"),
-        (&["flow", "get", "x"], "'<ID>': must be a lower-case, hyphenated uuid"),
+        (&["flow", "get", "x"], "'<ID>': must be a uuid, or at least its first 8 digits"),
     ] {
         ff(args).refused(2, why);
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod admission;
+mod applying;
 mod bench;
 mod completions;
 mod config;

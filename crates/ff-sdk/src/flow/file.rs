@@ -5,7 +5,8 @@ use std::fmt;
 use ff_api::{NewFlow, SubmitFlow, object};
 use ff_core::engine_error::{Code, Refusal};
 
-use super::{Flow, yaml};
+use super::Flow;
+use crate::yaml;
 
 /// What is wrong with the text of a flow: its syntax, with the place; or what it says, with the node or the edge.
 #[derive(Clone, Debug, PartialEq)]

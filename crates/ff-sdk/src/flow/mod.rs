@@ -34,7 +34,6 @@ mod graph;
 mod growth;
 mod handle;
 mod join;
-mod yaml;
 
 pub use events::FlowEvents;
 pub use file::FlowFileError;

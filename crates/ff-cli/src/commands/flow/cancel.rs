@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use clap::Args;
 use ff_core::flow::CancelPolicy;
-use ff_core::types::FlowId;
 
 use super::watch;
 use crate::exit::Exit;
+use crate::id::FlowIdArg;
 use crate::settings::Settings;
 use crate::{output, span};
 
 /// Stop a flow; once this is answered, nothing starts that the policy does not spare
 #[derive(Args)]
 pub(super) struct Cancel {
-    /// The flow, by the uuid that `ff flow submit` printed
-    id: FlowId,
+    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    id: FlowIdArg,
 
     /// What becomes of its members: cancel_all, cancel_pending, let_active_finish, flow_only
     #[arg(long, value_name = "POLICY", default_value = "cancel_all")]
@@ -37,11 +37,12 @@ pub(super) struct Cancel {
 impl Cancel {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
-        let flow = flowfabric.client().flow(&self.id);
+        let id = self.id.find(settings, &flowfabric).await?;
+        let flow = flowfabric.client().flow(&id);
         let cancelled = flow.cancel(self.policy, self.reason.as_deref()).await?;
         if self.wait {
             // That it ends cancelled is what was asked for, and no failure.
-            return Ok(match watch::until_members_ended(settings, &flowfabric, self.id, self.timeout).await? {
+            return Ok(match watch::until_members_ended(settings, &flowfabric, id, self.timeout).await? {
                 Exit::Cancelled => Exit::Done,
                 exit => exit,
             });
@@ -51,7 +52,7 @@ impl Cancel {
             0 => String::new(),
             scheduled => format!(", {scheduled} more on their way"),
         };
-        let (id, stopped, policy) = (self.id, cancelled.cancelled, cancelled.policy.as_str().replace('_', " "));
+        let (stopped, policy) = (cancelled.cancelled, cancelled.policy.as_str().replace('_', " "));
         let line = format!("{id} is{already} cancelled ({policy}): {stopped} members stopped{scheduled}");
         settings.answer(&cancelled, || output::line(line))
     }

@@ -5,12 +5,13 @@ use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{FlowInfo, GroupInfo, MemberInfo};
 use ff_core::flow::{Counts, Join};
 use ff_core::state::PublicState;
-use ff_core::types::{FlowId, TimestampMs};
+use ff_core::types::TimestampMs;
 
 use super::snapshot::FlowSnapshot;
 use super::tree::{Line, lines};
 use crate::commands::get::blocked_on;
 use crate::exit::Exit;
+use crate::id::FlowIdArg;
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, screen, span};
@@ -18,8 +19,8 @@ use crate::{output, screen, span};
 /// Show how a flow stands, as a tree of its members
 #[derive(Args)]
 pub(super) struct Get {
-    /// The flow, by the uuid that `ff flow submit` printed
-    id: FlowId,
+    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    id: FlowIdArg,
 
     /// Every member, even of a wide fan-out
     #[arg(long)]
@@ -28,8 +29,9 @@ pub(super) struct Get {
 
 impl Get {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let client = settings.connect().await?.client();
-        let flow = FlowSnapshot::read(&client.flow(&self.id)).await?;
+        let flowfabric = settings.connect().await?;
+        let id = self.id.find(settings, &flowfabric).await?;
+        let flow = FlowSnapshot::read(&flowfabric.client().flow(&id)).await?;
         if settings.json {
             output::json(&flow.into_view())?;
         } else {

@@ -4,10 +4,10 @@ use clap::Args;
 use ff_core::contracts::{EdgeInfo, MemberInfo};
 use ff_core::flow::{EdgeState, Join, PassMode};
 use ff_core::state::PublicState;
-use ff_core::types::FlowId;
 
 use super::snapshot::FlowSnapshot;
 use crate::exit::Exit;
+use crate::id::FlowIdArg;
 use crate::output;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -15,8 +15,8 @@ use crate::table::Table;
 /// Print the graph of a flow: an edge per line, or a picture for Graphviz
 #[derive(Args)]
 pub(super) struct Graph {
-    /// The flow, by the uuid that `ff flow submit` printed
-    id: FlowId,
+    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    id: FlowIdArg,
 
     /// In Graphviz's language, as in `ff flow graph --dot ID | dot -Tsvg`
     #[arg(long)]
@@ -25,8 +25,9 @@ pub(super) struct Graph {
 
 impl Graph {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let client = settings.connect().await?.client();
-        let flow = FlowSnapshot::read(&client.flow(&self.id)).await?;
+        let flowfabric = settings.connect().await?;
+        let id = self.id.find(settings, &flowfabric).await?;
+        let flow = FlowSnapshot::read(&flowfabric.client().flow(&id)).await?;
         match (self.dot, settings.json) {
             (true, _) => output::line(dot(&flow))?,
             (false, true) => output::json(&flow.into_view())?,

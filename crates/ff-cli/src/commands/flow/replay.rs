@@ -2,17 +2,18 @@
 
 use clap::Args;
 use ff_core::contracts::Replayed;
-use ff_core::types::{FlowId, NodeName};
+use ff_core::types::NodeName;
 
 use crate::exit::Exit;
+use crate::id::FlowIdArg;
 use crate::output;
 use crate::settings::Settings;
 
 /// Run a member of a flow again after it ended
 #[derive(Args)]
 pub(super) struct Replay {
-    /// The flow, by the uuid that `ff flow submit` printed
-    id: FlowId,
+    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    id: FlowIdArg,
 
     /// Which member
     node: NodeName,
@@ -28,7 +29,8 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
-        let flow = settings.connect().await?.client().flow(&self.id);
+        let flowfabric = settings.connect().await?;
+        let flow = flowfabric.client().flow(&self.id.find(settings, &flowfabric).await?);
         // A flow that is not there is told apart from a member that is not.
         flow.describe().await?;
         let (node, reason) = (self.node.as_str(), self.reason.as_deref());

@@ -16,6 +16,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::get::counted;
 use crate::commands::watch::LOOK_EVERY;
 use crate::exit::{self, Exit, tell};
+use crate::id::FlowIdArg;
 use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, span};
@@ -23,8 +24,8 @@ use crate::{output, span};
 /// Follow a flow to its end: what happened so far, then what happens, with a progress bar
 #[derive(Args)]
 pub(super) struct Watch {
-    /// The flow, by the uuid that `ff flow submit` printed
-    id: FlowId,
+    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    id: FlowIdArg,
 
     /// Only the progress bar and the end
     #[arg(long)]
@@ -38,7 +39,8 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
-        let follower = Follower::of(settings, &flowfabric, self.id, !self.quiet);
+        let id = self.id.find(settings, &flowfabric).await?;
+        let follower = Follower::of(settings, &flowfabric, id, !self.quiet);
         follower.follow(self.timeout).await
     }
 }

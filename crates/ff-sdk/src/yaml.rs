@@ -1,4 +1,4 @@
-//! YAML as JSON: one way of reading a flow is enough, and its errors name fields. The order of nodes is kept.
+//! YAML as JSON: one reader of a file's fields is enough, and its errors name them. The order of entries is kept.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ const PIECES: usize = 1_000_000;
 const REPEATED: usize = 100_000;
 
 /// The same document as JSON text, or where its syntax is wrong.
-pub(super) fn to_json(text: &str) -> Result<Vec<u8>, Refusal> {
+pub fn to_json(text: &str) -> Result<Vec<u8>, Refusal> {
     let alias_limits = serde_saphyr::alias_limits! { max_total_replayed_events: REPEATED };
     let budget = serde_saphyr::budget! { max_nodes: PIECES, max_events: 4 * PIECES };
     // Only `true` and `false` are booleans: a country called `no` is a text.

@@ -1,0 +1,63 @@
+//! The file: a section for each kind of thing, and in it an entry for each name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ff_core::contracts::QuotaDefinition;
+use ff_core::engine_error::{Code, Refusal};
+use ff_core::limits;
+use ff_core::types::{LaneId, Namespace, QuotaName};
+use ff_sdk::{Client, yaml};
+use serde::{Deserialize, Serialize};
+
+use super::lane::LaneEntry;
+use super::resource::Resource;
+use crate::exit::Usage;
+use crate::input::Input;
+
+/// A section that is left out is not looked at; one that is empty names nothing.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfigurationFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lanes: Option<BTreeMap<LaneId, LaneEntry>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) quotas: Option<BTreeMap<QuotaName, QuotaDefinition>>,
+}
+
+impl ConfigurationFile {
+    /// Reads a file and checks every entry of it. YAML reads JSON too.
+    pub(super) fn read(file: &Path, namespace: &Namespace) -> anyhow::Result<Self> {
+        let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
+        let text = input.text(limits::FLOW_BYTES)?;
+        let read = yaml::to_json(&text).and_then(|json| match json.first() {
+            Some(b'{') => ff_api::object::<Self>(&json),
+            _ => Err(Refusal::new(Code::InvalidInput).because("must be a map with the sections lanes and quotas")),
+        });
+        let checked = read.and_then(|read| {
+            check(&read.lanes, namespace)?;
+            check(&read.quotas, namespace)?;
+            Ok(read)
+        });
+        checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
+    }
+
+    /// What a store has in a namespace.
+    pub(super) async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<Self> {
+        let lanes = Some(LaneEntry::stored(client, namespace).await?);
+        let quotas = Some(QuotaDefinition::stored(client, namespace).await?);
+        Ok(Self { lanes, quotas })
+    }
+}
+
+/// Refuses the first entry that no store would accept.
+fn check<R: Resource>(entries: &Option<BTreeMap<R::Name, R>>, namespace: &Namespace) -> Result<(), Refusal> {
+    for (name, entry) in entries.iter().flatten() {
+        entry.check(namespace, name).map_err(|mut refusal| {
+            let within = format!("{}.{name}", R::SECTION);
+            refusal.field = Some(refusal.field.map_or(within.clone(), |field| format!("{within}.{field}")));
+            refusal
+        })?;
+    }
+    Ok(())
+}

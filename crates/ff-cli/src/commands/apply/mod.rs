@@ -1,0 +1,75 @@
+//! Lanes, quotas and the like as a file says: what differs, and making it so.
+
+mod file;
+mod lane;
+mod plan;
+mod quota;
+mod resource;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use self::file::ConfigurationFile;
+use self::plan::{Change, Plan};
+use crate::exit::Exit;
+use crate::output;
+use crate::settings::Settings;
+
+/// Bring lanes and quotas to what a file says, and print what differs first
+#[derive(Args)]
+pub(crate) struct Apply {
+    /// The configuration in YAML or JSON; - for standard input
+    #[arg(short, long, value_name = "FILE")]
+    file: PathBuf,
+
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Also remove what the file does not name, of each kind that it has a section for
+    #[arg(long)]
+    prune: bool,
+}
+
+/// Print the lanes and quotas of the namespace as a file for apply
+#[derive(Args)]
+pub(crate) struct Export {}
+
+/// What was found and done, for programs.
+#[derive(Serialize)]
+struct Applied<'a> {
+    dry_run: bool,
+    unchanged: usize,
+    changes: &'a [Change],
+}
+
+impl Apply {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let wanted = ConfigurationFile::read(&self.file, &settings.namespace())?;
+        let client = settings.connect().await?.client();
+        let namespace = settings.namespace();
+        let mut plan = Plan::of(wanted, &client, &namespace, self.prune).await?;
+        if !settings.json {
+            plan.changes.iter().try_for_each(output::line)?;
+        }
+        if !self.dry_run {
+            plan.carry_out(&client, &namespace).await?;
+        }
+        let applied = Applied { dry_run: self.dry_run, unchanged: plan.unchanged, changes: &plan.changes };
+        settings.answer(&applied, || output::line(plan.summary(self.dry_run)))
+    }
+}
+
+impl Export {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let client = settings.connect().await?.client();
+        let stored = ConfigurationFile::stored(&client, &settings.namespace()).await?;
+        settings.answer(&stored, || {
+            let text = serde_saphyr::to_string(&stored).context("cannot write YAML")?;
+            output::bytes(text.as_bytes())
+        })
+    }
+}

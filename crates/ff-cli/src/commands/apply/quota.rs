@@ -1,0 +1,40 @@
+//! Quotas in the file, defined as `PUT /v1/quotas/{name}` defines them.
+
+use std::collections::BTreeMap;
+
+use ff_core::contracts::{PutQuotaArgs, QuotaDefinition};
+use ff_core::engine_error::Refusal;
+use ff_core::types::{Namespace, QuotaName};
+use ff_sdk::Client;
+
+use super::resource::Resource;
+
+impl Resource for QuotaDefinition {
+    type Name = QuotaName;
+
+    const SECTION: &'static str = "quotas";
+    const NOUN: &'static str = "quota";
+
+    fn check(&self, namespace: &Namespace, name: &QuotaName) -> Result<(), Refusal> {
+        let definition = Some(self.clone());
+        PutQuotaArgs { namespace: namespace.clone(), name: name.clone(), definition }.check()
+    }
+
+    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<QuotaName, Self>> {
+        let quotas = client.quotas(namespace).await?;
+        let defined = quotas.into_iter().map(|policy| {
+            let (scope, per, rate, max_concurrent) = (policy.scope, policy.per, policy.rate, policy.max_concurrent);
+            (policy.name, Self { scope, per, rate, max_concurrent })
+        });
+        Ok(defined.collect())
+    }
+
+    async fn write(client: &Client, namespace: &Namespace, name: QuotaName, to: Option<Self>) -> anyhow::Result<()> {
+        let quota = client.quota_of(namespace.as_str(), name.as_str())?;
+        match to {
+            Some(definition) => drop(quota.put(definition).await?),
+            None => drop(quota.delete().await?),
+        }
+        Ok(())
+    }
+}
