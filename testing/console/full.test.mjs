@@ -50,6 +50,27 @@ for (const scheme of ["light", "dark"]) {
   }
 }
 
+test("executions are filtered by the moments they were created between", async () => {
+  const page = await open(server, "#/executions");
+  await page.getByLabel("Created").selectOption("exact");
+  const rows = page.locator("main tbody tr");
+  await rows.first().waitFor();
+  await page.getByLabel("From").fill("2020-01-01T00:00:05");
+  await page.getByLabel("Until").fill("2020-01-02T00:00:00");
+  await page.getByLabel("Until").press("Enter");
+  await page.getByText("Nothing fits this filter").waitFor();
+  assert.match(page.url(), /from=2020-01-01/);
+  await page.getByLabel("Until").fill("2099-01-01T00:00:00");
+  await page.getByLabel("Until").press("Enter");
+  await rows.first().waitFor();
+  await page.reload();
+  assert.equal(await page.getByLabel("From").inputValue(), "2020-01-01T00:00:05", "the address holds it");
+  await page.getByLabel("Created").selectOption("1h");
+  await page.getByLabel("From").waitFor({ state: "detached" });
+  await rows.first().waitFor();
+  await page.done();
+});
+
 /** Presses an action of an execution and answers its question. */
 async function act(page, name, answer = async () => {}) {
   await page.getByRole("group", { name: "Actions" }).getByRole("button", { name, exact: true }).click();

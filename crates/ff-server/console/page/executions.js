@@ -13,6 +13,8 @@ import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
 import { say } from "../view/toast.js";
 
 const SPANS = { "15m": 15 * 60_000, "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 };
+const EXACT = "exact";
+const CREATED = [["", "any time"], ["15m", "last 15 minutes"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"], [EXACT, "between …"]];
 const LIMITS = [100, 300, 1_000];
 
 /** How many executions a dry run counts before it says "or more". */
@@ -22,8 +24,8 @@ const COUNTED = 20_000;
 function filterOf({ state, lane, kind, tag, since, reason, from, until }) {
   const filter = { namespace: namespace.value, state, lane, kind, blocking_reason: reason };
   if (since in SPANS) filter.created_from = serverNow() - SPANS[since];
-  if (from) filter.created_from = Date.parse(from);
-  if (until) filter.created_until = Date.parse(until);
+  if (!Number.isNaN(Date.parse(from))) filter.created_from = Date.parse(from);
+  if (!Number.isNaN(Date.parse(until))) filter.created_until = Date.parse(until);
   for (const pair of (tag || "").split(",").filter((pair) => pair.includes("="))) {
     const at = pair.indexOf("=");
     filter[`tag.${pair.slice(0, at)}`] = pair.slice(at + 1);
@@ -52,9 +54,17 @@ export function Executions() {
         : html`<${Nothing} params=${params} more=${next_cursor} />`}<//>`;
 }
 
+/** A moment of the address as a field for local time has it; empty when it is none. */
+function localTime(text) {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
 function Filter({ params }) {
   const set = (name) => (event) => refine({ [name]: event.target.value, cursor: "" });
   const field = (name, label, hint) => html`<label class="sub"><span>${label}</span><input value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck="false" autocomplete="off" /></label>`;
+  const since = params.from || params.until ? EXACT : params.since || "";
+  const moment = (name, label) => html`<label class="sub"><span>${label}</span><input type="datetime-local" step="1" value=${localTime(params[name])} onChange=${(event) => refine({ [name]: event.target.value && new Date(event.target.value).toISOString(), since: EXACT, cursor: "" })} /></label>`;
   const isFiltered = ["state", "lane", "kind", "tag", "since", "from", "until", "reason"].some((name) => params[name]);
   return html`<form class="filter" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}>
     <div class="chips" role="group" aria-label="State">
@@ -62,7 +72,8 @@ function Filter({ params }) {
     </div>
     <div class="fields">
       ${field("lane", "Lane", "any")}${field("kind", "Kind", "any")}${field("tag", "Tag", "name=value")}
-      <label class="sub"><span>Created</span><select onChange=${set("since")}>${[["", "any time"], ["15m", "last 15 minutes"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]].map(([value, text]) => html`<option value=${value} selected=${(params.since || "") === value}>${text}</option>`)}</select></label>
+      <label class="sub"><span>Created</span><select onChange=${(event) => refine({ since: event.target.value, from: "", until: "", cursor: "" })}>${CREATED.map(([value, text]) => html`<option value=${value} selected=${since === value}>${text}</option>`)}</select></label>
+      ${since === EXACT && html`${moment("from", "From")}${moment("until", "Until")}`}
       ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
     </div>
   </form>`;
