@@ -71,6 +71,26 @@ test("executions are filtered by the moments they were created between", async (
   await page.done();
 });
 
+test("of a thousand executions only those near the window are drawn, and all are reached", async () => {
+  const submits = Array.from({ length: 1_000 }, () => server.work.submit("speed"));
+  await Promise.all(submits);
+  const page = await open(server, "#/executions?kind=speed");
+  await page.getByRole("button", { name: "Show 300" }).click();
+  await page.getByRole("button", { name: /^Show 1.000$/ }).click();
+  await page.getByText(/^1.000 executions$/).waitFor();
+  const rows = page.locator("main tbody tr[data-row]");
+  assert.ok((await rows.count()) < 300);
+  await keep(page, "executions-1000");
+  await page.getByText(/^1.000 executions$/).scrollIntoViewIfNeeded();
+  const widths = () => page.locator("main thead th").evaluateAll((cells) => cells.map((cell) => cell.offsetWidth));
+  const before = await widths();
+  await rows.last().waitFor();
+  await page.waitForFunction(() => document.querySelector("main tbody:last-of-type tr[data-row]"));
+  assert.deepEqual(await widths(), before, "columns keep their widths");
+  assert.ok((await rows.count()) < 300);
+  await page.done();
+});
+
 /** Presses an action of an execution and answers its question. */
 async function act(page, name, answer = async () => {}) {
   await page.getByRole("group", { name: "Actions" }).getByRole("button", { name, exact: true }).click();

@@ -8,6 +8,7 @@ import { href, namespace, place, refine } from "../app/router.js";
 import { MANY, each, readTags } from "../view/action.js";
 import { ask } from "../view/dialog.js";
 import { Icon } from "../view/icon.js";
+import { Rows, isLong } from "../view/rows.js";
 import { ENDED, State, STATES } from "../view/state.js";
 import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
 import { say } from "../view/toast.js";
@@ -88,10 +89,10 @@ function List({ executions, chosen, setChosen }) {
     setChosen(next);
   };
   const mayAct = may("operate", "submit");
-  return html`<div class="table"><table class="rows">
+  return html`<div class="table"><table class="rows ${isLong(executions) ? "long" : ""}">
     <thead><tr>${mayAct && html`<th class="box"><input type="checkbox" aria-label="Select all" checked=${isAll} onChange=${() => setChosen(isAll ? new Set() : new Set(ids))} /></th>`}
-      <th>State</th><th>Kind</th><th class="md">Id</th><th class="md">Lane</th><th class="lg">Tags</th><th class="num md">Attempts</th><th class="num md">Took</th><th class="num">Created</th></tr></thead>
-    <tbody>${executions.map((one) => html`<${Row} key=${one.execution_id} one=${one} chosen=${chosen.has(one.execution_id)} toggle=${mayAct && toggle} />`)}</tbody></table></div>`;
+      <th class="states">State</th><th>Kind</th><th class="md">Id</th><th class="md">Lane</th><th class="lg">Tags</th><th class="num md">Attempts</th><th class="num md">Took</th><th class="num">Created</th></tr></thead>
+    <${Rows} items=${executions} show=${(one) => html`<${Row} key=${one.execution_id} one=${one} chosen=${chosen.has(one.execution_id)} toggle=${mayAct && toggle} />`} /></table></div>`;
 }
 
 function Row({ one, chosen, toggle }) {
