@@ -8,6 +8,7 @@ import { Flow } from "./flow.js";
 import { Approvals } from "./approvals.js";
 import { Lanes } from "./lanes.js";
 import { Workers } from "./workers.js";
+import { Schedule, Schedules } from "./schedules.js";
 import { Quotas } from "./quotas.js";
 import { Events } from "./events.js";
 import { Settings } from "./settings.js";
@@ -22,6 +23,7 @@ export const PAGES = [
   { name: "approvals", title: "Approvals", letter: "a", roles: READ, show: Approvals },
   { name: "lanes", title: "Lanes", letter: "l", roles: READ, show: Lanes },
   { name: "workers", title: "Workers", letter: "w", roles: ["operate"], show: Workers },
+  { name: "schedules", title: "Schedules", letter: "c", roles: READ, show: Schedules, one: Schedule },
   { name: "quotas", title: "Quotas", letter: "q", roles: READ, show: Quotas },
   { name: "events", title: "Events", letter: "v", roles: ["operate"], show: Events },
   { name: "settings", title: "Settings", letter: "s", show: Settings },

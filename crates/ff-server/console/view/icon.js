@@ -9,6 +9,7 @@ const STROKES = {
   approvals: "M5 8l2.2 2.2L11 6M8 1.5l5.5 2v4.2c0 3.3-2.3 5.6-5.5 6.8-3.2-1.2-5.5-3.5-5.5-6.8V3.5z",
   lanes: "M2 4h9l3 0M2 8h6m3 0h3M2 12h3m3 0h6",
   workers: "M3 3h10v4H3zM3 9h10v4H3zM5.5 5h.1M5.5 11h.1",
+  schedules: "M3 4h10v9H3zM3 7h10M6 2.5v3M10 2.5v3",
   quotas: "M2.5 11.5a6 6 0 1 1 11 0M8 9.5l3-3.5",
   events: "M8.5 1.5 3.5 9H8l-.5 5.5 5-7.5H8z",
   settings: "M2 5h7m3 0h2M2 11h2m3 0h7M10.5 3.5v3M5.5 9.5v3",
