@@ -66,7 +66,7 @@ pub struct Snapshot {
     pub flow_indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>>,
     /// Lanes as this partition knows them, by their keys.
     pub lanes: BTreeMap<LaneId, Lane>,
-    /// The turns of keys of fair lanes, those left out that are over.
+    /// The turns of keys of fair lanes; that of the empty key has the clock of its lane.
     pub turns: BTreeMap<(LaneId, FairKey), Turn>,
     /// The lists of keys by their turns, as stored.
     pub turn_queues: BTreeMap<(LaneId, TurnQueue), BTreeMap<FairKey, u64>>,
