@@ -14,8 +14,7 @@ pub(crate) async fn one_tenant_with_much_work_does_not_delay_the_others(world: W
     submit(&world, "mole", 2).await;
     assert_eq!(claim(&world, 1).await, ["hog"]);
     assert_eq!(claim(&world, 5).await, ["mole", "mouse", "hog", "mole", "hog"]);
-    assert_eq!(claim(&world, 100).await.len(), 24, "as many as go at once");
-    assert_eq!(claim(&world, 100).await.len(), 3);
+    assert_eq!(claim(&world, 100).await, vec!["hog"; 27]);
     world.check_invariants().await;
 }
 
@@ -95,7 +94,7 @@ pub(crate) async fn a_worker_sees_only_keys_it_can_serve(world: World) {
     assert_eq!(customers(&plain.claim_on(1, 1).await), ["c"]);
     let able = world.worker("able").kinds(&["resize"]).capabilities(&["gpu"]);
     assert_eq!(customers(&able.claim_on(1, 2).await), ["a", "b"], "c has had its turn");
-    assert_eq!(customers(&world.worker("any").claim_on(1, 9).await), ["c", "a", "b"]);
+    assert_eq!(customers(&world.worker("any").claim_on(1, 9).await), ["a", "b", "c"]);
     assert_eq!(customers(&able.claim_on(1, 9).await), <[String; 0]>::default());
     world.check_invariants().await;
 }
