@@ -1,9 +1,12 @@
 //! Lanes on the wire. A setting that is left out stays as it is, and `null` removes it.
 
+use std::collections::BTreeMap;
+
 use ff_core::contracts::{self, ConfigureLaneArgs, LaneInfo, Setting};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::lane::LaneState;
-use ff_core::types::{LaneId, Namespace};
+use ff_core::quota::Per;
+use ff_core::types::{FairKey, LaneId, Namespace};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::object::word;
@@ -26,6 +29,12 @@ pub struct ConfigureLane {
     /// How long what is submitted to it is kept after its end.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<Option<u64>>,
+    /// By which key its work is queued, so that claims take the keys in turn: `kind`, `namespace` or `tag:<name>`.
+    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    pub fair_by: Option<Option<Per>>,
+    /// What keys weigh, each from 1 to 1000; `null` for the default, which is 1. Keys that are not named stay as they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights: BTreeMap<FairKey, Option<u32>>,
 }
 
 impl ConfigureLane {
@@ -36,6 +45,8 @@ impl ConfigureLane {
             concurrency: written(args.concurrency),
             ageing_ms: written(args.ageing_ms),
             retention_ms: written(args.retention_ms),
+            fair_by: written(args.fair_by),
+            weights: args.weights.into_iter().filter_map(|(key, weight)| Some((key, written(weight)?))).collect(),
         }
     }
 
@@ -47,6 +58,8 @@ impl ConfigureLane {
             concurrency: setting(self.concurrency),
             ageing_ms: setting(self.ageing_ms),
             retention_ms: setting(self.retention_ms),
+            fair_by: setting(self.fair_by),
+            weights: self.weights.into_iter().map(|(key, weight)| (key, setting(Some(weight)))).collect(),
         }
     }
 }
@@ -108,6 +121,9 @@ mod tests {
             state: Some(LaneState::Paused),
             concurrency: Setting::To(3),
             retention_ms: Setting::Default,
+            fair_by: Setting::To("tag:customer".parse().unwrap()),
+            weights: [(FairKey::parse("a").unwrap(), Setting::To(2)), (FairKey::parse("b").unwrap(), Setting::Default)]
+                .into(),
             ..ConfigureLaneArgs::new(Namespace::parse("acme").unwrap(), lane.clone())
         };
         let text = serde_json::to_string(&ConfigureLane::of(args.clone())).unwrap();

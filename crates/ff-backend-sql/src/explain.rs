@@ -10,6 +10,8 @@ use ff_core::query::DescribeLiveLane;
 use uuid::Uuid;
 
 use crate::error::SqlError;
+use crate::execution::class_word;
+use crate::fairness::keys_ahead;
 use crate::lane::{Counting, describe, growing_spans, key_of_lane};
 use crate::queries::LEASES_ON;
 use crate::schema::LANE;
@@ -38,9 +40,11 @@ impl Question for QueueArgs {
         let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
         let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
         let settings = known.map(|lane| lane.settings).unwrap_or_default();
+        let is_limited = settings.concurrency.is_some();
         let mut facts = QueueFacts { settings, ..QueueFacts::default() };
+        facts.keys_ahead = keys_ahead(reader, &self).await?;
         facts.ahead = ahead_of(reader, &self, key.as_str(), at.partitions.num_flow_partitions).await?;
-        if settings.concurrency.is_some() {
+        if is_limited {
             let mut held = Vec::new();
             let partitions = 0..at.partitions.num_flow_partitions;
             let parameters: Vec<_> = partitions.clone().map(|partition| vec![partition.into()]).collect();
@@ -76,9 +80,9 @@ async fn ahead_of(reader: &mut dyn Read, one: &QueueArgs, lane: &str, partitions
             break;
         }
         let left = || Value::number(AHEAD_MAX + 1 - ahead);
-        let (class, kind) = (one.class.as_str(), one.kind.as_str());
+        let (class, kind) = (class_word(&one.class, &one.key), one.kind.as_str());
         let queue =
-            |partition: u16| [partition.into(), lane.into(), class.into(), kind.into(), one.priority.get().into()];
+            |partition: u16| [partition.into(), lane.into(), class.clone(), kind.into(), one.priority.get().into()];
         let by_priority = span.clone().map(|partition| [&queue(partition)[..], &[left()]].concat());
         let by_age = span.map(|partition| {
             let own = partition == one.execution_id.partition();

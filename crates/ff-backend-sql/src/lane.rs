@@ -79,7 +79,7 @@ pub(crate) async fn describe(
     let rows = reader.load(&LANE, LANE.named(&["record"]), &[home]).await?;
     let known = rows.iter().flatten().next().map(|row| record::read::<Lane>(row.text(0)?)).transpose()?;
     let (namespace, lane_id) = key.apart();
-    let settings = known.as_ref().map(|lane| lane.settings).unwrap_or_default();
+    let settings = known.as_ref().map(|lane| lane.settings.clone()).unwrap_or_default();
     let depths = depths(reader, (&key, &namespace), partitions, counting).await?;
     Ok((LaneInfo { namespace, lane_id, settings, depths }, known.is_some()))
 }

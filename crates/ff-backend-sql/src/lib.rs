@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod execution;
 mod explain;
+mod fairness;
 mod feed_table;
 mod flow;
 mod lane;
@@ -44,7 +45,7 @@ pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
     IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, READY, SIGNAL,
-    SIGNAL_KEY, STEP, STREAM, SUSPEND_KEY, TABLES, TAG, WAITPOINT, WORKER,
+    SIGNAL_KEY, STEP, STREAM, SUSPEND_KEY, TABLES, TAG, TURN, TURN_QUEUE, WAITPOINT, WORKER,
 };
 pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
 pub use store::{Driver, SqlStore};

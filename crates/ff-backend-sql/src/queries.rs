@@ -6,6 +6,7 @@
 
 use crate::engine::{NEXT_READY, QUEUE};
 use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
+use crate::fairness::{KEYS_AHEAD, NEXT_TURNS, TURN_QUEUES_ON, TURNS, TURNS_ON};
 use crate::flow::queries::{
     EDGES_AFTER, EDGES_IN, EDGES_INTO, EDGES_OUT, FLOW_EVENTS_FROM, FLOW_KEYS_OF, FLOWS_ON, LIST_FLOWS, MEMBERS_AFTER,
     MEMBERS_FROM,
@@ -86,6 +87,11 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("ahead_by_priority", AHEAD_BY_PRIORITY),
     ("ahead_by_age", AHEAD_BY_AGE),
     ("queue", QUEUE),
+    ("turns", TURNS),
+    ("next_turns", NEXT_TURNS),
+    ("keys_ahead", KEYS_AHEAD),
+    ("turns_on", TURNS_ON),
+    ("turn_queues_on", TURN_QUEUES_ON),
     ("ready_on", READY_ON),
     ("leases_on", LEASES_ON),
     ("due_on", DUE_ON),

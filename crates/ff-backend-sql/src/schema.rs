@@ -31,6 +31,8 @@ pub static TABLES: &[&Table] = &[
     &FLOW_KEY,
     &TAG,
     &LANE,
+    &TURN,
+    &TURN_QUEUE,
     &QUOTA_SET,
     &QUOTA_ROW,
     &WORKER,
@@ -66,6 +68,7 @@ pub static EXECUTION: Table = Table {
 
 /// Waiting executions, in the order a claim takes them. The class is empty for those that require nothing of their worker.
 /// Executions that are blocked because no live worker meets their requirements are here too, under a class that no claim asks for.
+/// Those with a key of a fair lane are under their class, a space and the key.
 pub static READY: Table = Table {
     name: "ready",
     key: 7,
@@ -285,6 +288,28 @@ pub static WORKER: Table = Table {
     name: "worker",
     key: 1,
     columns: &[Column::text("worker_instance_id"), Column::int("partition"), Column::text("record")],
+};
+
+/// The turns of keys of fair lanes. That of the empty key has the clock of its lane.
+pub static TURN: Table = Table {
+    name: "turn",
+    key: 3,
+    columns: &[Column::int("partition"), Column::text("lane"), Column::text("fair_key"), Column::text("record")],
+};
+
+/// The keys of fair lanes by their turns: of which something of a class and kind waits, of which something of a class waits under the
+/// empty kind, and of which nothing waits under a class that no claim asks for.
+pub static TURN_QUEUE: Table = Table {
+    name: "turn_queue",
+    key: 6,
+    columns: &[
+        Column::int("partition"),
+        Column::text("lane"),
+        Column::text("class"),
+        Column::text("kind"),
+        Column::int("turn_at"),
+        Column::text("fair_key"),
+    ],
 };
 
 /// API keys, without their secrets.

@@ -24,12 +24,14 @@ impl Handle<QueueArgs, QueueFacts> for ValkeyBackend {
         let home = lane_partition(&key, &self.partitions);
         let at_home = ff_read_lanes(&*self.calls, home, std::slice::from_ref(&key)).await?.pop();
         let settings = at_home.and_then(|fields| fields.lane).map(|lane| lane.settings).unwrap_or_default();
+        let is_limited = settings.concurrency.is_some();
         let mut facts = QueueFacts { settings, ..QueueFacts::default() };
+        facts.keys_ahead = self.keys_ahead(&args).await?;
         let partitions: Vec<_> = self.partitions_of(&args.namespace).await?.collect();
         let ahead = partitions.iter().map(|partition| self.ahead_on(*partition, &key, &args));
         let ahead: Vec<u64> = stream::iter(ahead.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
         facts.ahead = ahead.iter().sum::<u64>().min(AHEAD_MAX + 1);
-        if settings.concurrency.is_some() {
+        if is_limited {
             let held = partitions.iter().map(|partition| self.held_on(*partition, &key));
             let held: Vec<_> = stream::iter(held.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await?;
             facts.active = held.iter().map(|(count, _)| count).sum();
@@ -55,7 +57,7 @@ impl ValkeyBackend {
     /// smaller id do as well.
     async fn ahead_on(&self, partition: u16, lane: &LaneId, args: &QueueArgs) -> Answer<u64> {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
-        let queue = Index::LaneEligibleKind(lane.clone(), args.kind.clone(), args.class.clone()).key(&keys);
+        let queue = Index::queue(lane.clone(), args.kind.clone(), args.class.clone(), args.key.clone()).key(&keys);
         if partition == args.execution_id.partition() {
             let rank = cmd("ZRANK").arg(&queue).arg(args.execution_id.to_string()).clone();
             if let Some(rank) = self.read::<Option<u64>>(&queue, rank).await? {
@@ -64,6 +66,18 @@ impl ValkeyBackend {
         }
         let score = eligible_score(args.priority, args.created_at);
         self.read(&queue, cmd("ZCOUNT").arg(&queue).arg("-inf").arg(format!("({score}")).clone()).await
+    }
+
+    /// How many keys have their turn before that of an execution, at most one more than are told.
+    async fn keys_ahead(&self, args: &QueueArgs) -> Answer<Option<u64>> {
+        if args.key.is_empty() {
+            return Ok(None);
+        }
+        let name = args.turn();
+        let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, name.partition));
+        let list = keys.lane_turns_kind(&name.lane, &args.kind, &args.class);
+        let rank: Option<u64> = self.read(&list, cmd("ZRANK").arg(&list).arg(args.key.as_str()).clone()).await?;
+        Ok(rank.map(|rank| rank.min(AHEAD_MAX + 1)))
     }
 
     /// How many of a lane run on a partition, and the first of them with when they were claimed.

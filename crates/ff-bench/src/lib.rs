@@ -2,6 +2,7 @@
 
 mod chain;
 mod claim;
+mod fairness;
 mod fanout;
 mod floor;
 mod idle;
@@ -24,6 +25,7 @@ mod suspend;
 
 pub use chain::Chain;
 pub use claim::ClaimCost;
+pub use fairness::Fairness;
 pub use fanout::Fanout;
 pub use idle::Idle;
 pub use job_shape::JobShape;

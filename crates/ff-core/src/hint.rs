@@ -69,7 +69,7 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
             lane: after.lane_key(),
             kind: after.kind.clone(),
             class: after.class(),
-            head: Head::new(after.priority, after.created_at),
+            head: Head::of(after),
         });
     }
     let (was_due, due) = (before.and_then(Execution::next_due), after.next_due());

@@ -6,7 +6,8 @@ use crate::execution::{Blocker, Execution, Phase};
 use crate::keys::IndexKeys;
 use crate::state::{BlockingReason, PublicState};
 use crate::types::{
-    Kind, LaneId, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs, WaitpointId, WorkerInstanceId,
+    FairKey, Kind, LaneId, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs, WaitpointId,
+    WorkerInstanceId,
 };
 
 /// One index of a partition.
@@ -15,6 +16,10 @@ pub enum Index {
     /// What waits in a lane, of one requirement class.
     LaneEligible(LaneId, RequirementClass),
     LaneEligibleKind(LaneId, Kind, RequirementClass),
+    /// What waits in a lane under a key other than the empty one, whichever it is.
+    LaneKeyed(LaneId),
+    /// What waits in a lane, of one kind, requirement class and key.
+    LaneEligibleKey(LaneId, Kind, RequirementClass, FairKey),
     /// What is blocked because no live worker meets its requirements, by creation.
     LaneUnroutable(LaneId, Kind, RequirementClass),
     LaneDelayed(LaneId),
@@ -49,6 +54,14 @@ pub type Score = i64;
 const PRIORITY_WEIGHT: i64 = 1_000_000_000_000;
 
 impl Index {
+    /// What waits of one kind, requirement class and key.
+    pub fn queue(lane: LaneId, kind: Kind, class: RequirementClass, key: FairKey) -> Self {
+        if key.is_empty() {
+            return Self::LaneEligibleKind(lane, kind, class);
+        }
+        Self::LaneEligibleKey(lane, kind, class, key)
+    }
+
     /// The key of this index on Valkey.
     pub fn key(&self, keys: &IndexKeys) -> String {
         match self {
@@ -56,6 +69,8 @@ impl Index {
             Self::LaneEligible(lane, class) => keys.lane_eligible_class(lane, class),
             Self::LaneEligibleKind(lane, kind, class) if class.is_plain() => keys.lane_eligible_kind(lane, kind),
             Self::LaneEligibleKind(lane, kind, class) => keys.lane_eligible_kind_class(lane, kind, class),
+            Self::LaneKeyed(lane) => keys.lane_keyed(lane),
+            Self::LaneEligibleKey(lane, kind, class, key) => keys.lane_eligible_key(lane, kind, class, key),
             Self::LaneUnroutable(lane, kind, class) => keys.lane_unroutable(lane, kind, class),
             Self::LaneDelayed(lane) => keys.lane_delayed(lane),
             Self::LaneActive(lane) => keys.lane_active(lane),
@@ -108,8 +123,14 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
         Phase::Waiting => {
             let score = eligible_score(execution.priority, execution.created_at);
             let class = execution.class();
-            entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
-            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone(), class), score));
+            let (kind, key) = (execution.kind.clone(), &execution.fair_key);
+            if key.is_empty() {
+                entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
+                entries.push((Index::LaneEligibleKind(lane, kind, class), score));
+            } else {
+                entries.push((Index::LaneKeyed(lane.clone()), score));
+                entries.push((Index::LaneEligibleKey(lane, kind, class, key.clone()), score));
+            }
         }
         Phase::Delayed { until, .. } => entries.push((Index::LaneDelayed(lane), until.0)),
         Phase::Running { lease } => {

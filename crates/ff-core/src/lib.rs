@@ -16,6 +16,7 @@ pub mod entropy;
 pub mod event;
 pub mod execution;
 pub mod explain;
+pub mod fairness;
 #[cfg(test)]
 mod fixture;
 pub mod flow;

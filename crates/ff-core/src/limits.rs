@@ -244,6 +244,11 @@ pub const CAPABILITY_BYTES: usize = 4 * 1024;
 pub const REQUIREMENTS: usize = 32;
 /// Requirement classes of one lane.
 pub const LANE_CLASSES: usize = 256;
+/// Keys of one fair lane that have a weight of their own, and the largest weight.
+pub const LANE_WEIGHTS: usize = 256;
+pub const WEIGHT_MAX: u32 = 1_000;
+/// Keys without waiting work that one claim looks at, to forget those whose turn has passed. More than it can add.
+pub const IDLE_TURNS: usize = 2 * CLAIM_AT_ONCE;
 
 /// How long a partition goes on recording events after the last read: a day.
 pub const FOLLOWED_MS: u64 = 24 * 60 * 60 * 1_000;

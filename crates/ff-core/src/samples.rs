@@ -11,6 +11,7 @@ use crate::entropy::{Entropy, SeededEntropy};
 use crate::event::Feed;
 use crate::execution::contracts::{SubmitArgs, Submitted};
 use crate::execution::{Execution, Phase};
+use crate::fairness::{Turn, TurnName, TurnsQuery};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
 use crate::lease::contracts::ClaimArgs;
@@ -26,7 +27,7 @@ use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QueueName,
+    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QueueName,
     QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
@@ -181,6 +182,14 @@ impl View for RecordSet {
 
     fn active(&self, _: u16, _: &LaneId) -> Result<u32, Miss> {
         Ok(0)
+    }
+
+    fn turn(&self, _: &TurnName) -> Result<Option<&Turn>, Miss> {
+        Ok(None)
+    }
+
+    fn turns(&self, _: &TurnsQuery) -> Result<Vec<(u64, FairKey)>, Miss> {
+        Ok(vec![])
     }
 
     fn quotas(&self, _: u16, _: &Namespace) -> Result<Option<&QuotaSet>, Miss> {

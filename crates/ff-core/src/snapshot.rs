@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::change::KeyEntry;
 use crate::event::{EventRecord, Feed};
 use crate::execution::{Attempt, Execution};
+use crate::fairness::{Turn, TurnQueue};
 use crate::flow::{Edge, Flow, FlowEvent, FlowIndex, FlowKeyEntry, Group};
 use crate::index::{Index, Score};
 use crate::lane::Lane;
@@ -16,8 +17,8 @@ use crate::stream::{StoredFrame, StreamRecord};
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, LaneId, Namespace, QueueName, SignalId, WaitpointId,
-    WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, LaneId, Namespace, QueueName, SignalId,
+    WaitpointId, WorkerInstanceId,
 };
 use crate::worker::Worker;
 
@@ -65,6 +66,10 @@ pub struct Snapshot {
     pub flow_indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>>,
     /// Lanes as this partition knows them, by their keys.
     pub lanes: BTreeMap<LaneId, Lane>,
+    /// The turns of keys of fair lanes; that of the empty key has the clock of its lane.
+    pub turns: BTreeMap<(LaneId, FairKey), Turn>,
+    /// The lists of keys by their turns, as stored.
+    pub turn_queues: BTreeMap<(LaneId, TurnQueue), BTreeMap<FairKey, u64>>,
     /// Worker instances at home here.
     pub workers: BTreeMap<WorkerInstanceId, Worker>,
     /// Since when and until when events are recorded here; none without a follower so far.

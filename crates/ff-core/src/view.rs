@@ -6,6 +6,7 @@ use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::execution::Execution;
+use crate::fairness::{Turn, TurnName, TurnsQuery};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
 use crate::payload::Payload;
@@ -17,7 +18,7 @@ use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QueueName,
+    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, QueueName,
     QuotaPolicyId, RequirementClass, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::worker::Worker;
@@ -86,6 +87,12 @@ pub trait View {
     /// How many executions of a lane are held on a partition.
     fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss>;
 
+    /// The turn of a key of a fair lane; none when nothing of it waits or is remembered.
+    fn turn(&self, name: &TurnName) -> Result<Option<&Turn>, Miss>;
+
+    /// The keys of a fair lane whose turns come first, with their turns, then by key.
+    fn turns(&self, query: &TurnsQuery) -> Result<Vec<(u64, FairKey)>, Miss>;
+
     /// The quota policies of a namespace, as a partition knows them; none when it never had one.
     fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss>;
 
@@ -115,6 +122,8 @@ pub struct EligibleQuery {
     pub kinds: Vec<Kind>,
     /// At least one, each once.
     pub classes: Vec<RequirementClass>,
+    /// Of a fair lane, the key it is queued by; the empty one otherwise.
+    pub key: FairKey,
     /// How long a wait weighs as much as one step of priority; none when priority alone decides.
     pub ageing_ms: Option<u64>,
     pub limit: usize,
@@ -177,6 +186,8 @@ pub enum Miss {
     DueFlows(DueQuery),
     Lane(u16, LaneId),
     Active(u16, LaneId),
+    Turn(TurnName),
+    Turns(TurnsQuery),
     Quotas(u16, Namespace),
     QuotaRow(QuotaPolicyId, QuotaRowName),
     Worker(WorkerInstanceId),

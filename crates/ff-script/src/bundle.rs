@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ff_core::entropy::JITTER_SCALE;
+use ff_core::fairness::step_of;
 use ff_core::flow::CancelPolicy;
 use ff_core::limits;
 use ff_core::policy::Policy;
@@ -102,6 +103,9 @@ fn constants(clock: LibraryClock) -> String {
     constant("requirements", limits::REQUIREMENTS.to_string());
     constant("capability_bytes", limits::CAPABILITY_BYTES.to_string());
     constant("lane_classes", limits::LANE_CLASSES.to_string());
+    constant("lane_weights", limits::LANE_WEIGHTS.to_string());
+    constant("idle_turns", limits::IDLE_TURNS.to_string());
+    constant("turn_step", step_of(1).to_string());
     constant("waitpoints", limits::WAITPOINTS.to_string());
     constant("pending_waitpoints", limits::PENDING_WAITPOINTS.to_string());
     constant("suspend_dedup_ms", limits::SUSPEND_DEDUP_MS.to_string());

@@ -6,7 +6,7 @@ use ff_core::contracts::{ConfigureLaneArgs, LaneInfo, LanesPage, ListLanesArgs, 
 use ff_core::engine_error::Refusal;
 use ff_core::explain::LaneExplanation;
 use ff_core::lane::LaneState;
-use ff_core::types::{LaneId, Namespace};
+use ff_core::types::{FairKey, LaneId, Namespace};
 
 use crate::{Client, Error};
 
@@ -89,6 +89,23 @@ impl LaneHandle {
     /// How long what is submitted to it from now on is kept after its end; a week when none is given.
     pub async fn retention(&self, span: Option<Duration>) -> Result<LaneInfo, Error> {
         self.client.configure_lane(ConfigureLaneArgs { retention_ms: setting(span), ..self.unchanged() }).await
+    }
+
+    /// By which key its work is queued from now on, so that workers take the keys in turn: `kind`, `namespace` or `tag:<name>`; by
+    /// none when none is given. Another key takes away the weights of the one before.
+    pub async fn fair_by(&self, key: Option<&str>) -> Result<LaneInfo, Error> {
+        let fair_by = match key {
+            Some(key) => Setting::To(key.parse().map_err(|error| Refusal::invalid("fair_by", error))?),
+            None => Setting::Default,
+        };
+        self.client.configure_lane(ConfigureLaneArgs { fair_by, ..self.unchanged() }).await
+    }
+
+    /// What a key weighs: one that weighs twice as much is served twice as often. It is 1 when none is given.
+    pub async fn weight(&self, key: &str, weight: Option<u32>) -> Result<LaneInfo, Error> {
+        let key = FairKey::parse(key).map_err(|error| Refusal::invalid("weights", error))?;
+        let weights = [(key, weight.map_or(Setting::Default, Setting::To))].into();
+        self.client.configure_lane(ConfigureLaneArgs { weights, ..self.unchanged() }).await
     }
 
     async fn stand(&self, state: LaneState) -> Result<LaneInfo, Error> {

@@ -58,6 +58,14 @@ async fn quotas_of_each_store_do_what_those_of_the_model_do() {
     }
 }
 
+#[tokio::test]
+async fn turns_of_each_store_are_those_of_the_model() {
+    let _server = shared_postgres();
+    for make in [memory, sqlite, postgres, valkey] {
+        compare(make, Mix::FAIR, 12, 400, &["lane configured, taken, several claimed, taken in turn"]).await;
+    }
+}
+
 /// The functions are those of Valkey.
 #[tokio::test]
 async fn redis_does_what_the_model_does() {

@@ -76,6 +76,12 @@ fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachm
     }
     state.apply_to_quotas(decision.quotas);
     decision.key_queues.into_iter().for_each(|queue| state.apply_to_key_queue(queue));
+    for (name, turn) in decision.turns {
+        match turn {
+            Some(turn) => state.turns.turns.write(name, turn),
+            None => state.turns.turns.remove(name),
+        }
+    }
     decision.flows.into_iter().for_each(|change| state.apply_to_flow(change));
     if let Some((partition, ring)) = decision.ring {
         state.suspensions.rings.write(partition, ring);

@@ -7,7 +7,7 @@ use ff_core::types::{Priority, RequirementClass};
 use super::misses::read_record;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
 use crate::error::{SqlError, unreadable};
-use crate::execution::read_body_at;
+use crate::execution::{class_word, read_body_at};
 use crate::queries::{WAITING, WAITING_AT, WAITING_KINDS, WAITING_PRIORITIES};
 use crate::session::Read;
 use crate::value::{Row, Value};
@@ -49,8 +49,9 @@ impl WantedList {
 
 /// What the queues of each class begin with.
 fn classes_of(wanted: &ClaimFilter) -> impl Iterator<Item = Vec<Value>> {
-    let queue =
-        |class: &RequirementClass| vec![wanted.partition.into(), wanted.lane.as_str().into(), class.as_str().into()];
+    let queue = |class: &RequirementClass| {
+        vec![wanted.partition.into(), wanted.lane.as_str().into(), class_word(class, &wanted.key)]
+    };
     wanted.classes.iter().map(queue)
 }
 

@@ -18,6 +18,7 @@ use super::streams::load_streams;
 use super::suspensions::SuspensionMisses;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix, StreamName};
 use crate::error::SqlError;
+use crate::fairness::{TurnList, list_of, load_turns};
 use crate::queries::DUE;
 use crate::record;
 use crate::schema::{EXECUTION, IDEMPOTENCY};
@@ -34,6 +35,7 @@ pub(super) struct Misses {
     /// Of executions and of flows, which are found together.
     due: BTreeMap<u16, usize>,
     due_flows: BTreeMap<u16, usize>,
+    turns: BTreeMap<TurnList, usize>,
     suspensions: SuspensionMisses,
     streams: BTreeSet<StreamName>,
     steps: StepMisses,
@@ -105,6 +107,12 @@ impl Misses {
             Miss::Active(partition, lane) => {
                 self.registry.held.insert((partition, lane));
             }
+            Miss::Turn(name) => {
+                self.registry.turns.insert(name);
+            }
+            Miss::Turns(query) => {
+                self.turns.entry(list_of(&query)).and_modify(|more| *more += query.limit).or_insert(length);
+            }
             Miss::Quotas(partition, namespace) => {
                 self.registry.quotas.insert((partition, namespace));
             }
@@ -141,6 +149,7 @@ impl Misses {
         load_executions(reader, state, self.executions.into_iter().collect()).await?;
         load_keys(reader, state, self.keys.into_iter().collect(), &at.partitions).await?;
         load_waiting(reader, state, self.waiting.into_iter().collect()).await?;
+        load_turns(reader, state, self.turns.into_iter().collect()).await?;
         let mut due = self.due;
         for (partition, length) in self.due_flows {
             due.entry(partition).and_modify(|longest| *longest = length.max(*longest)).or_insert(length);

@@ -1,19 +1,21 @@
-//! Misses of lanes, quotas, queues of keys, workers, API keys and feeds, loaded with one query per kind of record.
+//! Misses of lanes, turns, quotas, queues of keys, workers, API keys and feeds, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
+use ff_core::fairness::TurnName;
 use ff_core::quota::QuotaRowName;
 use ff_core::types::{KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 use super::suspensions::load;
 use crate::batch_state::{BatchState, WriterCache};
 use crate::error::SqlError;
+use crate::fairness::key_of_turn;
 use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
 use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::record;
-use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, WORKER};
+use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, TURN, WORKER};
 use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
 use crate::value::Row;
@@ -24,6 +26,7 @@ pub(super) struct RegistryMisses {
     pub(super) lanes: BTreeSet<(u16, LaneId)>,
     pub(super) held: BTreeSet<(u16, LaneId)>,
     pub(super) key_queues: BTreeSet<QueueId>,
+    pub(super) turns: BTreeSet<TurnName>,
     pub(super) quotas: BTreeSet<(u16, Namespace)>,
     pub(super) quota_rows: BTreeSet<(QuotaPolicyId, QuotaRowName)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
@@ -39,6 +42,9 @@ impl RegistryMisses {
         load(reader, &mut cache.lanes, self.lanes, table, key, |_, row| record::read(row.text(0)?)).await?;
         let table = (&KEY_QUEUE, &["executions"][..]);
         load(reader, &mut state.key_queues, self.key_queues, table, key_of_queue, read_queue).await?;
+        let table = (&TURN, &["record"][..]);
+        let read = |_: &TurnName, row: &Row| record::read(row.text(0)?);
+        load(reader, &mut state.turns.turns, self.turns, table, key_of_turn, read).await?;
         let key = |(partition, namespace): &(u16, Namespace)| key_of_quotas(namespace, *partition);
         let (table, cache) = ((&QUOTA_SET, &["record"][..]), &mut state.cache);
         load(reader, &mut cache.quotas, self.quotas, table, key, |_, row| record::read(row.text(0)?)).await?;

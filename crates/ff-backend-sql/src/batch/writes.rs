@@ -16,6 +16,7 @@ use crate::batch_state::{BatchState, Flows, SuspensionRecords};
 use crate::error::SqlError;
 use crate::event::{feed_of, record_events};
 use crate::execution::{Body, NARROW_TABLES, body_values, put};
+use crate::fairness::write_turns;
 use crate::flow::{
     edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, outbox_changes, trim_events,
 };
@@ -93,7 +94,7 @@ async fn write_executions(
     Ok(written | delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?)
 }
 
-/// Lanes, quotas, queues of keys, workers, API keys, and what happened.
+/// Lanes, turns, quotas, queues of keys, workers, API keys, and what happened.
 async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
@@ -105,6 +106,7 @@ async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Resul
     written |= delete_all(session, &QUOTA_ROW, gone.collect()).await?;
     let rows = state.quota_rows.written().map(|((policy_id, name), row)| quota_row_of(policy_id, name, row));
     written |= put_all(session, &QUOTA_ROW, rows.collect::<Result<_, _>>()?).await?;
+    written |= write_turns(session, &state.turns.turns).await?;
     let queues = state.key_queues.written().map(|(_, queue)| queue_put(queue));
     written |= put_all(session, &KEY_QUEUE, queues.collect::<Result<_, _>>()?).await?;
     written |= delete_all(session, &KEY_QUEUE, state.key_queues.removed().map(key_of_queue).collect()).await?;

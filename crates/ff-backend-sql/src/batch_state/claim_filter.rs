@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ff_core::contracts::ClaimArgs;
 use ff_core::execution::Execution;
 use ff_core::index::{Score, aged_score, eligible_score};
-use ff_core::types::{Kind, LaneId, Priority, RequirementClass, TimestampMs};
+use ff_core::types::{FairKey, Kind, LaneId, Priority, RequirementClass, TimestampMs};
 use ff_core::view::EligibleQuery;
 
 /// A lane on a partition, and the kinds and requirement classes wanted of it; any kind when none is named.
@@ -15,6 +15,8 @@ pub(crate) struct ClaimFilter {
     pub(crate) lane: LaneId,
     pub(crate) kinds: Vec<Kind>,
     pub(crate) classes: Vec<RequirementClass>,
+    /// Of a fair lane, the key; the empty one otherwise.
+    pub(crate) key: FairKey,
     /// How long a wait weighs as much as one step of priority; none when priority alone decides.
     pub(crate) ageing_ms: Option<u64>,
 }
@@ -26,7 +28,8 @@ impl ClaimFilter {
         kinds.sort_unstable();
         kinds.dedup();
         classes.sort_unstable();
-        Self { partition: query.partition, lane: query.lane.clone(), kinds, classes, ageing_ms: query.ageing_ms }
+        let (lane, key) = (query.lane.clone(), query.key.clone());
+        Self { partition: query.partition, lane, kinds, classes, key, ageing_ms: query.ageing_ms }
     }
 
     /// Whether it is what a claim wants, however its lane weighs that and whichever classes it has.
@@ -48,6 +51,7 @@ impl ClaimFilter {
         self.lane == execution.lane_key()
             && (self.kinds.is_empty() || self.kinds.binary_search(&execution.kind).is_ok())
             && self.classes.binary_search(&execution.class()).is_ok()
+            && self.key == execution.fair_key
     }
 }
 
@@ -70,6 +74,7 @@ mod tests {
                 lane: lane.within(&namespace),
                 kinds,
                 classes: vec![RequirementClass::PLAIN],
+                key: FairKey::default(),
                 ageing_ms: Some(5),
                 limit: 1,
             })

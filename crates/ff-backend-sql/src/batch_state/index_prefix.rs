@@ -8,7 +8,7 @@ pub(crate) struct IndexPrefix<T> {
     is_whole: bool,
 }
 
-impl<T: Ord + Copy> IndexPrefix<T> {
+impl<T: Ord + Clone> IndexPrefix<T> {
     /// What a store gave when asked for at most `limit`, from one index or from several together.
     pub(crate) fn new(mut first: Vec<T>, limit: usize) -> Self {
         let is_whole = first.len() < limit;
@@ -56,7 +56,7 @@ impl<T: Ord + Copy> IndexPrefix<T> {
     ) -> Option<Vec<T>> {
         let horizon = self.first.last().filter(|_| !self.is_whole);
         let within = |member: &T| horizon.is_none_or(|horizon| member <= horizon);
-        let stayed = self.first.iter().copied().filter(|member| !changed(member));
+        let stayed = self.first.iter().filter(|member| !changed(member)).cloned();
         let mut first: Vec<_> = stayed.chain(entered.filter(within)).collect();
         first.sort_unstable();
         first.truncate(limit);

@@ -35,6 +35,7 @@ use ff_core::types::{
 use ff_core::view::Miss;
 use ff_core::worker::{Worker, WorkerChange};
 
+use crate::fairness::Turns;
 use crate::singleton::{QueueId, id_of_queue};
 pub(crate) use claim_filter::ClaimFilter;
 pub(crate) use events::EventBuffer;
@@ -73,6 +74,7 @@ pub(crate) struct BatchState {
     pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
     pub(crate) quota_rows: RecordSet<(QuotaPolicyId, QuotaRowName), QuotaRow>,
     pub(crate) key_queues: RecordSet<QueueId, KeyQueue>,
+    pub(crate) turns: Turns,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
     /// Flows with a hint in this commit: one for all that happens in it.
@@ -131,6 +133,7 @@ impl BatchState {
             Miss::Eligible(query) => {
                 self.waiting.get(&ClaimFilter::by(query)).map_or(0, IndexPrefix::limit) + query.limit
             }
+            Miss::Turns(query) => self.turns.length_of(query) + query.limit,
             Miss::Due(query) => self.due.get(&query.partition).map_or(0, IndexPrefix::limit) + query.limit,
             Miss::DueFlows(query) => self.flows.length_of_due(query) + query.limit,
             Miss::Edges(query) => self.flows.length_of_ends(query) + query.limit,
@@ -206,6 +209,10 @@ impl BatchState {
                 let why = self.key_queues.unreadable(&(*partition, namespace.clone(), name.clone()))?;
                 Some(format!("the queue {name} of {namespace}: {why}"))
             }
+            Miss::Turn(name) => {
+                let why = self.turns.turns.unreadable(name)?;
+                Some(format!("the turn of {:?} in lane {} on partition {}: {why}", name.key, name.lane, name.partition))
+            }
             Miss::Worker(instance) => {
                 let why = self.workers.unreadable(instance)?;
                 Some(format!("worker {instance}: {why}"))
@@ -223,6 +230,7 @@ impl BatchState {
             | Miss::Payload(_)
             | Miss::Active(..)
             | Miss::Eligible(_)
+            | Miss::Turns(_)
             | Miss::Due(_)
             | Miss::DueFlows(_)
             | Miss::Edges(_)

@@ -74,9 +74,11 @@ impl BatchState {
     }
 
     /// Keeps complete lists only: of another one it is soon not known which execution is next. Where age is weighed against
-    /// priority a list has only the highest priorities, so it is never known to be complete.
+    /// priority a list has only the highest priorities, so it is never known to be complete. Of keys there may be many.
     fn settle_waiting(&mut self, partitions: &BTreeSet<u16>) {
-        let is_all = |wanted: &ClaimFilter, list: &IndexPrefix<_>| wanted.ageing_ms.is_none() && list.is_whole();
+        let is_all = |wanted: &ClaimFilter, list: &IndexPrefix<_>| {
+            wanted.ageing_ms.is_none() && wanted.key.is_empty() && list.is_whole()
+        };
         let mut lists = std::mem::take(&mut self.waiting);
         lists.retain(|wanted, list| is_all(wanted, list) && partitions.contains(&wanted.partition));
         for (wanted, list) in lists.iter_mut().filter(|(wanted, _)| self.changed.contains_key(&wanted.partition)) {
@@ -197,6 +199,7 @@ mod tests {
             lane,
             kinds: Vec::new(),
             classes: vec![execution.class()],
+            key: execution.fair_key.clone(),
             limit: 9,
             ageing_ms: None,
         }

@@ -5,6 +5,7 @@ use ff_core::api_key::ApiKey;
 use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
+use ff_core::fairness::{Turn, TurnName, TurnsQuery};
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::payload::Payload;
@@ -16,8 +17,8 @@ use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, QuotaPolicyId,
-    TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName,
+    QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use ff_core::worker::Worker;
@@ -141,6 +142,14 @@ impl View for BatchState {
         let (left, entered) = (changes().filter(|(was, _)| holds(*was)), changes().filter(|(_, is)| holds(*is)));
         let held = *stored as usize + entered.count();
         Ok(u32::try_from(held.saturating_sub(left.count())).unwrap_or(u32::MAX))
+    }
+
+    fn turn(&self, name: &TurnName) -> Result<Option<&Turn>, Miss> {
+        self.turns.turns.find(name).ok_or_else(|| Miss::Turn(name.clone()))
+    }
+
+    fn turns(&self, query: &TurnsQuery) -> Result<Vec<(u64, FairKey)>, Miss> {
+        self.turns.first(query).ok_or_else(|| Miss::Turns(query.clone()))
     }
 
     fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss> {

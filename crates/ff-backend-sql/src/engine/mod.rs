@@ -10,11 +10,13 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, PartitionStatus, ReadyLane};
 use ff_core::contracts::{Head, ListQueueArgs, QueueState, QueuedExecution, WorkQueue};
 use ff_core::execution::Execution;
+use ff_core::fairness::{TurnQueue, TurnsQuery};
 use ff_core::query::Sweep;
-use ff_core::types::{Kind, Priority, RequirementClass};
+use ff_core::types::{FairKey, Kind, Priority, RequirementClass};
 
 use crate::error::{SqlError, unreadable};
-use crate::execution::{UNROUTABLE, lane_of};
+use crate::execution::{UNROUTABLE, class_word, lane_of};
+use crate::fairness::{keyed_queues_on, keys_of};
 use crate::queries::NEXT_DUE;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
@@ -67,9 +69,31 @@ impl Question for ListQueueArgs {
             text(kind.as_str()),
             Value::number(self.limit),
         ];
-        let rows = reader.query(QUEUE, &[parameters]).await?.into_iter().flatten();
-        rows.map(|row| Ok(QueuedExecution::of(&record::read::<Execution>(row.text(0)?)?))).collect()
+        let mut rows: Vec<_> = reader.query(QUEUE, &[parameters.clone()]).await?.into_iter().flatten().collect();
+        if self.state == QueueState::Ready && rows.len() < self.limit {
+            rows.extend(keyed(reader, &self, parameters).await?);
+        }
+        let queued = |row: &Row| Ok(QueuedExecution::of(&record::read::<Execution>(row.text(0)?)?));
+        rows.iter().take(self.limit).map(queued).collect()
     }
+}
+
+/// The first executions of a queue that have a key, in the order of the keys' turns. Only a lane that is fair has any.
+async fn keyed(reader: &mut dyn Read, args: &ListQueueArgs, plain: Vec<Value>) -> Result<Vec<Row>, SqlError> {
+    let WorkQueue { lane, kind, class } = &args.queue;
+    let queue = TurnQueue::Of(Some(kind.clone()), class.clone());
+    let keys = TurnsQuery { partition: args.partition, lane: lane.clone(), queue, limit: args.limit };
+    let keys = keys_of(reader, &keys).await?;
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let of_key = |key: &FairKey| {
+        let mut parameters = plain.clone();
+        parameters[2] = class_word(class, key);
+        parameters
+    };
+    let parameters: Vec<_> = keys.iter().map(of_key).collect();
+    Ok(reader.query(QUEUE, &parameters).await?.into_iter().flatten().collect())
 }
 
 /// The best of each class and kind of each lane that waits on a partition.
@@ -81,8 +105,13 @@ pub(crate) async fn ready_on(reader: &mut dyn Read, partition: u16) -> Result<Ve
 async fn queues_on(reader: &mut dyn Read, partition: u16) -> Result<(Vec<ReadyLane>, Vec<WorkQueue>), SqlError> {
     let (mut all, mut unroutable) = (Vec::new(), Vec::new());
     // Goes from each queue to the next, and so past everything that waits behind a head.
-    let mut last = [text(""), text(""), text("")];
+    let (mut last, mut has_keys) = ([text(""), text(""), text("")], false);
     while let Some(row) = first(reader, NEXT_READY, [vec![partition.into()], last.to_vec()].concat()).await? {
+        // Work with keys is found by the turns of those: all of it is passed over at once.
+        if let Some((class, _)) = row.text(1)?.split_once(' ') {
+            (last, has_keys) = ([text(row.text(0)?), Value::Text(format!("{class}!")), text("")], true);
+            continue;
+        }
         last = [text(row.text(0)?), text(row.text(1)?), text(row.text(2)?)];
         match row.text(1)?.strip_prefix(UNROUTABLE) {
             Some(class) => {
@@ -91,6 +120,10 @@ async fn queues_on(reader: &mut dyn Read, partition: u16) -> Result<(Vec<ReadyLa
             }
             None => all.push(ready(&row)?),
         }
+    }
+    if has_keys {
+        let queues = keyed_queues_on(reader, partition).await?.into_iter();
+        all.extend(queues.map(|(lane, kind, class)| ReadyLane::keyed(lane, kind, class)));
     }
     Ok((all, unroutable))
 }

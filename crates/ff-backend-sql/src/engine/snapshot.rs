@@ -14,7 +14,7 @@ use ff_core::query::TakeSnapshot;
 use ff_core::signal::Position;
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{
-    ExecutionId, IdempotencyKey, Kind, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs,
+    ExecutionId, FairKey, IdempotencyKey, Kind, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs,
 };
 use ff_core::worker::Worker;
 
@@ -25,6 +25,7 @@ use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
 use crate::execution::{Body, UNROUTABLE, attempts_of, lane_of, leases_of, strays};
+use crate::fairness::add_turns;
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
@@ -113,8 +114,10 @@ impl Entries {
         for row in reader.query(READY_ON, &here()).await?.iter().flatten() {
             let (id, lane) = (row.id(0, partition)?, lane_of(row.text(1)?)?);
             let blocked = row.text(2)?.strip_prefix(UNROUTABLE);
-            let class = RequirementClass::parse(blocked.unwrap_or(row.text(2)?));
-            let class = class.map_err(unreadable("a requirement class"))?;
+            let class = blocked.unwrap_or(row.text(2)?);
+            let (class, key) = class.split_once(' ').unwrap_or((class, ""));
+            let class = RequirementClass::parse(class).map_err(unreadable("a requirement class"))?;
+            let key = FairKey::parse(key).map_err(unreadable("a key of a fair lane"))?;
             let kind = Kind::parse(row.text(3)?).map_err(unreadable("a kind"))?;
             if blocked.is_some() {
                 let index = Index::LaneUnroutable(lane, kind, class);
@@ -123,8 +126,12 @@ impl Entries {
             }
             let priority = Priority::new(row.int(4)?).map_err(unreadable("a priority"))?;
             let score = eligible_score(priority, row.moment(5)?);
-            let of_any_kind = Index::LaneEligible(lane.clone(), class.clone());
-            for index in [of_any_kind, Index::LaneEligibleKind(lane, kind, class)] {
+            let of_any_kind = if key.is_empty() {
+                Index::LaneEligible(lane.clone(), class.clone())
+            } else {
+                Index::LaneKeyed(lane.clone())
+            };
+            for index in [of_any_kind, Index::queue(lane, kind, class, key)] {
                 snapshot.indexes.entry(index).or_default().insert(id, score);
             }
         }
@@ -161,6 +168,8 @@ fn is_table(index: &Index) -> bool {
         index,
         Index::LaneEligible(..)
             | Index::LaneEligibleKind(..)
+            | Index::LaneKeyed(..)
+            | Index::LaneEligibleKey(..)
             | Index::LaneUnroutable(..)
             | Index::InState(..)
             | Index::InReason(..)
@@ -182,6 +191,7 @@ pub(super) async fn add_operating(
     for row in reader.query(LANES_ON, &here()).await?.iter().flatten() {
         snapshot.lanes.insert(lane_of(row.text(0)?)?, record::read::<Lane>(row.text(1)?)?);
     }
+    add_turns(reader, snapshot, partition).await?;
     for row in reader.query(WORKERS_ON, &here()).await?.iter().flatten() {
         let worker: Worker = record::read(row.text(0)?)?;
         snapshot.workers.insert(worker.worker_instance_id.clone(), worker);

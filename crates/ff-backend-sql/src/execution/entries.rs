@@ -5,7 +5,7 @@ use ff_core::contracts::Cursor;
 use ff_core::execution::{Blocker, Execution, Phase};
 use ff_core::index::{has_reason_index, has_state_index};
 use ff_core::state::{BlockingReason, PublicState};
-use ff_core::types::Namespace;
+use ff_core::types::{FairKey, Namespace, RequirementClass};
 
 use crate::schema::{DUE, LEASE, READY, TAG};
 use crate::session::{Key, Put};
@@ -47,10 +47,15 @@ impl NarrowTable {
 /// What comes before the class of work that is blocked because no live worker meets its requirements. No class begins with it.
 pub(crate) const UNROUTABLE: char = ',';
 
+/// The class under which work with a key is found: a class has no space, so that the first one ends it.
+pub(crate) fn class_word(class: &RequirementClass, key: &FairKey) -> Value {
+    if key.is_empty() { class.as_str().into() } else { Value::Text(format!("{class} {key}")) }
+}
+
 fn ready(execution: &Execution) -> Vec<Key> {
     let class = execution.class();
     let class = match execution.phase {
-        Phase::Waiting => Value::from(class.as_str()),
+        Phase::Waiting => class_word(&class, &execution.fair_key),
         Phase::Blocked { on: Blocker::Route, .. } if !class.is_plain() => Value::Text(format!("{UNROUTABLE}{class}")),
         _ => return Vec::new(),
     };

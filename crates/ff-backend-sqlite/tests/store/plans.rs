@@ -8,6 +8,9 @@ use crate::StoreLocation;
 const ANSWERED_FROM: &[(&str, &str)] = &[
     ("next_ready", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
     ("held_on", "USING PRIMARY KEY (partition=?)"),
+    ("next_turns", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
+    ("turns_on", "USING PRIMARY KEY (partition=?)"),
+    ("turn_queues_on", "USING PRIMARY KEY (partition=?)"),
     (
         "walk_namespace",
         "USING INDEX execution_by_namespace (namespace=? AND created_at>? AND (created_at,partition,uuid)<(?,?,?))",
@@ -69,6 +72,17 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         ],
     ),
     ("queue", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)", ITS_EXECUTION]),
+    (
+        "turns",
+        &[
+            "turn_queue USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
+            "turn USING PRIMARY KEY (partition=? AND lane=? AND fair_key=?)",
+        ],
+    ),
+    (
+        "keys_ahead",
+        &["turn_queue USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND (turn_at,fair_key)<(?,?))"],
+    ),
     (
         "depth_ready",
         &[

@@ -4,6 +4,7 @@ mod flow;
 mod steps;
 mod streams;
 mod suspension;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -20,7 +21,9 @@ use ff_core::limits;
 use ff_core::partition::{Partition, PartitionFamily, worker_partition};
 use ff_core::snapshot::Snapshot;
 use ff_core::state::{BlockingReason, PublicState};
-use ff_core::types::{ExecutionId, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId};
+use ff_core::types::{
+    ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TagKey, TagValue, WorkerInstanceId,
+};
 use ff_script::event::ff_read_feed;
 use ff_script::execution::{ExtraReads, ff_read_execution};
 use ff_script::lane::{ff_read_lanes, lane_of_index};
@@ -44,6 +47,7 @@ impl ValkeyBackend {
         self.keys(&mut snapshot, &keys).await?;
         self.shared_waits(&mut snapshot, partition, &keys).await?;
         self.operating(&mut snapshot, partition).await?;
+        self.add_turns(&mut snapshot, &keys).await?;
         self.indexes(&mut snapshot, names, partition, &keys).await?;
         self.strays(&mut snapshot, &keys).await?;
         self.sibling_strays(&mut snapshot, &flows, partition).await?;
@@ -192,6 +196,7 @@ fn member<Member: FromStr<Err: Display>>(key: &str, id: &str) -> Answer<Member> 
 struct Names {
     lanes: BTreeSet<LaneId>,
     queues: BTreeSet<(LaneId, Kind, RequirementClass)>,
+    keys: BTreeSet<(LaneId, Kind, RequirementClass, FairKey)>,
     instances: BTreeSet<WorkerInstanceId>,
     tenants: BTreeSet<Namespace>,
     labels: BTreeSet<(Namespace, TagKey, TagValue)>,
@@ -202,6 +207,10 @@ impl Names {
         let namespace = &execution.namespace;
         self.lanes.insert(execution.lane_key());
         self.queues.insert((execution.lane_key(), execution.kind.clone(), execution.class()));
+        if !execution.fair_key.is_empty() {
+            let (kind, class) = (execution.kind.clone(), execution.class());
+            self.keys.insert((execution.lane_key(), kind, class, execution.fair_key.clone()));
+        }
         self.tenants.insert(namespace.clone());
         let labels = execution.tags.iter().map(|(key, value)| (namespace.clone(), key.clone(), value.clone()));
         self.labels.extend(labels);
@@ -225,6 +234,7 @@ impl Names {
             indexes.push(Index::LaneSuspended(lane.clone()));
             let blockers = Blocker::OF_ADMISSION.into_iter().chain([Blocker::Dependencies]);
             indexes.extend(blockers.map(|on| Index::LaneBlocked(lane.clone(), on)));
+            indexes.push(Index::LaneKeyed(lane.clone()));
             indexes.push(Index::LaneTerminal(lane));
         }
         let classes = self.queues.iter().map(|(lane, _, class)| (lane.clone(), class.clone())).collect::<BTreeSet<_>>();
@@ -235,6 +245,8 @@ impl Names {
             }
             indexes.push(Index::LaneEligibleKind(lane, kind, class));
         }
+        let of_key = |(lane, kind, class, key)| Index::queue(lane, kind, class, key);
+        indexes.extend(self.keys.into_iter().map(of_key));
         indexes.extend(self.instances.into_iter().map(Index::WorkerLeases));
         for tenant in self.tenants {
             let states = PublicState::ALL.iter().filter(|state| has_state_index(**state));

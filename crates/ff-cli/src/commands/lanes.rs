@@ -5,7 +5,8 @@ use ff_core::clock::{Clock, SystemClock};
 use ff_core::contracts::{ConfigureLaneArgs, Depths, LaneInfo, LaneStanding, ListLanesArgs, Setting};
 use ff_core::lane::LaneState;
 use ff_core::limits;
-use ff_core::types::{LaneId, Namespace, TimestampMs};
+use ff_core::quota::Per;
+use ff_core::types::{FairKey, LaneId, Namespace, TimestampMs};
 use ff_sdk::Client;
 
 use crate::exit::{Exit, Usage, tell};
@@ -62,6 +63,14 @@ struct Set {
     /// How long what is submitted to it is kept after its end, or none for a week
     #[arg(long, value_name = "SPAN|none", value_parser = lasting)]
     retention: Option<Setting<u64>>,
+
+    /// By which key its work is queued, so that workers take the keys in turn, or none for one queue
+    #[arg(long, value_name = "kind|namespace|tag:NAME|none", value_parser = fair_by)]
+    fair_by: Option<Setting<Per>>,
+
+    /// What a key weighs: one that weighs twice as much is served twice as often; KEY= for 1 (repeatable)
+    #[arg(long = "weight", value_name = "KEY=N", value_parser = weight)]
+    weights: Vec<(FairKey, Setting<u32>)>,
 }
 
 impl Lanes {
@@ -82,13 +91,17 @@ impl Lanes {
 
 impl Set {
     fn into_args(self, settings: &Settings) -> Result<ConfigureLaneArgs, Usage> {
-        if self.concurrency.is_none() && self.ageing.is_none() && self.retention.is_none() {
-            return Err(Usage("say what to set: --concurrency, --ageing or --retention".to_owned()));
+        let is_plain = self.concurrency.is_none() && self.ageing.is_none() && self.retention.is_none();
+        if is_plain && self.fair_by.is_none() && self.weights.is_empty() {
+            let options = "--concurrency, --ageing, --retention, --fair-by or --weight";
+            return Err(Usage(format!("say what to set: {options}")));
         }
         Ok(ConfigureLaneArgs {
             concurrency: self.concurrency.unwrap_or_default(),
             ageing_ms: self.ageing.unwrap_or_default(),
             retention_ms: self.retention.unwrap_or_default(),
+            fair_by: self.fair_by.unwrap_or_default(),
+            weights: self.weights.into_iter().collect(),
             ..ConfigureLaneArgs::new(settings.namespace(), self.lane)
         })
     }
@@ -134,6 +147,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
         "LIMIT",
         "AGEING",
         "KEPT",
+        "FAIR BY",
         "WAITING",
         "OLDEST",
         "ACTIVE",
@@ -155,6 +169,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
             lane.settings.concurrency.map_or("-".to_owned(), |limit| limit.to_string()),
             lasting(lane.settings.ageing_ms),
             lasting(lane.settings.retention_ms),
+            lane.settings.fair_by.as_ref().map_or("-".to_owned(), ToString::to_string),
             count(LaneStanding::Waiting),
             oldest.map_or("-".to_owned(), |since| span::relative(since, now)),
             count(LaneStanding::Active),
@@ -186,6 +201,23 @@ fn count(text: &str) -> Result<Setting<u32>, String> {
     match text {
         "none" => Ok(Setting::Default),
         text => text.parse().map(Setting::To).map_err(|_| "must be a whole number, or none".to_owned()),
+    }
+}
+
+fn fair_by(text: &str) -> Result<Setting<Per>, String> {
+    match text {
+        "none" => Ok(Setting::Default),
+        text => text.parse().map(Setting::To).map_err(|error| format!("{error}; or none")),
+    }
+}
+
+fn weight(text: &str) -> Result<(FairKey, Setting<u32>), String> {
+    let (key, weight) =
+        text.rsplit_once('=').filter(|(key, _)| !key.is_empty()).ok_or("must be KEY=N, or KEY= for 1")?;
+    let key = FairKey::parse(key).map_err(|error| error.to_string())?;
+    match weight {
+        "" => Ok((key, Setting::Default)),
+        weight => Ok((key, Setting::To(weight.parse().map_err(|_| "a weight must be a whole number")?))),
     }
 }
 

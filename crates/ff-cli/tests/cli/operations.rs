@@ -110,6 +110,28 @@ fn a_lane_is_held_back_limited_and_let_go() {
 }
 
 #[test]
+fn a_lane_is_made_fair_and_its_keys_are_weighed() {
+    let world = World::start();
+    let set = ["lanes", "set", "mail", "--fair-by", "tag:customer", "--weight", "acme=3", "--weight", "a=b=2"];
+    let settings = world.json(&set)["settings"].clone();
+    assert_eq!(settings, json!({"state": "active", "fair_by": "tag:customer", "weights": {"a=b": 2, "acme": 3}}));
+    assert!(world.ok(&["lanes", "list"]).contains("tag:customer"));
+    world.ok(&["submit", "a", "--lane", "mail", "--tag", "customer=acme"]);
+    let listed = world.json(&["list", "--lane", "mail"]);
+    assert_eq!(listed["executions"][0]["fair_key"], "acme", "{listed}");
+    let changed = world.json(&["lanes", "set", "mail", "--weight", "acme="])["settings"].clone();
+    assert_eq!(changed["weights"], json!({"a=b": 2}));
+    world.run(&["lanes", "set", "mail", "--weight", "acme=0"]).refused(2, "weights.acme");
+    world.run(&["lanes", "set", "mail", "--weight", "acme"]).refused(2, "KEY=N");
+    world.run(&["lanes", "set", "mail", "--weight", "acme=many"]).refused(2, "whole number");
+    world.run(&["lanes", "set", "mail", "--fair-by", "tenant"]).refused(2, "must be kind, namespace or tag:<name>");
+    world.run(&["lanes", "set", "mail", "--fair-by", "tag:a b"]).refused(2, "tag:a b");
+    world.run(&["lanes", "set", "other", "--weight", "acme=2"]).refused(1, "fair_by");
+    let plain = world.json(&["lanes", "set", "mail", "--fair-by", "none"])["settings"].clone();
+    assert_eq!(plain, json!({"state": "active"}));
+}
+
+#[test]
 fn a_quota_is_set_shown_and_deleted() {
     let world = World::start();
     let set = ["quotas", "set", "customers", "--scope", "lane:mail", "--per", "tag:customer", "--max-concurrent", "1"];

@@ -1,6 +1,7 @@
 //! Promises about lanes.
 
 pub(crate) mod draining;
+pub(crate) mod fairness;
 pub(crate) mod keeping;
 pub(crate) mod limiting;
 pub(crate) mod listing;

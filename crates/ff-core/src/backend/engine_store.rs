@@ -90,6 +90,11 @@ pub struct ReadyLane {
 }
 
 impl ReadyLane {
+    /// Work with keys is ready. Which of it comes first is a matter of turns, so every partition that has some counts the same.
+    pub fn keyed(lane: LaneId, kind: Kind, class: RequirementClass) -> Self {
+        Self { lane, kind, class, head: Head::new(Priority::default(), TimestampMs(0)) }
+    }
+
     pub fn queue(&self) -> WorkQueue {
         WorkQueue { lane: self.lane.clone(), kind: self.kind.clone(), class: self.class.clone() }
     }

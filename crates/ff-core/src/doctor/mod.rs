@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::execution::{Attempt, AttemptSlot, Blocker, Execution, Outcome, Phase};
+use crate::fairness;
 use crate::index::{Index, Score, entries};
 use crate::singleton;
 use crate::snapshot::Snapshot;
@@ -75,6 +76,7 @@ pub fn examine(snapshot: &Snapshot, partition: u16, now: TimestampMs) -> Vec<Fin
     findings.extend(lanes::examine(snapshot, partition));
     findings.extend(workers::examine(snapshot, partition, now));
     findings.extend(singleton::examine(snapshot));
+    findings.extend(fairness::examine(snapshot));
     findings
 }
 

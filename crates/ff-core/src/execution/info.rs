@@ -17,6 +17,7 @@ impl Execution {
             state: self.state_vector(),
             tags: self.tags.clone(),
             policy: self.policy.clone(),
+            fair_key: self.fair_key.clone(),
             idempotency_key: self.idempotency_key.clone(),
             submission_key: self.queue_place.as_ref().map(|place| place.queue.clone()),
             payload_bytes: self.input_size(),

@@ -19,8 +19,8 @@ use crate::step::{ForkOrigin, StepCounter};
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::trace::TraceContext;
 use crate::types::{
-    AttemptIndex, ExecutionId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority, RequirementClass, TagKey,
-    TagValue, TimestampMs,
+    AttemptIndex, ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority,
+    RequirementClass, TagKey, TagValue, TimestampMs,
 };
 
 /// Labels by which people find an execution.
@@ -67,6 +67,9 @@ pub struct Execution {
     /// How long its lane kept what had finished when this was submitted, where the lane said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane_retention_ms: Option<u64>,
+    /// The key a fair lane queues it by, as the lane was when this was submitted.
+    #[serde(default, skip_serializing_if = "FairKey::is_empty")]
+    pub fair_key: FairKey,
     /// The trace it was submitted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,

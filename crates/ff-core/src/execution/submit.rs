@@ -15,7 +15,8 @@ use crate::singleton::{self, KeyConflict, KeyRule};
 use crate::state::PublicState;
 use crate::trace::TraceContext;
 use crate::types::{
-    ExecutionId, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid, is_derived,
+    ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, Namespace, Priority, TimestampMs, draw_execution_uuid,
+    is_derived,
 };
 use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
@@ -165,9 +166,9 @@ impl Command for SubmitArgs {
             let reply = Submitted { execution_id, public_state, duplicate: true, conflict: None };
             return Ok(Decision::of(reply, None));
         }
-        let lane_retention_ms = lane::admit(view, id.partition(), lane, || "lane".into())?;
+        let terms = lane::admit(view, id.partition(), lane, || "lane".into())?;
         lane::check_class(view, id.partition(), lane, &self.policy.class())?;
-        let after = Execution { lane_retention_ms, ..create(self, id, now) };
+        let after = terms.apply(create(self, id, now));
         let (execution_id, public_state) = (after.id, after.public_state());
         let reply = Submitted { execution_id, public_state, duplicate: false, conflict: None };
         let mut change = Change::of(after);
@@ -252,6 +253,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         last_lease: None,
         progress: None,
         lane_retention_ms: None,
+        fair_key: FairKey::default(),
         trace: args.trace.clone(),
         failure: None,
         pending_waitpoints: Vec::new(),

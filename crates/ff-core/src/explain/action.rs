@@ -51,6 +51,10 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
             )]
         }
         TermKind::Position => vec![command("have it go before others", format!("ff priority {id} 9000"))],
+        TermKind::Turn => {
+            let (key, more) = (&info.fair_key, facts.queue.settings.weight_of(&info.fair_key).saturating_add(1));
+            vec![command("have its key served more often", format!("ff lanes set {lane} --weight '{key}={more}'"))]
+        }
         TermKind::Suspension => {
             vec![command("approve it", format!("ff approve {id}")), command("let it go on", format!("ff resume {id}"))]
         }

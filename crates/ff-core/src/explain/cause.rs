@@ -20,8 +20,10 @@ pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String,
         None => ("It is ready: a worker takes it as soon as it asks for work.".to_owned(), "a worker claims it", None),
         Some(cause) => (sentence(facts, cause), event(cause.term), cause.until),
     };
-    // A position says nothing new when something else keeps all of the lane back.
-    let others = causes.filter(|term| term.term != TermKind::Position).map(|term| term.detail.as_str());
+    // A turn and a position say nothing new when something else keeps all of the lane back.
+    let others = causes
+        .filter(|term| !matches!(term.term, TermKind::Turn | TermKind::Position))
+        .map(|term| term.detail.as_str());
     let others = others.collect::<Vec<_>>();
     let summary = if others.is_empty() { summary } else { format!("{summary} Besides: {}.", others.join("; ")) };
     let deadline = info.deadline_at.filter(|deadline| at.is_some_and(|at| *deadline <= at) || *deadline <= now);
@@ -52,7 +54,7 @@ fn sentence(facts: &Facts, cause: &Term) -> String {
         TermKind::Delay => format!("It is delayed: {detail}."),
         TermKind::Suspension => format!("It is suspended: {detail}."),
         TermKind::Workers => format!("No worker takes it: {detail}."),
-        TermKind::Position => format!("It waits for its turn: {detail}."),
+        TermKind::Turn | TermKind::Position => format!("It waits for its turn: {detail}."),
         TermKind::LaneLimit => format!("It waits for a slot: {detail}."),
         TermKind::Requirements => format!("No worker can run it: {detail}."),
         TermKind::Singleton => format!("It is queued: {detail}."),
@@ -69,6 +71,7 @@ fn event(cause: TermKind) -> &'static str {
         TermKind::Delay => "the delay ends",
         TermKind::Suspension => "a signal, a decision, or its timeout",
         TermKind::Workers => "a worker that takes it registers",
+        TermKind::Turn => "the keys before its own are served",
         TermKind::Position => "those ahead of it are claimed",
         TermKind::LaneLimit => "an execution of its lane ends",
         TermKind::Requirements => "a worker with what it requires registers",

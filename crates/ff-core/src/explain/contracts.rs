@@ -69,6 +69,7 @@ words! {
         Lane "lane",
         LaneLimit "lane_limit",
         Workers "workers",
+        Turn "turn",
         Position "position",
         Deadline "deadline",
     }

@@ -2,9 +2,10 @@
 
 use crate::execution::contracts::ExecutionInfo;
 use crate::explain::SlotHolder;
+use crate::fairness::{TurnName, TurnQueue};
 use crate::lane::LaneSettings;
 use crate::state::PublicState;
-use crate::types::{ExecutionId, Kind, LaneId, Namespace, NodeName, Priority, RequirementClass, TimestampMs};
+use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, NodeName, Priority, RequirementClass, TimestampMs};
 use crate::worker::Worker;
 
 /// How many executions ahead of one are counted. More are said to be more than so many.
@@ -22,6 +23,8 @@ pub struct QueueArgs {
     pub lane: LaneId,
     pub kind: Kind,
     pub class: RequirementClass,
+    /// The key its lane queues it by.
+    pub key: FairKey,
     pub priority: Priority,
     pub created_at: TimestampMs,
 }
@@ -34,9 +37,21 @@ impl QueueArgs {
             lane: info.lane_id.clone(),
             kind: info.kind.clone(),
             class: RequirementClass::of(&info.policy.routing_requirements.required_capabilities),
+            key: info.fair_key.clone(),
             priority: info.priority,
             created_at: info.created_at,
         }
+    }
+
+    /// The turn of its key.
+    pub fn turn(&self) -> TurnName {
+        let lane = self.lane.within(&self.namespace);
+        TurnName { partition: self.execution_id.partition(), lane, key: self.key.clone() }
+    }
+
+    /// The list its key is in while something of the same kind and class waits.
+    pub fn turn_queue(&self) -> TurnQueue {
+        TurnQueue::Of(Some(self.kind.clone()), self.class.clone())
     }
 }
 
@@ -45,10 +60,13 @@ impl QueueArgs {
 pub struct QueueFacts {
     /// As the lane's home says; the defaults when it was never configured.
     pub settings: LaneSettings,
-    /// How many executions of its lane and kind are to be claimed before it, at most one more than [`AHEAD_MAX`]: those of
+    /// How many executions of its lane, kind and key are to be claimed before it, at most one more than [`AHEAD_MAX`]: those of
     /// a higher priority, and of the same one those that are older; in its own partition also those of the same age with a
     /// smaller id.
     pub ahead: u64,
+    /// How many keys of its partition have their turn before its own, at most one more than [`AHEAD_MAX`]; only of work with a
+    /// key that waits.
+    pub keys_ahead: Option<u64>,
     /// Executions of the lane that run, those longest under way first, at most [`HOLDERS_MAX`]; only of a lane with a limit.
     pub running: Vec<ExecutionId>,
     /// How many executions of the lane run; only of a lane with a limit.

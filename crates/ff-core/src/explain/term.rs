@@ -25,7 +25,7 @@ pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     let queue = [lane(facts), lane_limit(facts), Some(workers(facts)), requirements(facts)];
     let queue = queue.into_iter().flatten().filter(|_| !runs);
     let before = [dependencies(facts), suspension(facts), delay(facts), hold(facts), kept_back(facts)];
-    let position = waits_for_worker.then(|| position(facts)).flatten();
+    let position = [turn(facts), position(facts)].into_iter().flatten().filter(|_| waits_for_worker);
     before.into_iter().flatten().chain(queue).chain(position).chain(deadline(facts, now)).collect()
 }
 
@@ -216,12 +216,32 @@ fn takes(worker: &Worker, info: &ExecutionInfo) -> bool {
     worker.lanes.contains(&info.lane_id) && (worker.kinds.is_empty() || worker.kinds.contains(&info.kind))
 }
 
-/// How many are claimed before it. Where age counts beside priority, the order is not that of any index.
+/// When it is the turn of its key, in a lane that takes keys in turn.
+fn turn(facts: &Facts) -> Option<Term> {
+    let (key, ahead) = (&facts.info.fair_key, facts.queue.keys_ahead?);
+    let weight = facts.queue.settings.weight_of(key);
+    let detail = match ahead {
+        0 => format!("key {key} (weight {weight}) is the next to be served on its partition"),
+        1 => format!("1 key is served before {key} (weight {weight}) on its partition"),
+        over if over > AHEAD_MAX => {
+            format!("over {AHEAD_MAX} keys are served before {key} (weight {weight}) on its partition")
+        }
+        ahead => format!("{ahead} keys are served before {key} (weight {weight}) on its partition"),
+    };
+    let verdict = if ahead == 0 { Verdict::Passes } else { Verdict::Waits };
+    Some(term(TermKind::Turn, verdict, detail, None))
+}
+
+/// How many are claimed before it; in a lane that takes keys in turn, how many of its key. Where age counts beside priority, the order is not that of any index.
 fn position(facts: &Facts) -> Option<Term> {
     if facts.queue.settings.ageing_ms.is_some() {
         return Some(term(TermKind::Position, Verdict::Waits, "its lane weighs age against priority", None));
     }
-    let (lane, kind, ahead) = (&facts.info.lane_id, &facts.info.kind, facts.queue.ahead);
+    let (kind, ahead) = (&facts.info.kind, facts.queue.ahead);
+    let lane = match &facts.info.fair_key {
+        none if none.is_empty() => facts.info.lane_id.to_string(),
+        key => format!("{} under key {key}", facts.info.lane_id),
+    };
     Some(match ahead {
         0 => term(TermKind::Position, Verdict::Passes, format!("is the next of kind {kind} in lane {lane}"), None),
         over if over > AHEAD_MAX => {

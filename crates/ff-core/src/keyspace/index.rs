@@ -3,7 +3,7 @@
 use super::keys;
 use crate::partition::Partition;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{Kind, LaneId, Namespace, QueueName, RequirementClass, TagKey, TagValue, WorkerInstanceId};
+use crate::types::{FairKey, Kind, LaneId, Namespace, QueueName, RequirementClass, TagKey, TagValue, WorkerInstanceId};
 
 /// Builds the keys of one partition of executions.
 #[derive(Clone, Debug)]
@@ -37,6 +37,19 @@ keys! { IndexKeys { tag }
     lane_eligible_class(lane_id: &LaneId, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:class:{class}";
     /// The same of one kind.
     lane_eligible_kind_class(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:kind:{kind}:class:{class}";
+    /// Executions of a fair lane that can be claimed and have a key, whichever it is.
+    lane_keyed(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:eligible_keyed";
+    /// Those of one kind, requirement class and key. A class has no space, so that the first one ends it.
+    lane_eligible_key(lane_id: &LaneId, kind: &Kind, class: &RequirementClass, key: &FairKey) => "ff:idx:{tag}:lane:{lane_id}:eligible:kind:{kind}:class:{class} key:{key}";
+    /// The turn of a key of a fair lane: when it comes, and how much waits of each kind and class. That of the empty key has the clock
+    /// of the lane.
+    lane_turn(lane_id: &LaneId, key: &FairKey) => "ff:idx:{tag}:lane:{lane_id}:turn:{key}";
+    /// Keys of a fair lane of which something of a requirement class waits, by their turns.
+    lane_turns(lane_id: &LaneId, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:turns:class:{class}";
+    /// The same of one kind.
+    lane_turns_kind(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:turns:kind:{kind}:class:{class}";
+    /// Keys of a fair lane of which nothing waits, by their turns.
+    lane_turns_idle(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:turns:idle";
     /// Executions of one kind and requirement class that no live worker can run, by creation.
     lane_unroutable(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:blocked:route:kind:{kind}:class:{class}";
     /// Delayed executions, by their time.

@@ -1,31 +1,47 @@
-//! Whether a lane takes new work.
+//! Whether a lane takes new work, and what new work takes over from it.
 
-use super::LaneState;
+use super::{Lane, LaneState};
 use crate::engine_error::{Code, Refusal};
-use crate::types::{LaneId, Namespace};
+use crate::execution::Execution;
+use crate::types::{FairKey, LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// Refuses new work for a lane that is draining; says for how long the lane keeps what has finished, if it does. `field`
-/// is what its caller calls the lane.
-pub(crate) fn admit(
-    view: &dyn View,
-    partition: u16,
-    (namespace, lane): (&Namespace, &LaneId),
-    field: impl FnOnce() -> String,
-) -> Result<Option<u64>, Stop> {
-    let Some(known) = view.lane(partition, &lane.within(namespace))? else { return Ok(None) };
-    if known.settings.state == LaneState::Draining {
-        let why = format!("{lane} is draining and takes no new work");
-        return Err(Refusal::new(Code::NotRunnable).at(field()).because(why).into());
+/// What new work takes over from its lane.
+pub(crate) struct LaneTerms<'v>(Option<&'v Lane>);
+
+impl<'v> LaneTerms<'v> {
+    /// As a partition knows the lane.
+    pub(crate) fn of(
+        view: &'v dyn View,
+        partition: u16,
+        (namespace, lane): (&Namespace, &LaneId),
+    ) -> Result<Self, Stop> {
+        Ok(Self(view.lane(partition, &lane.within(namespace))?))
     }
-    Ok(known.settings.retention_ms)
+
+    /// The work, kept after its end for as long as its lane says, and with the key the lane queues it by.
+    pub(crate) fn apply(&self, mut work: Execution) -> Execution {
+        let Some(lane) = self.0 else { return work };
+        work.lane_retention_ms = lane.settings.retention_ms;
+        let key = lane.settings.fair_by.as_ref().and_then(|fair_by| fair_by.key_of(&work));
+        // A kind, a namespace and the value of a label are all texts a key may be.
+        work.fair_key = key.and_then(|key| FairKey::parse(&key).ok()).unwrap_or_default();
+        work
+    }
 }
 
-/// For how long a lane keeps what has finished, if it says so.
-pub(crate) fn kept_ms(
-    view: &dyn View,
+/// Refuses new work for a lane that is draining; otherwise says what the work takes over from it. `field` is what its caller
+/// calls the lane.
+pub(crate) fn admit<'v>(
+    view: &'v dyn View,
     partition: u16,
-    (namespace, lane): (&Namespace, &LaneId),
-) -> Result<Option<u64>, Stop> {
-    Ok(view.lane(partition, &lane.within(namespace))?.and_then(|known| known.settings.retention_ms))
+    lane: (&Namespace, &LaneId),
+    field: impl FnOnce() -> String,
+) -> Result<LaneTerms<'v>, Stop> {
+    let terms = LaneTerms::of(view, partition, lane)?;
+    if terms.0.is_some_and(|known| known.settings.state == LaneState::Draining) {
+        let why = format!("{} is draining and takes no new work", lane.1);
+        return Err(Refusal::new(Code::NotRunnable).at(field()).because(why).into());
+    }
+    Ok(terms)
 }

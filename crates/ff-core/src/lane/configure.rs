@@ -1,12 +1,15 @@
 //! Configuring: someone says how a lane is to be. It is decided at the lane's home and copied from there.
 
+use std::collections::BTreeMap;
+
 use super::Lane;
 use crate::engine_error::{Code, Refusal};
-use crate::lane::LaneState;
+use crate::lane::{LaneSettings, LaneState};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, lane_partition};
-use crate::types::{LaneId, Namespace};
+use crate::quota::Per;
+use crate::types::{FairKey, LaneId, Namespace};
 use crate::view::{Stop, View};
 
 /// Configures a lane. Settings that are not named stay as they are.
@@ -18,6 +21,9 @@ pub struct ConfigureLaneArgs {
     pub concurrency: Setting<u32>,
     pub ageing_ms: Setting<u64>,
     pub retention_ms: Setting<u64>,
+    pub fair_by: Setting<Per>,
+    /// What keys are to weigh. `Default` is as if it had never been said.
+    pub weights: BTreeMap<FairKey, Setting<u32>>,
 }
 
 /// The change of one setting.
@@ -33,8 +39,16 @@ pub enum Setting<T> {
 impl ConfigureLaneArgs {
     /// Names nothing yet.
     pub fn new(namespace: Namespace, lane: LaneId) -> Self {
-        let (state, concurrency) = (None, Setting::Keep);
-        Self { namespace, lane, state, concurrency, ageing_ms: Setting::Keep, retention_ms: Setting::Keep }
+        Self {
+            namespace,
+            lane,
+            state: None,
+            concurrency: Setting::Keep,
+            ageing_ms: Setting::Keep,
+            retention_ms: Setting::Keep,
+            fair_by: Setting::Keep,
+            weights: BTreeMap::new(),
+        }
     }
 
     /// Says only how the lane stands: paused, draining, or active again.
@@ -45,11 +59,21 @@ impl ConfigureLaneArgs {
     pub fn check(&self) -> Result<(), Refusal> {
         within("concurrency", self.concurrency.map(u64::from), 1, limits::CONCURRENCY_MAX.into())?;
         within("ageing_ms", self.ageing_ms, 1, limits::AGEING_MAX_MS)?;
-        within("retention_ms", self.retention_ms, 0, limits::SPAN_MAX_MS)
+        within("retention_ms", self.retention_ms, 0, limits::SPAN_MAX_MS)?;
+        if self.weights.len() > limits::LANE_WEIGHTS {
+            return Err(too_many_weights(self.weights.len()));
+        }
+        for (key, weight) in &self.weights {
+            if key.is_empty() {
+                return Err(Refusal::invalid("weights", "a key must not be empty"));
+            }
+            within(&format!("weights.{key}"), weight.map(u64::from), 1, limits::WEIGHT_MAX.into())?;
+        }
+        Ok(())
     }
 }
 
-impl<T> Setting<T> {
+impl<T: Copy> Setting<T> {
     fn map<U>(self, map: impl FnOnce(T) -> U) -> Setting<U> {
         match self {
             Self::Keep => Setting::Keep,
@@ -97,6 +121,8 @@ impl Command for ConfigureLaneArgs {
         set(&mut settings.concurrency, self.concurrency);
         set(&mut settings.ageing_ms, self.ageing_ms);
         set(&mut settings.retention_ms, self.retention_ms);
+        self.weigh(settings)?;
+        after.keyed |= after.settings.fair_by.is_some();
         if after.settings == before.settings {
             return Ok(Decision::of(before, None));
         }
@@ -106,6 +132,42 @@ impl Command for ConfigureLaneArgs {
         (after.revision, after.changed_at) = (before.revision + 1, now);
         Ok(Decision::about_lane(after.clone(), home, Some(after)))
     }
+}
+
+impl ConfigureLaneArgs {
+    /// Changes the key its work is queued by, and what keys weigh. Weights of another kind of key say nothing any more.
+    fn weigh(&self, settings: &mut LaneSettings) -> Result<(), Refusal> {
+        let before = settings.fair_by.clone();
+        match &self.fair_by {
+            Setting::Keep => {}
+            Setting::Default => settings.fair_by = None,
+            Setting::To(fair_by) => settings.fair_by = Some(fair_by.clone()),
+        }
+        if settings.fair_by != before {
+            settings.weights.clear();
+        }
+        for (key, weight) in &self.weights {
+            match weight {
+                Setting::Keep => {}
+                Setting::Default => drop(settings.weights.remove(key)),
+                Setting::To(_) if settings.fair_by.is_none() => {
+                    return Err(Refusal::invalid(
+                        "weights",
+                        "the lane has no fair_by, and so no keys that weigh anything",
+                    ));
+                }
+                Setting::To(weight) => drop(settings.weights.insert(key.clone(), *weight)),
+            }
+        }
+        if settings.weights.len() > limits::LANE_WEIGHTS {
+            return Err(too_many_weights(settings.weights.len()));
+        }
+        Ok(())
+    }
+}
+
+fn too_many_weights(sent: usize) -> Refusal {
+    Refusal::over_limit(Code::LimitExceeded, "weights", limits::LANE_WEIGHTS, sent)
 }
 
 fn set<T: Copy>(known: &mut Option<T>, to: Setting<T>) {

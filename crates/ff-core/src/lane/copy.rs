@@ -34,10 +34,11 @@ impl Command for CopyLaneArgs {
         let newer = known.is_none_or(|known| known.revision < self.lane.revision);
         let classes =
             known.map(|known| &known.classes | &self.lane.classes).unwrap_or_else(|| self.lane.classes.clone());
+        let keyed = self.lane.keyed || known.is_some_and(|known| known.keyed);
         let after = match known {
             Some(known) if !newer && known.classes == classes => None,
             Some(known) if !newer => Some(Lane { classes, ..known.clone() }),
-            _ => Some(Lane { grants, classes, shares: [].into(), ..self.lane.clone() }),
+            _ => Some(Lane { grants, classes, keyed, shares: [].into(), ..self.lane.clone() }),
         };
         let revision = after.as_ref().or(known).map_or(0, |lane| lane.revision);
         let held = view.active(self.partition, &key)?;

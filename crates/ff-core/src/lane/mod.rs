@@ -13,7 +13,7 @@ mod register_class;
 mod requirements;
 mod settle;
 
-pub(crate) use admit::{admit, kept_ms};
+pub(crate) use admit::{LaneTerms, admit};
 pub use record::{Lane, LaneSettings, LaneState, Share};
 pub(crate) use register_class::check_class;
 pub use register_class::is_unknown_class;

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::fairness::step_of;
+use crate::quota::Per;
 use crate::state::words;
-use crate::types::{Capability, LaneId, Namespace, RequirementClass, TimestampMs};
+use crate::types::{Capability, FairKey, LaneId, Namespace, RequirementClass, TimestampMs};
 
 /// How a lane is configured, as one partition knows it.
 ///
@@ -25,13 +27,17 @@ pub struct Lane {
     /// The requirement classes of its work. They are only ever added, first at home, so that of two copies the union is right.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub classes: BTreeSet<RequirementClass>,
+    /// Whether its work has keys: whether it has ever been fair. Work keeps the key it was submitted with, so that claims look for
+    /// turns from then on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keyed: bool,
     /// Only at home, and only with a limit: what each partition holds at most.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shares: BTreeMap<u16, Share>,
 }
 
 /// The settings of a lane. Changing them moves no execution to another state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSettings {
     pub state: LaneState,
@@ -44,6 +50,24 @@ pub struct LaneSettings {
     /// How long what is submitted to it is kept after its end, where it does not say so itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<u64>,
+    /// By which key its work is queued, so that claims take the keys in turn; one queue for all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_by: Option<Per>,
+    /// What keys weigh, where that is not 1: one that weighs twice as much is served twice as often.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights: BTreeMap<FairKey, u32>,
+}
+
+impl LaneSettings {
+    /// What a key weighs.
+    pub fn weight_of(&self, key: &FairKey) -> u32 {
+        self.weights.get(key).copied().unwrap_or(1)
+    }
+
+    /// How far a claim puts off the next turn of a key.
+    pub(crate) fn step_of(&self, key: &FairKey) -> u64 {
+        step_of(self.weight_of(key))
+    }
 }
 
 /// The upper bound of how many executions of a lane with a limit a partition holds.
@@ -74,7 +98,7 @@ impl Lane {
     /// A lane with the defaults.
     pub(super) fn plain(namespace: Namespace, lane: LaneId, now: TimestampMs) -> Self {
         let (settings, classes, shares) = (LaneSettings::default(), BTreeSet::new(), BTreeMap::new());
-        Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, classes, shares }
+        Self { namespace, lane, settings, revision: 0, changed_at: now, grants: 0, classes, keyed: false, shares }
     }
 
     /// As indexes and keys name it.

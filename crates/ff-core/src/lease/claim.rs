@@ -10,6 +10,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
+use crate::fairness::{self, TurnWrite};
 use crate::flow::contracts::TaskFlow;
 use crate::lane::Lane;
 use crate::lease::{Fence, Holder, Lease};
@@ -20,7 +21,7 @@ use crate::policy::Policy;
 use crate::suspension::contracts::Resumption;
 use crate::trace::TraceContext;
 use crate::types::{
-    AttemptId, AttemptIndex, Capability, ExecutionId, FlowId, Kind, LaneId, LeaseId, Namespace, Priority,
+    AttemptId, AttemptIndex, Capability, ExecutionId, FairKey, FlowId, Kind, LaneId, LeaseId, Namespace, Priority,
     RequirementClass, TimestampMs,
 };
 use crate::view::{EligibleQuery, Stop, View, require_all};
@@ -143,6 +144,17 @@ impl Head {
     pub fn new(priority: Priority, created_at: TimestampMs) -> Self {
         Self { behind: limits::PRIORITY_MAX - priority.get(), created_at }
     }
+
+    /// Where an execution stands among others of its lane. Under a key its priority counts only among those of the key.
+    pub fn of(execution: &Execution) -> Self {
+        let priority = if execution.fair_key.is_empty() { execution.priority } else { Priority::default() };
+        Self::new(priority, execution.created_at)
+    }
+
+    /// What is left of a fair lane on a partition a claim has served: behind partitions that were served earlier.
+    fn served(now: TimestampMs) -> Self {
+        Self::new(Priority::default(), now)
+    }
 }
 
 impl Command for ClaimArgs {
@@ -170,11 +182,11 @@ impl Command for ClaimArgs {
             return Ok(Decision::of(ClaimDecision::default(), None));
         }
         if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
-            let limited = !view.eligible(&wanted)?.is_empty();
+            let limited = !first(view, known, &wanted)?.is_empty();
             return Ok(Decision::of(ClaimDecision { limited, ..ClaimDecision::default() }, None));
         }
-        let (taken, changes) = hand_out(view, self, known, Admission::Unasked(quotas()?), &at.nonce, at.now)?;
-        Ok(Decision::of(taken, changes))
+        let (taken, changes, turns) = hand_out(view, self, known, Admission::Unasked(quotas()?), &at.nonce, at.now)?;
+        Ok(Decision { turns, ..Decision::of(taken, changes) })
     }
 }
 
@@ -186,8 +198,17 @@ fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
         lane: args.lane.within(&args.namespace),
         kinds: args.kinds.clone(),
         classes: [RequirementClass::PLAIN].into_iter().chain(of_lane).collect(),
+        key: FairKey::default(),
         ageing_ms: lane.and_then(|lane| lane.settings.ageing_ms),
         limit: at_once(args) + 1,
+    }
+}
+
+/// The first of what a claim looks for: by priority and age, or of a lane whose work has keys by the turns of those.
+fn first(view: &dyn View, lane: Option<&Lane>, wanted: &EligibleQuery) -> Result<Vec<ExecutionId>, Stop> {
+    match lane.filter(|lane| lane.keyed) {
+        Some(lane) => fairness::first(view, lane, wanted),
+        None => Ok(view.eligible(wanted)?),
     }
 }
 
@@ -205,20 +226,20 @@ pub(super) fn hand_out(
     admission: Admission<'_>,
     nonce: &Nonce,
     now: TimestampMs,
-) -> Result<(ClaimDecision, Vec<Change>), Stop> {
+) -> Result<(ClaimDecision, Vec<Change>, Vec<TurnWrite>), Stop> {
     let max = at_once(args);
-    let waiting = admission.chosen().map_or_else(|| view.eligible(&eligible(args, lane)), Ok)?;
+    let waiting = admission.chosen().map_or_else(|| first(view, lane, &eligible(args, lane)), Ok)?;
     require_all(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
     let mut taken = ClaimDecision::default();
     let mut passed_over = None;
     let mut changes = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut served) = (0, Vec::new());
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
         let Some(admittance) = admission.of(args, execution) else { continue };
         let is_done = taken.tasks.len() + taken.admissions.len() == max;
         let full = |bytes| is_done || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
-        let head = Head::new(execution.priority, execution.created_at);
+        let head = Head::of(execution);
         // A claim that is full leaves the next execution alone, whether or not its flow lets it start.
         if full(bytes + execution.input_size()) {
             taken.next = Some(head);
@@ -248,12 +269,15 @@ pub(super) fn hand_out(
         if let Phase::Running { lease } = &mut change.after.phase {
             lease.slots = slots;
         }
+        served.push(execution.fair_key.clone());
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
     // There may be more behind what was looked at and turned out not to start.
     taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
-    Ok((taken, changes))
+    let Some(lane) = lane.filter(|lane| lane.keyed) else { return Ok((taken, changes, Vec::new())) };
+    taken.next = taken.next.map(|_| Head::served(now));
+    Ok((taken, changes, fairness::charge(view, args.partition, lane, &served)?))
 }
 
 /// Whether its flow lets it start. One whose flow is cancelled is not handed out, but ends.

@@ -141,8 +141,8 @@ impl Command for AdmittedClaimArgs {
             let taken = ClaimDecision { limited, ..ClaimDecision::default() };
             return Ok(Decision::of(AdmittedClaim { taken, count: None, running }, None));
         }
-        let (taken, changes) = hand_out(view, claim, known, admission, &at.nonce, at.now)?;
-        Ok(Decision::of(AdmittedClaim { taken, count: None, running }, changes))
+        let (taken, changes, turns) = hand_out(view, claim, known, admission, &at.nonce, at.now)?;
+        Ok(Decision { turns, ..Decision::of(AdmittedClaim { taken, count: None, running }, changes) })
     }
 }
 

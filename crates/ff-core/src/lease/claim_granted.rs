@@ -77,7 +77,7 @@ pub(super) fn hand_out_granted(
     }
     let most = usize::try_from(grant.n).unwrap_or(usize::MAX);
     let claim = ClaimArgs { max: claim.max.min(most), ..claim.clone() };
-    let (taken, mut changes) = hand_out(view, &claim, Some(lane), admission, &at.nonce, at.now)?;
+    let (taken, mut changes, turns) = hand_out(view, &claim, Some(lane), admission, &at.nonce, at.now)?;
     for change in &mut changes {
         if let Phase::Running { lease } = &mut change.after.phase {
             lease.limited = true;
@@ -86,5 +86,5 @@ pub(super) fn hand_out_granted(
     let held = held + u32::try_from(taken.tasks.len()).unwrap_or(u32::MAX);
     let count = LaneCount { held, seq: grant.seq, ..count };
     let after = Lane { grants: grant.seq, ..lane.clone() };
-    Ok(Decision { changes, ..Decision::about_lane(GrantedClaim { taken, count }, partition, Some(after)) })
+    Ok(Decision { changes, turns, ..Decision::about_lane(GrantedClaim { taken, count }, partition, Some(after)) })
 }

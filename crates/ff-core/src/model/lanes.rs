@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use super::Model;
 use crate::backend::ReadyLane;
+use crate::fairness::{TurnQueue, TurnsQuery};
 use crate::index::Index;
 use crate::lane::contracts::{
-    Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListQueueArgs, QueuedExecution,
-    WorkQueue,
+    Depth, Depths, LaneInfo, LaneStanding, LanesFill, LanesPage, ListLanesArgs, ListQueueArgs, QueueState,
+    QueuedExecution, WorkQueue,
 };
 use crate::lease::contracts::Head;
+use crate::snapshot::Snapshot;
 use crate::types::{ExecutionId, LaneId, TimestampMs};
 
 impl Model {
@@ -17,7 +19,7 @@ impl Model {
     pub fn lane_info(&self, key: &LaneId) -> LaneInfo {
         let (namespace, lane_id) = key.apart();
         let newest = self.lanes.iter().filter(|((_, lane), _)| lane == key).max_by_key(|(_, lane)| lane.revision);
-        let settings = newest.map(|(_, lane)| lane.settings).unwrap_or_default();
+        let settings = newest.map(|(_, lane)| lane.settings.clone()).unwrap_or_default();
         LaneInfo { namespace, lane_id, settings, depths: self.depths(key) }
     }
 
@@ -49,6 +51,10 @@ impl Model {
             }
             _ => None,
         })
+        .chain(self.turns.lists(partition).filter_map(|(lane, queue, _)| match queue {
+            TurnQueue::Of(Some(kind), class) => Some(ReadyLane::keyed(lane.clone(), kind.clone(), class.clone())),
+            _ => None,
+        }))
         .collect()
     }
 
@@ -66,9 +72,27 @@ impl Model {
 
     /// The first executions of a queue.
     pub fn queue(&self, args: &ListQueueArgs) -> Vec<QueuedExecution> {
-        let index = (args.partition, args.index());
-        let first = self.indexes.get(&index).into_iter().flatten().take(args.limit);
+        let members = |index| self.indexes.get(&(args.partition, index)).into_iter().flatten();
+        let WorkQueue { lane, kind, class } = &args.queue;
+        let keys = TurnsQuery {
+            partition: args.partition,
+            lane: lane.clone(),
+            queue: TurnQueue::Of(Some(kind.clone()), class.clone()),
+            limit: if args.state == QueueState::Ready { args.limit } else { 0 },
+        };
+        let keyed = self.turns.first(&keys).into_iter();
+        let keyed = keyed.flat_map(|(_, key)| members(Index::queue(lane.clone(), kind.clone(), class.clone(), key)));
+        let first = members(args.index()).chain(keyed).take(args.limit);
         first.filter_map(|(_, id)| Some(QueuedExecution::of(self.executions.get(id)?))).collect()
+    }
+
+    /// The lanes, turns and workers of a partition.
+    pub(super) fn snapshot_lanes(&self, partition: u16, snapshot: &mut Snapshot) {
+        let lanes = self.lanes.iter().filter(|((of, _), _)| *of == partition);
+        snapshot.lanes = lanes.map(|((_, key), lane)| (key.clone(), lane.clone())).collect();
+        self.turns.snapshot(partition, snapshot);
+        let workers = self.workers.iter().filter(|(_, worker)| worker.partition == partition);
+        snapshot.workers = workers.map(|(id, worker)| (id.clone(), worker.clone())).collect();
     }
 
     fn depths(&self, key: &LaneId) -> Depths {
@@ -76,7 +100,7 @@ impl Model {
         for standing in LaneStanding::ALL {
             let index = standing.index(key.clone());
             let is_of = |of: &Index| match (standing, of) {
-                (LaneStanding::Waiting, Index::LaneEligible(lane, _)) => lane == key,
+                (LaneStanding::Waiting, Index::LaneEligible(lane, _) | Index::LaneKeyed(lane)) => lane == key,
                 _ => *of == index,
             };
             let members = self.indexes.iter().filter(|((_, of), _)| is_of(of)).flat_map(|(_, members)| members);
@@ -97,6 +121,7 @@ impl Model {
 fn lane_of(index: &Index) -> Option<&LaneId> {
     match index {
         Index::LaneEligible(lane, _)
+        | Index::LaneKeyed(lane)
         | Index::LaneDelayed(lane)
         | Index::LaneActive(lane)
         | Index::LaneSuspended(lane)

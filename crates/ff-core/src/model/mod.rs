@@ -9,6 +9,7 @@ mod quotas;
 mod steps;
 mod streams;
 mod suspension;
+mod turns;
 mod view;
 
 use std::cmp::Reverse;
@@ -20,6 +21,7 @@ use self::quotas::QuotaRecords;
 use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
+use self::turns::Turns;
 use crate::api_key::ApiKey;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
@@ -69,6 +71,7 @@ pub struct Model {
     api_keys: BTreeMap<KeyId, ApiKey>,
     quotas: QuotaRecords,
     events: Events,
+    turns: Turns,
 }
 
 impl Model {
@@ -142,12 +145,12 @@ impl Model {
         self.quotas.write(decision.quotas);
         for queue in decision.key_queues {
             let name = (queue.namespace.clone(), queue.name.clone());
-            if queue.executions.is_empty() {
-                self.key_queues.remove(&name);
-            } else {
-                self.key_queues.insert(name, queue);
+            match queue.executions.is_empty() {
+                true => drop(self.key_queues.remove(&name)),
+                false => drop(self.key_queues.insert(name, queue)),
             }
         }
+        decision.turns.into_iter().for_each(|write| self.turns.write(write));
         decision.reply
     }
 
@@ -353,10 +356,7 @@ impl Model {
             results: here(&self.results, partition),
             ..Snapshot::default()
         };
-        let lanes = self.lanes.iter().filter(|((of, _), _)| *of == partition);
-        snapshot.lanes = lanes.map(|((_, key), lane)| (key.clone(), lane.clone())).collect();
-        let workers = self.workers.iter().filter(|(_, worker)| worker.partition == partition);
-        snapshot.workers = workers.map(|(id, worker)| (id.clone(), worker.clone())).collect();
+        self.snapshot_lanes(partition, &mut snapshot);
         self.events.snapshot(partition, &mut snapshot);
         self.waiting.snapshot(partition, &mut snapshot);
         self.streams.snapshot(partition, &mut snapshot);

@@ -16,13 +16,16 @@ impl Model {
             one.phase == Phase::Waiting
                 && one.kind == args.kind
                 && one.class() == args.class
+                && one.fair_key == args.key
                 && one.lane_key() == key
                 && (one.priority > args.priority || (one.priority == args.priority && (older || same_age)))
         };
         let ahead =
             self.executions.values().filter(is_ahead).take(usize::try_from(AHEAD_MAX + 1).unwrap_or(usize::MAX));
+        let is_limited = settings.concurrency.is_some();
         let mut facts = QueueFacts { settings, ahead: ahead.count() as u64, ..QueueFacts::default() };
-        if settings.concurrency.is_some() {
+        facts.keys_ahead = self.turns.ahead_of(&args.turn(), &args.turn_queue());
+        if is_limited {
             let held = self.executions.values().filter_map(|one| match &one.phase {
                 Phase::Running { lease } if one.lane_key() == key => Some((lease.acquired_at, one.id)),
                 _ => None,

@@ -8,6 +8,7 @@ use crate::api_key::ApiKey;
 use crate::change::KeyEntry;
 use crate::event::Feed;
 use crate::execution::Execution;
+use crate::fairness::{Turn, TurnName, TurnsQuery};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::index::{Index, Score, aged_score};
 use crate::lane::Lane;
@@ -21,8 +22,8 @@ use crate::stream::StreamRecord;
 use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority, QueueName,
-    QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, Kind, LaneId, Namespace, Priority,
+    QueueName, QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use crate::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, View};
 use crate::worker::Worker;
@@ -118,6 +119,14 @@ impl View for Model {
         Ok(self.api_keys.get(id))
     }
 
+    fn turn(&self, name: &TurnName) -> Result<Option<&Turn>, Miss> {
+        Ok(self.turns.find(name))
+    }
+
+    fn turns(&self, query: &TurnsQuery) -> Result<Vec<(u64, FairKey)>, Miss> {
+        Ok(self.turns.first(query))
+    }
+
     fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss> {
         Ok(self.quotas.sets.get(&(partition, namespace.clone())))
     }
@@ -137,7 +146,7 @@ impl View for Model {
     fn eligible(&self, query: &EligibleQuery) -> Result<Vec<ExecutionId>, Miss> {
         let (lane, kinds) = (&query.lane, query.kinds.iter().collect::<BTreeSet<_>>());
         let queues = query.classes.iter().flat_map(|class| {
-            let of_kind = |kind: &&Kind| Index::LaneEligibleKind(lane.clone(), (*kind).clone(), class.clone());
+            let of_kind = |kind: &&Kind| Index::queue(lane.clone(), (*kind).clone(), class.clone(), query.key.clone());
             let any = kinds.is_empty().then(|| Index::LaneEligible(lane.clone(), class.clone()));
             kinds.iter().map(of_kind).chain(any).collect::<Vec<_>>()
         });

@@ -6,6 +6,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::entropy::Nonce;
 use crate::event::Feed;
 use crate::execution::Execution;
+use crate::fairness::TurnWrite;
 use crate::flow::{FlowChange, StepOutcome};
 use crate::lane::Lane;
 use crate::limits;
@@ -70,6 +71,8 @@ pub struct Decision<R> {
     pub quotas: QuotaWrites,
     /// Queues of singleton and debounce keys as they are to be; one without executions goes.
     pub key_queues: Vec<KeyQueue>,
+    /// Turns of keys of fair lanes.
+    pub turns: Vec<TurnWrite>,
 }
 
 impl<R> Decision<R> {
@@ -77,8 +80,9 @@ impl<R> Decision<R> {
     pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let changes = changes.into_iter().collect();
-        let (api_keys, quotas, key_queues) = (Vec::new(), QuotaWrites::default(), Vec::new());
-        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed: None, ring: None, quotas, key_queues }
+        let (api_keys, quotas) = (Vec::new(), QuotaWrites::default());
+        let (feed, ring, key_queues, turns) = (None, None, Vec::new(), Vec::new());
+        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, turns }
     }
 
     /// A decision whose consequences within flows are drawn already.
@@ -109,9 +113,10 @@ impl<R> Decision<R> {
 
     /// The same decision with its reply as another type.
     pub(crate) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
-        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues } = self;
+        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, turns } =
+            self;
         let reply = map(reply);
-        Decision { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues }
+        Decision { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, turns }
     }
 }
 

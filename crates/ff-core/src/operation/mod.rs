@@ -8,6 +8,7 @@ use crate::contracts::*;
 use crate::due::Pumped;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
+use crate::fairness;
 use crate::flow;
 use crate::lane::Lane;
 use crate::partition::PartitionConfig;
@@ -271,7 +272,8 @@ pub trait Ask: Command + Send + 'static {
 
 operations!(define_operations);
 
-/// Checks and decides a command, and draws the consequences within flows and queues of keys, unless its rule has.
+/// Checks and decides a command, and draws the consequences within flows and queues of keys, unless its rule has, and for
+/// the turns of keys.
 fn decide<C: Command>(command: &C, view: &dyn View, at: &Conditions) -> Result<command::Decision<C::Reply>, Stop> {
     command.check(&at.partitions)?;
     let mut decision = command.decide(view, at)?;
@@ -282,5 +284,6 @@ fn decide<C: Command>(command: &C, view: &dyn View, at: &Conditions) -> Result<c
     if decision.key_queues.is_empty() {
         decision.key_queues = singleton::follow(view, &mut decision.changes, at.now)?;
     }
+    decision.turns = fairness::follow(view, &decision.changes, decision.turns)?;
     Ok(decision)
 }

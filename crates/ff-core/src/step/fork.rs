@@ -102,7 +102,7 @@ impl Command for ForkArgs {
                 .chain(copied.iter().map(|head| view.step(&source.id, &head.step).map(drop))),
         )?;
         let lane = (&source.namespace, &source.lane);
-        let lane_retention_ms = lane::admit(view, id.partition(), lane, || "execution_id".into())?;
+        let terms = lane::admit(view, id.partition(), lane, || "execution_id".into())?;
         let submission = SubmitArgs {
             uuid: self.uuid,
             namespace: source.namespace.clone(),
@@ -115,10 +115,9 @@ impl Command for ForkArgs {
         };
         let steps = u32::try_from(copied.len()).unwrap_or(u32::MAX);
         let mut change = Change::of(Execution {
-            lane_retention_ms,
             steps: StepCounter::of(copied.iter().copied()),
             forked_from: Some(Box::new(ForkOrigin { execution_id: source.id, steps })),
-            ..create(&submission, id, at.now)
+            ..terms.apply(create(&submission, id, at.now))
         });
         change.payload = Write::Put(submission.payload);
         let recorded = copied.iter().filter_map(|head| view.step(&source.id, &head.step).transpose());

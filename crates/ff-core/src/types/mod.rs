@@ -21,7 +21,7 @@ pub use names::{
 };
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{
-    Capability, ContentType, FreeText, IdempotencyKey, Kid, QueueName, SourceIdentity, StepKey, StepName,
+    Capability, ContentType, FairKey, FreeText, IdempotencyKey, Kid, QueueName, SourceIdentity, StepKey, StepName,
     SubmissionKey, TagValue, WaitpointKey,
 };
 pub use uuids::{

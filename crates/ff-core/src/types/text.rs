@@ -27,6 +27,9 @@ checked_text! { refused_in_a_text:
 checked_text! { refused_in_a_text, from 0 bytes:
     /// Tells steps of one name apart. The empty one means that there is no other.
     StepKey, at most limits::NAME_BYTES;
+    /// The value by which a fair lane queues an execution: a kind, a namespace or the value of a label. The empty one means that
+    /// it has none.
+    FairKey, at most limits::TEXT_BYTES;
 }
 
 checked_text! { refused_in_a_capability:
@@ -86,17 +89,22 @@ impl Capability {
     }
 }
 
-impl StepKey {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+macro_rules! maybe_empty {
+    ($($name:ident)*) => {$(
+        impl $name {
+            pub fn is_empty(&self) -> bool {
+                self.0.is_empty()
+            }
+        }
 
-impl Default for StepKey {
-    fn default() -> Self {
-        Self("".into())
-    }
+        impl Default for $name {
+            fn default() -> Self {
+                Self("".into())
+            }
+        }
+    )*};
 }
+maybe_empty! { StepKey FairKey }
 
 impl Kid {
     /// The first secret of a store.

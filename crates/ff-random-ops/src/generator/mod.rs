@@ -31,6 +31,8 @@ pub struct Generator {
     admission: Chance,
     /// And for quotas.
     quotas: Chance,
+    /// And for fair lanes.
+    fairness: Chance,
     mix: Mix,
     jobs: u32,
     /// Flows so far; the number of the next.
@@ -46,17 +48,23 @@ pub struct Generator {
 
 impl Generator {
     pub fn new(mix: Mix, seed: u64) -> Self {
-        let beginning = if mix.messages { operator::limited_lane() } else { Vec::new() };
+        let beginning = match mix {
+            Mix { messages: true, .. } => operator::limited_lane(),
+            Mix { fair: true, .. } => operator::fair_lanes(),
+            _ => Vec::new(),
+        };
         let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
         let steps = Chance::new(seed.rotate_left(32) ^ 5);
         let admission = Chance::new(seed.rotate_left(16) ^ 9);
         let quotas = Chance::new(seed.rotate_left(48) ^ 3);
+        let fairness = Chance::new(seed.rotate_left(24) ^ 6);
         Self {
             chance,
             adjustments,
             steps,
             admission,
             quotas,
+            fairness,
             mix,
             jobs: 0,
             flows: 0,

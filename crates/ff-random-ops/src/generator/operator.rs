@@ -19,9 +19,26 @@ pub(super) fn limited_lane() -> Vec<Transition> {
         concurrency: Setting::To(3),
         ageing_ms: Setting::Keep,
         retention_ms: Setting::Keep,
+        fair_by: Setting::Keep,
+        weight: None,
     };
     let copies = (0..crate::compare::PARTITIONS.num_flow_partitions).map(|partition| Order::CopyLane { partition });
     copies.chain([configure]).map(Transition::Operate).collect()
+}
+
+/// The first transitions of a run with fair lanes: both lanes of the first namespace are.
+pub(super) fn fair_lanes() -> Vec<Transition> {
+    let configure = |lane: u8| Order::Configure {
+        namespace: 0,
+        lane,
+        state: LaneState::Active,
+        concurrency: Setting::Keep,
+        ageing_ms: Setting::Keep,
+        retention_ms: Setting::Keep,
+        fair_by: Setting::To(lane),
+        weight: None,
+    };
+    [0, 1].map(configure).map(Transition::Operate).into()
 }
 
 impl Generator {
@@ -65,6 +82,7 @@ impl Generator {
     /// Mostly a lane hands out work, so that the rest of the run has something to do. A limit that is sent in messages is
     /// never lifted: a partition that has not heard of the next one would start what the lane's home does not know of.
     fn configuration(&mut self) -> Order {
+        let (fair_by, weight) = self.fairness();
         let states = [&[LaneState::Active; 6][..], &[LaneState::Paused, LaneState::Draining]].concat();
         Order::Configure {
             namespace: *self.chance.pick(&[0, 0, 0, 1]),
@@ -77,7 +95,30 @@ impl Generator {
             },
             ageing_ms: self.setting(&[1, 1_000], 0),
             retention_ms: self.setting(&[0, 5_000, 60_000], limits::SPAN_MAX_MS + 1),
+            fair_by,
+            weight,
         }
+    }
+
+    /// Mostly a fair lane stays as it is.
+    fn fairness(&mut self) -> (Setting<u8>, Option<(u8, Setting<u32>)>) {
+        if !self.mix.fair {
+            return (Setting::Keep, None);
+        }
+        let fair_by = match self.fairness.below(12) {
+            0 => Setting::Default,
+            1..4 => Setting::To(0),
+            4 => Setting::To(1),
+            5 => Setting::To(2),
+            _ => Setting::Keep,
+        };
+        let weight = match self.fairness.below(10) {
+            0..4 => Some(Setting::To(*self.fairness.pick(&[2, 3, 7]))),
+            4 => Some(Setting::Default),
+            5 => Some(Setting::To(*self.fairness.pick(&[0, 1, limits::WEIGHT_MAX + 1]))),
+            _ => None,
+        };
+        (fair_by, weight.map(|weight| (*self.fairness.pick(&[0, 1, 2]), weight)))
     }
 
     fn setting<T: Copy>(&mut self, to: &[T], refused: T) -> Setting<T> {

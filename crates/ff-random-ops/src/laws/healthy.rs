@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use ff_core::doctor::examine;
 use ff_core::execution::{Attempt, AttemptOutcome, AttemptSlot, Execution, Origin, Phase};
+use ff_core::fairness::{TurnQueue, TurnsQuery};
 use ff_core::model::Model;
 use ff_core::policy::Policy;
 use ff_core::snapshot::Snapshot;
@@ -58,11 +59,20 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
 /// sweep of its partition tells of it, unless its lane is configured otherwise.
 fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
-    for kinds in [vec![], vec![execution.kind.clone()]] {
-        let classes = vec![execution.class()];
-        let asked = EligibleQuery { partition, lane: lane.clone(), kinds, classes, ageing_ms: None, limit: usize::MAX };
+    let key = &execution.fair_key;
+    let kinds = [vec![execution.kind.clone()], vec![]].into_iter().take(if key.is_empty() { 2 } else { 1 });
+    for kinds in kinds {
+        let (lane, classes, key) = (lane.clone(), vec![execution.class()], key.clone());
+        let asked = EligibleQuery { partition, lane, kinds, classes, key, ageing_ms: None, limit: usize::MAX };
         if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
             return Err(format!("I9: {asked:?} does not find {}", execution.id));
+        }
+    }
+    for kind in [None, Some(execution.kind.clone())].into_iter().filter(|_| !key.is_empty()) {
+        let queue = TurnQueue::Of(kind, execution.class());
+        let asked = TurnsQuery { partition, lane: lane.clone(), queue, limit: usize::MAX };
+        if !model.turns(&asked).is_ok_and(|found| found.iter().any(|(_, one)| one == key)) {
+            return Err(format!("I9: {asked:?} does not find the key {key} of {}", execution.id));
         }
     }
     if model.lane(partition, &lane).is_ok_and(|known| known.is_some()) {

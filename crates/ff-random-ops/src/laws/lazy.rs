@@ -6,6 +6,7 @@ use ff_core::api_key::ApiKey;
 use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::Execution;
+use ff_core::fairness::{Turn, TurnName, TurnsQuery};
 use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::model::Model;
@@ -19,8 +20,8 @@ use ff_core::stream::StreamRecord;
 use ff_core::suspension::{SuspendKeyEntry, Waitpoint};
 use ff_core::token::KeyRing;
 use ff_core::types::{
-    AttemptIndex, EdgeId, ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName, QuotaPolicyId,
-    TimestampMs, WaitpointId, WorkerInstanceId,
+    AttemptIndex, EdgeId, ExecutionId, FairKey, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QueueName,
+    QuotaPolicyId, TimestampMs, WaitpointId, WorkerInstanceId,
 };
 use ff_core::view::{DueQuery, EdgesOf, EligibleQuery, MembersOf, Miss, Stop, View};
 use ff_core::worker::Worker;
@@ -115,6 +116,8 @@ answered_when_loaded! {
     due_flows(query: &DueQuery) -> Vec<(TimestampMs, FlowId)>, Miss::DueFlows(*query);
     lane(partition: u16, lane: &LaneId) -> Option<&Lane>, Miss::Lane(partition, lane.clone());
     active(partition: u16, lane: &LaneId) -> u32, Miss::Active(partition, lane.clone());
+    turn(name: &TurnName) -> Option<&Turn>, Miss::Turn(name.clone());
+    turns(query: &TurnsQuery) -> Vec<(u64, FairKey)>, Miss::Turns(query.clone());
     quotas(partition: u16, namespace: &Namespace) -> Option<&QuotaSet>, Miss::Quotas(partition, namespace.clone());
     quota_row(policy: &QuotaPolicyId, name: &QuotaRowName) -> Option<&QuotaRow>, Miss::QuotaRow(*policy, name.clone());
     worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());

@@ -175,6 +175,9 @@ impl Reference {
                 self.fences.entry(task.execution_id).or_default().push(task.fence);
             }
             self.coverage.count_claims(&claimed);
+            let in_turn = claimed.iter().filter_map(|one| self.model.find(&one.task.execution_id));
+            let in_turn = in_turn.filter(|execution| !execution.fair_key.is_empty()).count();
+            (0..in_turn).for_each(|_| self.coverage.happened("taken in turn"));
             (reply, claimed)
         });
         self.log.push(Entry { operation: operation.clone(), nonce, answer: answer.clone() });

@@ -57,7 +57,7 @@ impl Reference {
         let (home, lane) = (Namespace::default_name, LaneId::default_name);
         let settings = self.messages.settings.clone();
         match order {
-            Order::Configure { namespace, lane, state, concurrency, ageing_ms, retention_ms } => {
+            Order::Configure { namespace, lane, state, concurrency, ageing_ms, retention_ms, fair_by, weight } => {
                 let args = ConfigureLaneArgs {
                     namespace: vocabulary::namespace(*namespace),
                     lane: vocabulary::lane(*lane),
@@ -65,6 +65,8 @@ impl Reference {
                     concurrency: *concurrency,
                     ageing_ms: *ageing_ms,
                     retention_ms: *retention_ms,
+                    fair_by: vocabulary::fair_by(*fair_by),
+                    weights: weight.iter().map(|(nth, weight)| (vocabulary::fair_key(*nth), *weight)).collect(),
                 };
                 let in_messages = self.sends_messages && args.lane.within(&args.namespace) == LaneId::default_name();
                 if in_messages { one(args) } else { Call::ConfigureLane(args) }

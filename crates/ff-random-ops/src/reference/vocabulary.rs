@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{RotateSecretArgs, SubmitArgs};
+use ff_core::contracts::{RotateSecretArgs, Setting, SubmitArgs};
 use ff_core::execution::{BlockDetail, Blocker, Tags};
 use ff_core::lease::Holder;
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
+use ff_core::quota::Per;
 use ff_core::singleton::{Debounce, KeyRule, Singleton};
 use ff_core::token::Secret;
 use ff_core::trace::TraceContext;
 use ff_core::types::{
-    Capability, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, SubmissionKey, TimestampMs,
-    WorkerId, WorkerInstanceId,
+    Capability, FairKey, IdempotencyKey, Kid, Kind, LaneId, Namespace, Priority, QuotaPolicyId, SubmissionKey,
+    TimestampMs, WorkerId, WorkerInstanceId,
 };
 use uuid::Uuid;
 
@@ -38,6 +39,23 @@ pub(crate) fn submit_args(submission: &Submission) -> SubmitArgs {
         policy: policy(submission.policy),
         trace: trace(submission.job),
     }
+}
+
+/// By which key a lane queues its work.
+pub(crate) fn fair_by(setting: Setting<u8>) -> Setting<Per> {
+    match setting {
+        Setting::Keep => Setting::Keep,
+        Setting::Default => Setting::Default,
+        Setting::To(0) => Setting::To(Per::Kind),
+        Setting::To(1) => Setting::To(Per::Tag(label(0, 0).0)),
+        Setting::To(_) => Setting::To(Per::Namespace),
+    }
+}
+
+/// A key of a fair lane: a kind, or the value of the label.
+pub(crate) fn fair_key(nth: u8) -> FairKey {
+    let text = if nth == 2 { label(0, 0).1.to_string() } else { kind(nth).to_string() };
+    FairKey::parse(&text).unwrap()
 }
 
 /// The rule of a singleton or debounce key.

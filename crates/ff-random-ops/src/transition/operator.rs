@@ -40,6 +40,10 @@ pub enum Order {
         concurrency: Setting<u32>,
         ageing_ms: Setting<u64>,
         retention_ms: Setting<u64>,
+        /// By kind, by a label, or by namespace.
+        fair_by: Setting<u8>,
+        /// What one of the keys is to weigh.
+        weight: Option<(u8, Setting<u32>)>,
     },
     Register {
         worker: u8,

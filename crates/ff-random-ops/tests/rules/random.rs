@@ -39,6 +39,11 @@ fn a_limit_holds_whatever_is_lost_late_or_repeated() {
 }
 
 #[test]
+fn the_laws_hold_for_fair_lanes() {
+    take(Mix::FAIR, 12_000, RUN, true).assert_at_least([("taken in turn", 300), ("lane configured", 50)]);
+}
+
+#[test]
 fn the_laws_hold_for_everything_at_once() {
     take(Mix::GROUPS, 5_000, RUN, true);
 }

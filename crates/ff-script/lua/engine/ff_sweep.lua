@@ -26,7 +26,14 @@ for _, queue in ipairs(call('SMEMBERS', lanes)) do
     local at = #ready
     ready[at + 1], ready[at + 2], ready[at + 3] = lane, kind, class or ''
     ready[at + 4], ready[at + 5] = text(behind), text(created_at)
-  else
+  end
+  local configured = not blocked and settings.of(lane)
+  local has_keys = configured and configured.keyed and call('EXISTS', keys.turns(lane, kind, class)) == 1
+  if has_keys then
+    local at = #ready
+    ready[at + 1], ready[at + 2], ready[at + 3] = lane, kind, class or ''
+    ready[at + 4], ready[at + 5] = text(limits.priority_max), '0'
+  elseif not head[1] then
     empty[#empty + 1] = queue
   end
 end

@@ -26,6 +26,10 @@ end
 -- Also when nothing changes: a flow that is being cancelled ends its member.
 record.save(e)
 if from ~= priority and e.place == 'waiting' and e.core.public_state == 'waiting' then
-  index.rank(e.lane, e.core.kind, e.core.class, priority, e.core.created_at, e.id, priority > from)
+  if e.core.fair_key then
+    turns.rank(e.lane, e.core.kind, e.core.class, e.core.fair_key, priority, e.core.created_at, e.id)
+  else
+    index.rank(e.lane, e.core.kind, e.core.class, priority, e.core.created_at, e.id, priority > from)
+  end
 end
 return ok(text(from))

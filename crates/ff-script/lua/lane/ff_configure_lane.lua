@@ -8,6 +8,8 @@
 --- arg  concurrency    text?   a number, or `default`; as it was when absent
 --- arg  ageing_ms      text?   likewise
 --- arg  retention_ms   text?   likewise
+--- arg  fair_by        text?   by which key work is queued, or `default`; as it was when absent
+--- arg  weights        list    keys and what they are to weigh, in turn; empty for the default
 ---
 --- ok   state
 --- ok   concurrency    empty when there is no limit
@@ -16,6 +18,11 @@
 --- ok   revision
 --- ok   changed_at     ms
 --- ok   classes        its requirement classes
+--- ok   known_by       by which key work is queued, empty when it is not
+--- ok   known_weights  weight and key, each pair on a line of its own
+--- ok   has_keys       1 when work was ever queued by a key
+--- no   invalid_input
+--- no   limit_exceeded
 --- no   invalid_args
 
 local moment = now()
@@ -33,8 +40,34 @@ for name, said in pairs(asked) do
     end
   end
 end
+after.fair_by = before.fair_by
+if fair_by then
+  after.fair_by = fair_by ~= 'default' and fair_by or nil
+end
+-- Weights of another kind of key say nothing any more.
+local weight_of, count = {}, 0
+if after.fair_by == before.fair_by then
+  for key, weight in pairs(before.weight_of or {}) do
+    weight_of[key] = weight
+  end
+end
+for nth = 1, #weights, 2 do
+  local key, weight = weights[nth], weights[nth + 1]
+  if weight ~= '' and not after.fair_by then
+    return no.invalid_input('field', 'weights', 'detail', 'the lane has no fair_by, and so no keys that weigh anything')
+  end
+  weight_of[key] = weight ~= '' and tonumber(weight) or nil
+end
+for _ in pairs(weight_of) do
+  count = count + 1
+end
+if count > limits.lane_weights then
+  return no.limit_exceeded('field', 'weights', 'limit', text(limits.lane_weights), 'sent', text(count))
+end
+after.weights, after.weight_of = settings.weights_text(weight_of) or nil, weight_of
+after.keyed = (before.keyed or after.fair_by) and '1' or nil
 local same = after.state == before.state
-for _, name in ipairs({ 'concurrency', 'ageing_ms', 'retention_ms' }) do
+for _, name in ipairs({ 'concurrency', 'ageing_ms', 'retention_ms', 'fair_by', 'weights' }) do
   same = same and after[name] == before[name]
 end
 after.revision = same and before.revision or before.revision + 1

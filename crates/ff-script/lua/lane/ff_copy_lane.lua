@@ -10,6 +10,9 @@
 --- arg  revision       int
 --- arg  changed_at     int
 --- arg  classes        list
+--- arg  fair_by        text?
+--- arg  weights        text?  weight and key, each pair on a line of its own
+--- arg  has_keys       flag
 ---
 --- ok   held           how many
 --- ok   seq            the last grant that counts no more
@@ -22,6 +25,8 @@ local grants, known = before and before.grants or 0, before and before.revision 
 if not before or known < revision then
   local after = { state = state, concurrency = concurrency, ageing_ms = ageing_ms, retention_ms = retention_ms }
   after.revision, after.changed_at, after.grants, known = revision, changed_at, grants, revision
+  after.fair_by, after.weights = fair_by, weights
+  after.keyed = (has_keys or before and before.keyed) and '1' or nil
   share.clear(lane)
   settings.write(lane, after)
   settings.announce(lane, before, after)

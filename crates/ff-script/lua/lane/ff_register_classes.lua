@@ -11,6 +11,9 @@
 --- ok   revision
 --- ok   changed_at     ms
 --- ok   known          its requirement classes
+--- ok   fair_by        by which key work is queued, empty when it is not
+--- ok   weights        weight and key, each pair on a line of its own
+--- ok   has_keys       1 when work was ever queued by a key
 --- no   limit_exceeded
 --- no   invalid_args
 

@@ -30,7 +30,9 @@ local configured = settings.of(lane)
 if configured and configured.state == 'paused' then
   return ok(holder.expires_at, '', '', {}, '', {})
 elseif configured and configured.concurrency then
-  local waits = claim.first(lane_eligible, lane, kinds, claim.classes(configured, capabilities), 0, nil, moment)[1]
+  local classes = claim.classes(configured, capabilities)
+  local waits = claim.first(lane_eligible, lane, kinds, classes, 0, nil, moment)[1]
+    or configured.keyed and turns.first(lane_eligible, lane, configured, kinds, classes, 0, moment)[1]
   return ok(holder.expires_at, '', '', {}, waits and '1' or '', {})
 end
 local tasks, behind, created_at, listed = hand_out(lane_eligible, lane, kinds, capabilities, max, holder, moment)

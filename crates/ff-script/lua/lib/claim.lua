@@ -81,7 +81,12 @@ end
 --- one.
 function claim.first(lane_eligible, lane, kinds, classes, max, ageing_ms, moment)
   local of, class_of = queues(lane_eligible, lane, kinds, classes)
-  if not of[2] and not ageing_ms then
+  return claim.merge(of, class_of, max, ageing_ms, moment)
+end
+
+--- The first of several queues together, with the class of each that has one.
+function claim.merge(of, class_of, max, ageing_ms, moment)
+  if not of[2] and not ageing_ms and not class_of[1] then
     return call('ZRANGE', of[1], 0, max, 'WITHSCORES'), class_of
   end
   local found, flat, by_id = {}, {}, {}
@@ -263,7 +268,7 @@ end
 --- signals, inputs and steps come with it; with nothing before it, how many it would be, when they do not fit into `bytes_left`; and
 --- whether it ended instead, because its flow is cancelled.
 ---
---- Its score has its priority and its creation. It is added to `taken`, which has ids by kind and class, for its indexes to be
+--- Its score has its priority and its creation. It is added to `taken`, which has ids by kind, class and key, for its indexes to be
 --- written with those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
 function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
@@ -331,11 +336,14 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
     event_feed.about(id, lane, kind, flow_id, 'event', event, 'attempt', text(attempt_index))
   end
   local queue = class and kind .. ' ' .. class or kind
+  if holder.key then
+    queue = queue .. '\n' .. holder.key
+  end
   local ids = taken[queue]
   if ids then
     ids[#ids + 1] = id
   else
-    taken[queue] = { id, kind = kind, class = class }
+    taken[queue] = { id, kind = kind, class = class, key = holder.key }
   end
   if flow then
     flow_record.moved(flow, id, node, 'waiting', 'active')
@@ -367,7 +375,7 @@ end
 --- Writes the indexes of those that were taken.
 function claim.hold(lane, holder, taken)
   for _, ids in pairs(taken) do
-    index.hold_all(lane, ids.kind, ids.class, holder.instance, holder.acquired_at, holder.expires_at, ids)
+    index.hold_all(lane, ids.kind, ids.class, ids.key, holder.instance, holder.acquired_at, holder.expires_at, ids)
   end
 end
 

@@ -106,6 +106,10 @@ function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
   local fields, n, delayed_until = group.fields, group.count, nil
   fields[2], fields[8] = 'waiting', digest
   local has_tags = last_tag >= first_tag
+  local fair_key = turns.key_of(group.lane, group.namespace, group.kind, tags, first_tag, last_tag)
+  if fair_key then
+    fields[n + 1], fields[n + 2], n = 'fair_key', fair_key, n + 2
+  end
   if has_tags then
     fields[n + 1], fields[n + 2], n = 'has_tags', '1', n + 2
   end
@@ -127,6 +131,9 @@ function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
     index.create(group.namespace, group.at, id)
     index.restate(group.namespace, 'none', 'delayed', group.at, id)
     index.delay(group.lane, delayed_until, id)
+  elseif fair_key then
+    index.create(group.namespace, group.at, id)
+    turns.wait(group.lane, group.kind, group.class, fair_key, group.priority, group.moment, id)
   else
     local ids = group.ids
     ids[#ids + 1] = id

@@ -8,9 +8,13 @@
 return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, admitted)
   max = math.min(max, limits.claim_at_once)
   local configured = settings.of(lane)
-  local policies, slots, waiting, class_of = quotas.of(lane), nil, nil, nil
+  local policies, slots, waiting, class_of, key_of = quotas.of(lane), nil, nil, nil, nil
+  local is_keyed, served = configured and configured.keyed, {}
   if admitted then
-    waiting, slots, class_of = quotas.admitted(policies, lane, admitted)
+    waiting, slots, class_of, key_of = quotas.admitted(policies, lane, admitted)
+  elseif is_keyed then
+    local classes = claim.classes(configured, capabilities)
+    waiting, class_of, key_of = turns.first(lane_eligible, lane, configured, kinds, classes, max, moment)
   else
     local classes = claim.classes(configured, capabilities)
     waiting, class_of =
@@ -33,6 +37,7 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
       break
     end
     local request, task, more, ended
+    holder.key = key_of and key_of[id]
     if policies and not admitted then
       holder.slots, request, ended = quotas.ask(policies, id)
     else
@@ -52,7 +57,7 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
       bytes, passed_over = bytes - #payload, tonumber(score)
     elseif task then
       taken = taken + 1
-      tasks[taken] = task
+      tasks[taken], served[taken] = task, holder.key or ''
       bytes = bytes + (more or 0)
     elseif more then
       behind, created_at = index.head(tonumber(score), moment)
@@ -62,6 +67,13 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
   -- There may be more behind what was looked at and turned out not to start.
   if not behind and passed_over and #waiting > 2 * max then
     behind, created_at = index.head(passed_over, moment)
+  end
+  if is_keyed then
+    turns.charge(lane, configured, served)
+    -- Partitions of a fair lane are served in turn.
+    if behind then
+      behind, created_at = limits.priority_max, moment
+    end
   end
   claim.hold(lane, holder, held)
   return tasks, behind and text(behind) or '', behind and text(created_at) or '', listed

@@ -268,12 +268,21 @@ function index.wait_all(namespace, lane, kind, class, priority, created_at, ids)
   grew(queue, lane, kind, class, #ids, score)
 end
 
---- Executions of one kind and class that waited are held by one worker from now on. Moments are text.
-function index.hold_all(lane, kind, class, instance, acquired_at, expires_at, ids)
+--- Executions of one kind and class that waited no longer do.
+local function unwait_all(lane, kind, class, ids)
   local queue, waiting = keys.queue(lane, kind, class), here.memory.waiting
   call('ZREM', keys.waiting(lane, class), unpack(ids))
   call('ZREM', queue, unpack(ids))
   waiting[queue] = waiting[queue] and math.max(0, waiting[queue] - #ids)
+end
+
+--- Executions of one kind, class and key that waited are held by one worker from now on. Moments are text.
+function index.hold_all(lane, kind, class, key, instance, acquired_at, expires_at, ids)
+  if key then
+    turns.take_all(lane, kind, class, key, ids)
+  else
+    unwait_all(lane, kind, class, ids)
+  end
   call('ZADD', keys.lane(lane, 'active'), scored(acquired_at, ids))
   call('SADD', keys.worker_leases(instance), unpack(ids))
   call('ZADD', keys.index('lease_expiry'), scored(expires_at, ids))
@@ -341,16 +350,7 @@ function index.unpend(waitpoint_id)
   remove(keys.index('pending_waitpoint_expiry'), waitpoint_id)
 end
 
---- It waits for its upstreams.
-function index.block(lane, created_at, id)
-  add(keys.lane(lane, 'blocked:dependencies'), created_at, id)
-end
-
-function index.unblock(lane, id)
-  remove(keys.lane(lane, 'blocked:dependencies'), id)
-end
-
---- Admission keeps it back since a moment, and until another if that is known. `place` is the name of the lane's index.
+--- Its upstreams or admission keep it back since a moment, and until another if that is known. `place` is the name of the lane's index.
 function index.keep_back(lane, place, since, until_ms, id)
   add(keys.lane(lane, place), since, id)
   if until_ms then

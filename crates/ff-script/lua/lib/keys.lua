@@ -181,6 +181,32 @@ function keys.queue(lane, kind, class)
   return queues[kind] or remember(queues, kind, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':eligible:' .. kind)
 end
 
+--- What waits in a fair lane under a key: under any, and of one kind, class and key. A class has no space, so that the first one ends it.
+function keys.waiting_keyed(lane)
+  return keys.lane(lane, 'eligible_keyed')
+end
+
+function keys.queue_of_key(lane, kind, class, key)
+  return keys.lane_prefix(lane) .. 'eligible:kind:' .. kind .. ':class:' .. (class or '') .. ' key:' .. key
+end
+
+--- The turn of a key of a fair lane; and keys by their turns: of which something of a kind and class waits, of a class, and nothing.
+function keys.turn(lane, key)
+  return keys.lane_prefix(lane) .. 'turn:' .. key
+end
+
+function keys.turns(lane, kind, class)
+  return keys.lane(lane, 'turns:kind:' .. kind .. ':class:' .. (class or ''))
+end
+
+function keys.turns_any(lane, class)
+  return keys.lane(lane, 'turns:class:' .. (class or ''))
+end
+
+function keys.turns_idle(lane)
+  return keys.lane(lane, 'turns:idle')
+end
+
 --- What is blocked of a kind and class because no live worker meets its requirements.
 function keys.unroutable(lane, kind, class)
   return keys.lane(lane, 'blocked:route:kind:' .. kind .. ':class:' .. class)

@@ -95,9 +95,9 @@ end
 
 --- An execution as policies look at it; nothing when it is not there or does not wait.
 local function look(set, id)
-  local kind, flow_id, last_attempt, has_tags, state, blocked_on, lane_id, namespace, priority, created_at, class = unpack(call(
+  local kind, flow_id, last_attempt, has_tags, state, blocked_on, lane_id, namespace, priority, created_at, class, fair_key = unpack(call(
     'HMGET', keys.of(id, 'core'), 'kind', 'flow_id', 'last_attempt', 'has_tags', 'public_state', 'blocked_on', 'lane_id',
-    'namespace', 'priority', 'created_at', 'class'
+    'namespace', 'priority', 'created_at', 'class', 'fair_key'
   ))
   if state ~= 'waiting' or blocked_on then
     return nil
@@ -107,6 +107,7 @@ local function look(set, id)
     flow_id = flow_id or nil,
     lane_id = lane_id or 'default',
     class = class or nil,
+    fair_key = fair_key or nil,
     namespace = namespace or 'default',
     epoch = last_attempt and text(lease.attempt_parts(last_attempt) + 1) or '1',
     score = index.score(tonumber(priority or 0), tonumber(created_at)),
@@ -128,9 +129,9 @@ function quotas.ask(set, id)
 end
 
 --- Of executions that were admitted, those that still wait as they did then: ids and scores in turn, and by id their slots, and
---- the class of those that have one.
+--- the class and the key of those that have one.
 function quotas.admitted(set, lane, admitted)
-  local waiting, slots, class_of = {}, {}, {}
+  local waiting, slots, class_of, key_of = {}, {}, {}, {}
   for nth = 1, #admitted, 3 do
     local id = admitted[nth]
     local e = look(set, id)
@@ -138,9 +139,10 @@ function quotas.admitted(set, lane, admitted)
     if here_still and needed(set, e) == admitted[nth + 2] then
       waiting[#waiting + 1], waiting[#waiting + 2] = id, e.score
       slots[id], class_of[id] = admitted[nth + 2] ~= '' and admitted[nth + 2] or nil, e.class
+      key_of[id] = e.fair_key
     end
   end
-  return waiting, slots, class_of
+  return waiting, slots, class_of, key_of
 end
 
 return quotas

@@ -171,10 +171,16 @@ end
 local LEAVE, ENTER = {}, {}
 
 function LEAVE.waiting(e)
+  if e.core.fair_key then
+    return turns.unwait(e.lane, e.core.kind, e.core.class, e.core.fair_key, e.id)
+  end
   index.unwait(e.lane, e.core.kind, e.core.class, e.id)
 end
 
 function ENTER.waiting(e)
+  if e.core.fair_key then
+    return turns.wait(e.lane, e.core.kind, e.core.class, e.core.fair_key, e.core.priority or 0, e.core.created_at, e.id)
+  end
   index.wait(e.lane, e.core.kind, e.core.class, e.core.priority or 0, e.core.created_at, e.id)
 end
 
@@ -195,11 +201,11 @@ function LEAVE.suspended(e)
 end
 
 function LEAVE.waiting_children(e)
-  index.unblock(e.lane, e.id)
+  index.admit(e.lane, 'blocked:dependencies', nil, e.id)
 end
 
 function ENTER.waiting_children(e)
-  index.block(e.lane, e.core.created_at, e.id)
+  index.keep_back(e.lane, 'blocked:dependencies', e.core.created_at, nil, e.id)
 end
 
 local function admit(e)

@@ -5,9 +5,40 @@ local settings = {}
 --- The requirement classes are beside them: settings are written over, and classes only added.
 local NAMES = { 'state', 'concurrency', 'ageing_ms', 'retention_ms', 'revision', 'changed_at', 'grants' }
 
+--- What of them is no number: by which key work is queued, what keys weigh, and whether any work was ever queued by one.
+local TEXTS = { 'fair_by', 'weights', 'keyed' }
+
+--- Weights by key, from a text with one weight and its key to a line.
+local function weights_of(lines)
+  local weight_of = {}
+  for weight, key in lines:gmatch('(%d+) ([^\n]+)') do
+    weight_of[key] = tonumber(weight)
+  end
+  return weight_of
+end
+
+--- Such a text, in the order of the keys.
+function settings.weights_text(weight_of)
+  local lines = {}
+  for key, weight in pairs(weight_of) do
+    lines[#lines + 1] = { key, text(weight) .. ' ' .. key }
+  end
+  table.sort(lines, function(a, b)
+    return a[1] < b[1]
+  end)
+  for nth, line in ipairs(lines) do
+    lines[nth] = line[2]
+  end
+  return lines[1] and table.concat(lines, '\n')
+end
+
 local function read(lane)
-  local fields, known = call('HMGET', keys.lane(lane, 'config'), 'classes', unpack(NAMES)), {}
+  local fields, known = call('HMGET', keys.lane(lane, 'config'), 'classes', 'fair_by', 'weights', 'keyed', unpack(NAMES)), {}
   local classes = table.remove(fields, 1)
+  for _, name in ipairs(TEXTS) do
+    known[name] = table.remove(fields, 1) or nil
+  end
+  known.weight_of = weights_of(known.weights or '')
   if not fields[5] then
     return false
   end
@@ -40,6 +71,10 @@ end
 function settings.write(lane, after)
   local set, gone, key = {}, {}, keys.lane(lane, 'config')
   for _, name in ipairs(NAMES) do
+    append(set, name, after[name])
+    gone[#gone + 1] = after[name] == nil and name or nil
+  end
+  for _, name in ipairs(TEXTS) do
     append(set, name, after[name])
     gone[#gone + 1] = after[name] == nil and name or nil
   end
@@ -79,7 +114,7 @@ function settings.answer(known)
   end
   return ok(
     known.state, optional(known.concurrency), optional(known.ageing_ms), optional(known.retention_ms),
-    text(known.revision), text(known.changed_at), known.classes or {}
+    text(known.revision), text(known.changed_at), known.classes or {}, known.fair_by or '', known.weights or '', known.keyed or ''
   )
 end
 
@@ -114,6 +149,9 @@ function settings.announce(lane, before, after)
     local head = of == lane and not (class or ''):find('^,') and call('ZRANGE', keys.queue(lane, kind, class), 0, 0, 'WITHSCORES') or {}
     if head[1] then
       hint.ready(lane, kind, class, index.head(tonumber(head[2]), here.memory.moment))
+    end
+    if of == lane and after.keyed and call('EXISTS', keys.turns(lane, kind, class)) == 1 then
+      hint.ready(lane, kind, class, limits.priority_max, 0)
     end
   end
 end

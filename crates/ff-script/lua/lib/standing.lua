@@ -35,12 +35,14 @@ function standing.depth(name, zset, moment)
   return count, first and text(first) or ''
 end
 
---- What waits of each requirement class in a lane of which something is configured: a queue for each.
+--- What waits of each requirement class in a lane of which something is configured: a queue for each; and what waits under a key.
 function standing.classed(prefix)
   local queues = {}
-  for class in (call('HGET', prefix .. 'config', 'classes') or ''):gmatch('[^\n]+') do
+  local classes, has_keys = unpack(call('HMGET', prefix .. 'config', 'classes', 'keyed'))
+  for class in (classes or ''):gmatch('[^\n]+') do
     queues[#queues + 1] = prefix .. 'eligible:class:' .. class
   end
+  queues[#queues + 1] = has_keys and prefix .. 'eligible_keyed' or nil
   return queues
 end
 

@@ -26,6 +26,7 @@ elseif e.core.next_attempt ~= 'resume' then
 end
 local holder = holder(e.lane, worker_id, worker_instance_id, lease_ttl_ms, lease_id, nil, moment)
 local payload, policy_json = unpack(call('MGET', keys.of(id, 'payload'), keys.of(id, 'policy')))
+holder.key = e.core.fair_key
 local score, taken = index.score(e.core.priority or 0, e.core.created_at), {}
 local task, _, ended =
   claim.take(id, score, e.core.class, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
@@ -34,6 +35,10 @@ if ended then
   step.run()
   event_feed.write()
   return no.execution_not_eligible('state', e.core.public_state)
+end
+local configured = settings.of(e.lane)
+if configured and configured.keyed then
+  turns.charge(e.lane, configured, { holder.key or '' })
 end
 claim.hold(e.lane, holder, taken)
 return ok(holder.expires_at, e.core.namespace or 'default', e.core.lane_id or 'default', task)

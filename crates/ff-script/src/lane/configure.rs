@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bytes::Bytes;
 use ff_core::contracts::{
     AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, LaneCount, LaneSettled, RecountLaneArgs,
     RegisterClassesArgs, Setting, SettleLaneArgs,
 };
 use ff_core::lane::{Lane, LaneSettings};
 use ff_core::partition::{PartitionConfig, lane_partition};
-use ff_core::types::{LaneId, Namespace, TimestampMs};
+use ff_core::types::{FairKey, LaneId, Namespace, TimestampMs};
 
 use super::config_key;
 use crate::execution::moment;
-use crate::record::class;
+use crate::record::{class, weights, weights_text};
 use crate::server::{ask, ask_fields};
 use crate::signature::{AllotLane, ConfigureLane, CopyLane, RecountLane, RegisterClasses, SettleLane};
 use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Server};
@@ -31,6 +32,8 @@ pub async fn ff_configure_lane(
         concurrency: said(args.concurrency),
         ageing_ms: said(args.ageing_ms),
         retention_ms: said(args.retention_ms),
+        fair_by: said(args.fair_by),
+        weights: args.weights.into_iter().flat_map(weight).collect(),
     };
     let (fields, _) = ask_fields(server, configure.call()).await?;
     lane_at_home(args.namespace, args.lane, fields)
@@ -54,18 +57,22 @@ pub async fn ff_register_classes(
 
 /// What a lane's home answers when the lane is to be otherwise.
 fn lane_at_home(namespace: Namespace, lane: LaneId, mut fields: Fields) -> Result<Lane, ScriptError> {
-    let settings = LaneSettings {
+    let mut settings = LaneSettings {
         state: fields.read()?,
         concurrency: fields.maybe_read()?,
         ageing_ms: fields.maybe_read()?,
         retention_ms: fields.maybe_read()?,
+        ..LaneSettings::default()
     };
     let (revision, changed_at) = (fields.read()?, TimestampMs(fields.read()?));
     let (mut row, mut classes) = (fields.nested()?, BTreeSet::new());
     while !row.is_empty() {
         classes.insert(class(&row.text()?)?);
     }
-    Ok(Lane { namespace, lane, settings, revision, changed_at, grants: 0, classes, shares: BTreeMap::new() })
+    settings.fair_by = fields.maybe_read()?;
+    settings.weights = weights(&fields.text()?)?;
+    let keyed = !fields.text()?.is_empty();
+    Ok(Lane { namespace, lane, settings, revision, changed_at, grants: 0, classes, keyed, shares: BTreeMap::new() })
 }
 
 /// Tells a partition how a lane is configured, and asks how many of it are held there.
@@ -82,8 +89,20 @@ pub async fn ff_copy_lane(server: &dyn Server, args: &CopyLaneArgs) -> Result<La
         revision: lane.revision,
         changed_at: moment(lane.changed_at),
         classes: lane.classes.iter().map(|class| class.to_string().into()).collect(),
+        fair_by: lane.settings.fair_by.as_ref().map(ToString::to_string),
+        weights: weights_text(&lane.settings.weights),
+        has_keys: lane.keyed,
     };
     count(server, copy.call(), *partition).await
+}
+
+/// The change of what a key weighs, as the function takes it.
+fn weight((key, weight): (FairKey, Setting<u32>)) -> Vec<Bytes> {
+    match weight {
+        Setting::Keep => Vec::new(),
+        Setting::Default => vec![key.to_string().into(), Bytes::new()],
+        Setting::To(weight) => vec![key.to_string().into(), weight.to_string().into()],
+    }
 }
 
 /// The change of a setting, as the function takes it.

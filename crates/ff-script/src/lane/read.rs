@@ -1,6 +1,6 @@
 //! How lanes stand on a partition.
 
-use ff_core::contracts::{Depth, Depths, LaneStanding, ListQueueArgs, QueuedExecution};
+use ff_core::contracts::{Depth, Depths, LaneStanding, ListQueueArgs, QueueState, QueuedExecution};
 use ff_core::keys::IndexKeys;
 use ff_core::lane::Lane;
 use ff_core::partition::{Partition, PartitionFamily};
@@ -119,7 +119,14 @@ impl LaneFields {
 /// The first executions of a queue.
 pub async fn ff_list_queue(server: &dyn Server, args: &ListQueueArgs) -> Result<Vec<QueuedExecution>, ScriptError> {
     let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
-    let list = ListQueue { queue: args.index().key(&keys), most: args.limit as u64 };
+    let ready = (args.state == QueueState::Ready).then_some(&args.queue);
+    let list = ListQueue {
+        queue: args.index().key(&keys),
+        most: args.limit as u64,
+        lane: ready.map(|queue| queue.lane.to_string()),
+        kind: ready.map(|queue| queue.kind.to_string()),
+        class: ready.filter(|queue| !queue.class.is_plain()).map(|queue| queue.class.to_string()),
+    };
     let (mut fields, _) = ask_fields(server, list.call()).await?;
     let (mut row, mut found) = (fields.nested()?, Vec::new());
     while !row.is_empty() {

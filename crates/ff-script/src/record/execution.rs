@@ -119,6 +119,7 @@ fn execution(
         tags: tags.all()?.into_iter().collect::<Tags>(),
         policy: read_policy(policy)?,
         lane_retention_ms: core.maybe("lane_retention_ms")?,
+        fair_key: core.maybe("fair_key")?.unwrap_or_default(),
         trace: trace_of(core)?,
         idempotency_key: core.maybe("idempotency_key")?,
         fingerprint: fingerprint(core)?,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use ff_core::lane::{Lane, LaneSettings, Share};
-use ff_core::types::{LaneId, RequirementClass, TimestampMs, WorkerInstanceId};
+use ff_core::types::{FairKey, LaneId, RequirementClass, TimestampMs, WorkerInstanceId};
 use ff_core::worker::Worker;
 
 use super::Hash;
@@ -24,13 +24,32 @@ pub(crate) fn lane(name: &LaneId, fields: &Hash) -> Result<Option<Lane>, ScriptE
             concurrency: fields.maybe("concurrency")?,
             ageing_ms: fields.maybe("ageing_ms")?,
             retention_ms: fields.maybe("retention_ms")?,
+            fair_by: fields.maybe("fair_by")?,
+            weights: weights(fields.text("weights")?.unwrap_or_default())?,
         },
         revision,
         changed_at: TimestampMs(fields.read("changed_at")?),
         grants: fields.count("grants")?,
         classes: fields.text("classes")?.unwrap_or_default().lines().map(class).collect::<Result<_, _>>()?,
+        keyed: fields.text("keyed")?.is_some(),
         shares: shares(fields)?,
     }))
+}
+
+/// What keys weigh, from a text with a weight and its key to a line.
+pub(crate) fn weights(text: &str) -> Result<BTreeMap<FairKey, u32>, ScriptError> {
+    let one = |line: &str| {
+        let (weight, key) = line.split_once(' ')?;
+        Some((FairKey::parse(key).ok()?, weight.parse().ok()?))
+    };
+    let read: Option<_> = text.lines().map(one).collect();
+    read.ok_or_else(|| ScriptError::parse("the weights of a lane cannot be read"))
+}
+
+/// Such a text.
+pub(crate) fn weights_text(weights: &BTreeMap<FairKey, u32>) -> Option<String> {
+    let lines: Vec<_> = weights.iter().map(|(key, weight)| format!("{weight} {key}")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// A requirement class as a text.

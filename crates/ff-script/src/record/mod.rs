@@ -16,7 +16,7 @@ pub(crate) use event::{event_record, flow_key};
 pub use execution::StoredExecution;
 pub(crate) use execution::read_policy;
 pub(crate) use hash::Hash;
-pub(crate) use lane::{class, lane, worker};
+pub(crate) use lane::{class, lane, weights, weights_text, worker};
 pub(crate) use lease::{attempt_outcome, ending, origin};
 pub(crate) use ring::{ring, ring_fields};
 pub(crate) use signal::{delivery, received};

@@ -10,8 +10,8 @@ use crate::state::{PublicState, StateVector};
 use crate::suspension::contracts::SuspensionInfo;
 use crate::trace::TraceContext;
 use crate::types::{
-    AttemptIndex, ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, NodeName, Priority,
-    QueueName, TimestampMs, WorkerId, WorkerInstanceId,
+    AttemptIndex, ExecutionId, FairKey, FlowId, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, NodeName,
+    Priority, QueueName, TimestampMs, WorkerId, WorkerInstanceId,
 };
 
 /// An execution as callers see it.
@@ -28,6 +28,9 @@ pub struct ExecutionInfo {
     #[serde(default, skip_serializing_if = "Tags::is_empty")]
     pub tags: Tags,
     pub policy: Policy,
+    /// The key its lane queues it by, when the lane was fair as it was submitted.
+    #[serde(default, skip_serializing_if = "FairKey::is_empty")]
+    pub fair_key: FairKey,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
     /// The singleton or debounce key it was submitted under, as in `singleton:report`.

@@ -9,6 +9,7 @@ use crate::execution::{AttemptSlot, Blocker, Execution, Origin, Phase};
 use crate::flow::contracts::NodeSpec;
 use crate::flow::step::Step;
 use crate::flow::{Edge, EdgeState, Flow, Group, GroupState, Join, Membership, PassMode, edge_id, member_id};
+use crate::lane::LaneTerms;
 use crate::partition::PartitionConfig;
 use crate::types::{ExecutionId, FlowId};
 use crate::view::{Stop, require_all};
@@ -59,14 +60,14 @@ impl Step<'_> {
         require_all(ids.iter().map(|id| self.view.execution(id).map(drop)).chain(lanes))?;
         for (node, id) in nodes.iter().zip(&ids) {
             let lane = (&namespace, &node.lane);
-            let kept_ms = match newcomers {
+            let terms = match newcomers {
                 Newcomers::Submitted => {
                     lane::admit(self.view, partition, lane, || format!("nodes.{}.lane", node.name))?
                 }
-                Newcomers::Children => lane::kept_ms(self.view, partition, lane)?,
+                Newcomers::Children => LaneTerms::of(self.view, partition, lane)?,
             };
             lane::check_class(self.view, partition, lane, &node.policy.class())?;
-            self.add_node(flow, node, *id, entered.contains(id), kept_ms)?;
+            self.add_node(flow, node, *id, entered.contains(id), terms)?;
         }
         Ok(ids)
     }
@@ -77,15 +78,14 @@ impl Step<'_> {
         node: &NodeSpec,
         id: ExecutionId,
         entered: bool,
-        lane_retention_ms: Option<u64>,
+        terms: LaneTerms<'_>,
     ) -> Result<(), Stop> {
         if self.execution(&id)?.is_some() {
             let refusal = Code::ExecutionAlreadyInFlow.refusal().at(format!("nodes.{}", node.name));
             return Err(refusal.because("is a member of the flow already").into());
         }
         let namespace = self.flow(flow)?.namespace.clone();
-        let mut after = crate::execution::create(&node.work(&namespace), id, self.now);
-        after.lane_retention_ms = lane_retention_ms;
+        let mut after = terms.apply(crate::execution::create(&node.work(&namespace), id, self.now));
         let record = &mut self.flow_change(flow)?.after;
         after.trace = record.trace.clone();
         after.membership = Some(Box::new(Membership::new(*flow, node.name.clone(), record.nodes)));

@@ -1,0 +1,244 @@
+//! The domain of fairness: the turns of keys, and the keys by their turns.
+
+use std::collections::HashMap;
+
+use ff_core::explain::{AHEAD_MAX, QueueArgs};
+use ff_core::fairness::{Turn, TurnName, TurnQueue, TurnsQuery};
+use ff_core::snapshot::Snapshot;
+use ff_core::types::{FairKey, Kind, LaneId, RequirementClass};
+
+use crate::batch_state::{BatchState, IndexPrefix, RecordSet};
+use crate::error::{SqlError, unreadable};
+use crate::execution::lane_of;
+use crate::record;
+use crate::schema::{TURN, TURN_QUEUE};
+use crate::session::{Key, Put, Read, Session};
+use crate::value::{Row, Value};
+
+/// The keys of a list whose turns come first, each with its turn.
+pub(crate) const TURNS: &str = "\
+    SELECT keys.turn_at, keys.fair_key, turn.record FROM (\
+        SELECT partition, lane, turn_at, fair_key FROM turn_queue \
+        WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 ORDER BY turn_at, fair_key LIMIT $5) AS keys \
+    JOIN turn ON turn.partition = keys.partition AND turn.lane = keys.lane AND turn.fair_key = keys.fair_key \
+    ORDER BY keys.turn_at, keys.fair_key";
+
+/// The next list that has a key, in the order of lanes, classes and kinds.
+pub(crate) const NEXT_TURNS: &str = "\
+    SELECT lane, class, kind FROM turn_queue WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
+    ORDER BY lane, class, kind LIMIT 1";
+
+/// How many keys of a list have their turn before a key, at most so many.
+pub(crate) const KEYS_AHEAD: &str = "\
+    SELECT count(*) FROM (SELECT 1 FROM turn_queue \
+        WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND (turn_at, fair_key) < ($5, $6) LIMIT $7) AS ahead";
+
+/// The turns of a partition, and the keys by their turns. Only the doctor asks.
+pub(crate) const TURNS_ON: &str = "SELECT lane, fair_key, record FROM turn WHERE partition = $1";
+pub(crate) const TURN_QUEUES_ON: &str =
+    "SELECT lane, class, kind, turn_at, fair_key FROM turn_queue WHERE partition = $1";
+
+/// The class under which keys are found of which nothing waits. No requirement class begins with it.
+const IDLE: &str = ",";
+
+/// A list of keys as a batch finds it.
+pub(crate) type TurnList = (u16, LaneId, TurnQueue);
+
+/// The turns a batch has loaded and written.
+#[derive(Default)]
+pub(crate) struct Turns {
+    pub(crate) turns: RecordSet<TurnName, Turn>,
+    lists: HashMap<TurnList, IndexPrefix<(u64, FairKey)>>,
+}
+
+pub(crate) fn list_of(query: &TurnsQuery) -> TurnList {
+    (query.partition, query.lane.clone(), query.queue.clone())
+}
+
+impl Turns {
+    /// The first keys of a list, with what the batch has made of it; unknown when too few were loaded.
+    pub(crate) fn first(&self, query: &TurnsQuery) -> Option<Vec<(u64, FairKey)>> {
+        let list = self.lists.get(&list_of(query))?;
+        let name = |key: &FairKey| TurnName { partition: query.partition, lane: query.lane.clone(), key: key.clone() };
+        let is_touched = |(_, key): &(u64, FairKey)| self.turns.is_touched(&name(key));
+        let touched = self.turns.touched().filter_map(|(name, turn)| Some((name, turn?)));
+        let here = touched.filter(|(name, _)| name.partition == query.partition && name.lane == query.lane);
+        let entered = here.filter(|(name, turn)| turn.queues(&name.key).contains(&query.queue));
+        list.first(query.limit, is_touched, entered.map(|(name, turn)| (turn.at, name.key.clone())))
+    }
+
+    /// How long a list was asked for.
+    pub(crate) fn length_of(&self, query: &TurnsQuery) -> usize {
+        self.lists.get(&list_of(query)).map_or(0, IndexPrefix::limit)
+    }
+}
+
+/// The key of a turn's row.
+pub(crate) fn key_of_turn(name: &TurnName) -> Key {
+    vec![name.partition.into(), name.lane.as_str().into(), name.key.as_str().into()]
+}
+
+fn turn_put(name: &TurnName, turn: &Turn) -> Result<Put, SqlError> {
+    let mut values = key_of_turn(name);
+    values.push(record::written(turn)?);
+    Ok(Put::whole(values))
+}
+
+/// The class and the kind under which a list is stored.
+fn words_of(queue: &TurnQueue) -> (&str, &str) {
+    match queue {
+        TurnQueue::Of(kind, class) => (class.as_str(), kind.as_ref().map_or("", Kind::as_str)),
+        TurnQueue::Idle => (IDLE, ""),
+    }
+}
+
+fn queue_of(class: &str, kind: &str) -> Result<TurnQueue, SqlError> {
+    if class == IDLE {
+        return Ok(TurnQueue::Idle);
+    }
+    let class = RequirementClass::parse(class).map_err(unreadable("a requirement class"))?;
+    let kind = if kind.is_empty() { None } else { Some(Kind::parse(kind).map_err(unreadable("a kind"))?) };
+    Ok(TurnQueue::Of(kind, class))
+}
+
+fn fair_key(text: &str) -> Result<FairKey, SqlError> {
+    FairKey::parse(text).map_err(unreadable("a key of a fair lane"))
+}
+
+/// The rows of a key in the lists.
+fn rows_of(name: &TurnName, turn: &Turn) -> Vec<Key> {
+    let row = |queue: TurnQueue| {
+        let (class, kind) = words_of(&queue);
+        let list = [name.partition.into(), name.lane.as_str().into(), class.into(), kind.into()];
+        [&list[..], &[Value::number(turn.at), name.key.as_str().into()]].concat()
+    };
+    turn.queues(&name.key).into_iter().map(row).collect()
+}
+
+/// Loads lists of keys, each with as many as are named, and the turns of those.
+pub(crate) async fn load_turns(
+    reader: &mut dyn Read,
+    state: &mut BatchState,
+    lists: Vec<(TurnList, usize)>,
+) -> Result<(), SqlError> {
+    if lists.is_empty() {
+        return Ok(());
+    }
+    let parameters = |((partition, lane, queue), limit): &(TurnList, usize)| {
+        let (class, kind) = words_of(queue);
+        vec![(*partition).into(), lane.as_str().into(), class.into(), kind.into(), Value::number(*limit)]
+    };
+    let found = reader.query(TURNS, &lists.iter().map(parameters).collect::<Vec<_>>()).await?;
+    for ((list, limit), rows) in lists.into_iter().zip(found) {
+        let mut keys = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let key = fair_key(row.text(1)?)?;
+            let name = TurnName { partition: list.0, lane: list.1.clone(), key: key.clone() };
+            keys.push((row.count(0)?, key));
+            state.turns.turns.lay(name, record::read(row.text(2)?).map(Some).map_err(|error| error.to_string()));
+        }
+        state.turns.lists.insert(list, IndexPrefix::new(keys, limit));
+    }
+    Ok(())
+}
+
+/// Writes the turns of a batch, and the rows of their keys in the lists.
+pub(crate) async fn write_turns(
+    session: &mut dyn Session,
+    turns: &RecordSet<TurnName, Turn>,
+) -> Result<bool, SqlError> {
+    let (mut put, mut left, mut entered) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, turn) in turns.written() {
+        put.push(turn_put(name, turn)?);
+        let (before, after) =
+            (turns.stored(name).map(|before| rows_of(name, before)).unwrap_or_default(), rows_of(name, turn));
+        entered.extend(after.iter().filter(|row| !before.contains(row)).cloned().map(Put::new));
+        left.extend(before.into_iter().filter(|row| !after.contains(row)));
+    }
+    let mut gone = Vec::new();
+    for name in turns.removed() {
+        left.extend(turns.stored(name).map(|before| rows_of(name, before)).unwrap_or_default());
+        gone.push(key_of_turn(name));
+    }
+    let written = !put.is_empty() || !gone.is_empty();
+    if !left.is_empty() {
+        session.remove(&TURN_QUEUE, left).await?;
+    }
+    if !entered.is_empty() {
+        session.put(&TURN_QUEUE, entered).await?;
+    }
+    if !put.is_empty() {
+        session.put(&TURN, put).await?;
+    }
+    if !gone.is_empty() {
+        session.delete(&TURN, &gone).await?;
+    }
+    Ok(written)
+}
+
+/// The kinds and classes of which work with keys waits on a partition, by lane.
+pub(crate) async fn keyed_queues_on(
+    reader: &mut dyn Read,
+    partition: u16,
+) -> Result<Vec<(LaneId, Kind, RequirementClass)>, SqlError> {
+    let mut queues = Vec::new();
+    // Goes from each list to the next, past all of its keys.
+    let mut last: [Value; 3] = ["".into(), "".into(), "".into()];
+    while let Some(row) = reader
+        .query(NEXT_TURNS, &[[vec![partition.into()], last.to_vec()].concat()])
+        .await?
+        .into_iter()
+        .flatten()
+        .next()
+    {
+        last = [row.text(0)?.into(), row.text(1)?.into(), row.text(2)?.into()];
+        if let TurnQueue::Of(Some(kind), class) = queue_of(row.text(1)?, row.text(2)?)? {
+            queues.push((lane_of(row.text(0)?)?, kind, class));
+        }
+    }
+    Ok(queues)
+}
+
+/// The keys of a list whose turns come first.
+pub(crate) async fn keys_of(reader: &mut dyn Read, query: &TurnsQuery) -> Result<Vec<FairKey>, SqlError> {
+    let (class, kind) = words_of(&query.queue);
+    let list = vec![query.partition.into(), query.lane.as_str().into(), class.into(), kind.into()];
+    let rows = reader.query(TURNS, &[[list, vec![Value::number(query.limit)]].concat()]).await?;
+    rows.iter().flatten().map(|row| fair_key(row.text(1)?)).collect()
+}
+
+/// How many keys have their turn before that of an execution, at most one more than are told.
+pub(crate) async fn keys_ahead(reader: &mut dyn Read, one: &QueueArgs) -> Result<Option<u64>, SqlError> {
+    if one.key.is_empty() {
+        return Ok(None);
+    }
+    let (name, queue) = (one.turn(), one.turn_queue());
+    let rows = reader.load(&TURN, TURN.named(&["record"]), &[key_of_turn(&name)]).await?;
+    let turn = rows.iter().flatten().next().map(|row| record::read::<Turn>(row.text(0)?)).transpose()?;
+    let Some(turn) = turn.filter(|turn| turn.queues(&name.key).contains(&queue)) else { return Ok(None) };
+    let (class, kind) = words_of(&queue);
+    let parameters = vec![
+        name.partition.into(),
+        name.lane.as_str().into(),
+        class.into(),
+        kind.into(),
+        Value::number(turn.at),
+        name.key.as_str().into(),
+        Value::number(AHEAD_MAX + 1),
+    ];
+    let counted = reader.query(KEYS_AHEAD, &[parameters]).await?;
+    counted.iter().flatten().next().map(|row: &Row| row.count(0)).transpose()
+}
+
+/// Adds the turns of a partition to its snapshot.
+pub(crate) async fn add_turns(reader: &mut dyn Read, snapshot: &mut Snapshot, partition: u16) -> Result<(), SqlError> {
+    let here = || [vec![partition.into()]];
+    for row in reader.query(TURNS_ON, &here()).await?.iter().flatten() {
+        snapshot.turns.insert((lane_of(row.text(0)?)?, fair_key(row.text(1)?)?), record::read(row.text(2)?)?);
+    }
+    for row in reader.query(TURN_QUEUES_ON, &here()).await?.iter().flatten() {
+        let list = (lane_of(row.text(0)?)?, queue_of(row.text(1)?, row.text(2)?)?);
+        snapshot.turn_queues.entry(list).or_default().insert(fair_key(row.text(4)?)?, row.count(3)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! The doctor's checks of turns.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TurnQueue;
+use crate::doctor::Finding;
+use crate::execution::Phase;
+use crate::snapshot::Snapshot;
+use crate::types::{FairKey, Kind, LaneId, RequirementClass};
+
+/// Everything wrong with the turns of keys: I8, what is counted of a key and the lists it is in follow from what waits; and I9,
+/// a claim looks for turns only in a lane that knows that its work has keys.
+pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut find = |invariant, lane: &LaneId, key: &FairKey, what: String| {
+        findings.push(Finding { invariant, about: format!("key {key:?} of lane {lane}"), what });
+    };
+    let mut counted: BTreeMap<(LaneId, FairKey), BTreeMap<(Kind, RequirementClass), u32>> = BTreeMap::new();
+    for execution in snapshot.executions.values() {
+        if execution.phase == Phase::Waiting && !execution.fair_key.is_empty() {
+            let waiting = counted.entry((execution.lane_key(), execution.fair_key.clone())).or_default();
+            *waiting.entry((execution.kind.clone(), execution.class())).or_default() += 1;
+        }
+    }
+    let none = BTreeMap::new();
+    let mut lists: BTreeMap<(LaneId, TurnQueue), BTreeMap<FairKey, u64>> = BTreeMap::new();
+    for ((lane, key), turn) in &snapshot.turns {
+        for queue in turn.queues(key) {
+            lists.entry((lane.clone(), queue)).or_default().insert(key.clone(), turn.at);
+        }
+    }
+    let keys: BTreeSet<_> = counted.keys().chain(snapshot.turns.keys()).collect();
+    for name in keys {
+        let should = counted.get(name).unwrap_or(&none);
+        let does = snapshot.turns.get(name).map_or(&none, |turn| &turn.waiting);
+        if should != does {
+            find("I8", &name.0, &name.1, format!("should have {should:?} waiting, counts {does:?}"));
+        }
+        if !should.is_empty() && !snapshot.lanes.get(&name.0).is_some_and(|lane| lane.keyed) {
+            find("I9", &name.0, &name.1, "waits, and its lane does not know of keys".into());
+        }
+    }
+    let all: BTreeSet<_> = lists.keys().chain(snapshot.turn_queues.keys()).collect();
+    for list in all {
+        let no_keys = BTreeMap::new();
+        let should = lists.get(list).unwrap_or(&no_keys);
+        let does = snapshot.turn_queues.get(list).unwrap_or(&no_keys);
+        for key in should.keys().chain(does.keys()).collect::<BTreeSet<_>>() {
+            if should.get(key) != does.get(key) {
+                let what = format!("in {:?} should be {:?}, is {:?}", list.1, should.get(key), does.get(key));
+                find("I8", &list.0, key, what);
+            }
+        }
+    }
+    findings
+}

@@ -1,0 +1,118 @@
+//! The turn of a key: when it comes, and what waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::types::{FairKey, Kind, LaneId, RequirementClass};
+
+/// How far a claim puts off the next turn of a key that weighs one. Divided by the largest weight it is still exact enough, and
+/// ten billion such claims later a turn is still exact in a double.
+const STEP: u64 = 100_000;
+
+/// How far a claim puts off the next turn of a key of this weight.
+pub fn step_of(weight: u32) -> u64 {
+    STEP / u64::from(weight.max(1))
+}
+
+/// A key of a lane on a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TurnName {
+    pub partition: u16,
+    /// As indexes name it.
+    pub lane: LaneId,
+    pub key: FairKey,
+}
+
+/// The turn of a key. There is one while something of the key waits, and afterwards until the clock has passed its next turn.
+/// That of the empty key has the clock of the lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// When its next turn comes, in virtual time.
+    pub at: u64,
+    /// The virtual time of the lane; only of the empty key.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clock: u64,
+    /// How much of the key waits, by kind and requirement class; of the empty key that is not counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "by_text")]
+    pub waiting: BTreeMap<(Kind, RequirementClass), u32>,
+}
+
+/// A turn as it is to be; none when it goes.
+pub type TurnWrite = (TurnName, Option<Turn>);
+
+/// A list of keys by their turns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TurnQueue {
+    /// Keys of which something of a kind and requirement class waits; of any kind when none is named.
+    Of(Option<Kind>, RequirementClass),
+    /// Keys of which nothing waits.
+    Idle,
+}
+
+/// Which keys of a lane: those of a list whose turns come first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TurnsQuery {
+    pub partition: u16,
+    /// As indexes name it.
+    pub lane: LaneId,
+    pub queue: TurnQueue,
+    pub limit: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl TurnName {
+    /// The name under which the clock of the same lane is found.
+    #[must_use]
+    pub fn clock(&self) -> Self {
+        Self { key: FairKey::default(), ..self.clone() }
+    }
+}
+
+impl Turn {
+    /// The lists a key is in. The empty key is in none: its work is in the plain queues.
+    pub fn queues(&self, key: &FairKey) -> Vec<TurnQueue> {
+        if key.is_empty() {
+            return Vec::new();
+        }
+        if self.waiting.is_empty() {
+            return vec![TurnQueue::Idle];
+        }
+        let of_kind = self.waiting.keys().map(|(kind, class)| TurnQueue::Of(Some(kind.clone()), class.clone()));
+        let classes: BTreeSet<_> = self.waiting.keys().map(|(_, class)| class).collect();
+        of_kind.chain(classes.into_iter().map(|class| TurnQueue::Of(None, class.clone()))).collect()
+    }
+
+    /// Whether nothing is lost when it is forgotten: nothing waits, and its next turn would begin at the clock.
+    pub(super) fn is_over(&self, clock: u64) -> bool {
+        self.waiting.is_empty() && self.at <= clock
+    }
+}
+
+/// Kind and class as one word, with a space between: neither has one.
+mod by_text {
+    use super::*;
+
+    type Waiting = BTreeMap<(Kind, RequirementClass), u32>;
+
+    pub(super) fn serialize<S: Serializer>(waiting: &Waiting, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(waiting.iter().map(|((kind, class), count)| (format!("{kind} {class}"), count)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Waiting, D::Error> {
+        let by_text = BTreeMap::<String, u32>::deserialize(deserializer)?;
+        let queue = |text: &str| {
+            let (kind, class) = text.split_once(' ')?;
+            Some((Kind::parse(kind).ok()?, RequirementClass::parse(class).ok()?))
+        };
+        let one = |(text, count): (String, u32)| {
+            let queue = queue(&text).ok_or_else(|| serde::de::Error::custom(format!("no kind and class: {text:?}")))?;
+            Ok((queue, count))
+        };
+        by_text.into_iter().map(one).collect()
+    }
+}
