@@ -12,7 +12,7 @@ use crate::types::{
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
-    /// What waits in a lane, of one requirement class.
+    /// What waits in a lane, of one requirement class; what is assigned to a worker instance among it.
     LaneEligible(LaneId, RequirementClass),
     LaneEligibleKind(LaneId, Kind, RequirementClass),
     /// What is blocked because no live worker meets its requirements, by creation.
@@ -21,7 +21,8 @@ pub enum Index {
     LaneActive(LaneId),
     LaneSuspended(LaneId),
     LaneTerminal(LaneId),
-    /// What is blocked, by its blocker. Those of flows are in one index, under the dependencies.
+    /// What is blocked, by its blocker. Those of flows are in one index, under the dependencies, and those that are assigned are
+    /// under their route.
     LaneBlocked(LaneId, Blocker),
     DispatchBacklog,
     PendingCancelGroups,
@@ -63,7 +64,7 @@ impl Index {
             Self::LaneTerminal(lane) => keys.lane_terminal(lane),
             Self::LaneBlocked(lane, on) => match on {
                 Blocker::Dependencies | Blocker::Staging | Blocker::Reopening => keys.lane_blocked_dependencies(lane),
-                Blocker::Route => keys.lane_blocked_route(lane),
+                Blocker::Route | Blocker::Assignment => keys.lane_blocked_route(lane),
                 Blocker::Quota => keys.lane_blocked_quota(lane),
                 Blocker::Budget => keys.lane_blocked_budget(lane),
                 Blocker::Operator => keys.lane_blocked_operator(lane),
@@ -104,13 +105,13 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     }
     let lane = execution.lane_key();
     let mut entries = vec![(Index::AllExecutions, execution.created_at.0)];
+    if let Some(class) = execution.queue_class() {
+        let score = eligible_score(execution.priority, execution.created_at);
+        entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
+        entries.push((Index::LaneEligibleKind(lane.clone(), execution.kind.clone(), class), score));
+    }
     match &execution.phase {
-        Phase::Waiting => {
-            let score = eligible_score(execution.priority, execution.created_at);
-            let class = execution.class();
-            entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
-            entries.push((Index::LaneEligibleKind(lane, execution.kind.clone(), class), score));
-        }
+        Phase::Waiting => {}
         Phase::Delayed { until, .. } => entries.push((Index::LaneDelayed(lane), until.0)),
         Phase::Running { lease } => {
             entries.push((Index::LaneActive(lane), lease.acquired_at.0));
@@ -119,7 +120,8 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
         Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
         Phase::Blocked { on, .. } if on.is_admission() => {
             entries.extend(unroutable(execution).map(|queue| (queue, execution.created_at.0)));
-            entries.push((Index::LaneBlocked(lane, *on), execution.changed_at.0));
+            let on = if *on == Blocker::Assignment { Blocker::Route } else { *on };
+            entries.push((Index::LaneBlocked(lane, on), execution.changed_at.0));
         }
         Phase::Blocked { .. } => {
             entries.push((Index::LaneBlocked(lane, Blocker::Dependencies), execution.created_at.0));

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod adjust;
+mod assign;
 mod attempts;
 mod bench;
 mod completions;
@@ -34,6 +35,7 @@ mod worker;
 mod workers;
 
 pub(crate) use adjust::Adjust;
+pub(crate) use assign::{Assign, Grants, Unassign};
 pub(crate) use attempts::Attempts;
 pub(crate) use bench::Bench;
 pub(crate) use completions::{Completions, OpenApi};

@@ -121,6 +121,12 @@ fn kept_back(facts: &Facts) -> Option<Term> {
             let verdict = if until.is_some() { Verdict::Waits } else { Verdict::Blocks };
             term(TermKind::Budget, verdict, format!("budget {name}: no {dimension} left"), until)
         }
+        BlockDetail::Assignment(grant) => {
+            let by = grant.requested_by.as_ref().map_or(String::new(), |who| format!(" by {who}"));
+            let why = grant.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            let detail = format!("assigned to worker {}{by}{why}", grant.worker_instance_id);
+            term(TermKind::Assignment, Verdict::Waits, detail, until)
+        }
     })
 }
 

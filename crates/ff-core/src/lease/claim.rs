@@ -36,6 +36,8 @@ pub struct ClaimArgs {
     pub kinds: Vec<Kind>,
     /// What the worker offers: it is handed work that requires nothing else.
     pub capabilities: BTreeSet<Capability>,
+    /// Whether it takes what is assigned to the holder's worker instance, and nothing else.
+    pub assigned: bool,
     pub max: usize,
     pub holder: Holder,
     pub lease_ttl_ms: u64,
@@ -50,6 +52,7 @@ impl ClaimArgs {
             lane: LaneId::default_name(),
             kinds: vec![],
             capabilities: BTreeSet::new(),
+            assigned: false,
             max: 1,
             holder,
             lease_ttl_ms: limits::LEASE_TTL_MS,
@@ -181,11 +184,15 @@ impl Command for ClaimArgs {
 /// What a claim looks for, as its lane weighs it.
 fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
     let of_lane = lane.into_iter().flat_map(|lane| lane.classes_for(&args.capabilities)).cloned();
+    let classes = match args.assigned {
+        true => vec![RequirementClass::assigned_to(&args.holder.worker_instance_id)],
+        false => [RequirementClass::PLAIN].into_iter().chain(of_lane).collect(),
+    };
     EligibleQuery {
         partition: args.partition,
         lane: args.lane.within(&args.namespace),
         kinds: args.kinds.clone(),
-        classes: [RequirementClass::PLAIN].into_iter().chain(of_lane).collect(),
+        classes,
         ageing_ms: lane.and_then(|lane| lane.settings.ageing_ms),
         limit: at_once(args) + 1,
     }
@@ -215,6 +222,9 @@ pub(super) fn hand_out(
     let mut bytes = 0;
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
+        if execution.grant().is_some_and(|grant| !grant.is_for(&args.holder, now)) {
+            continue;
+        }
         let Some(admittance) = admission.of(args, execution) else { continue };
         let is_done = taken.tasks.len() + taken.admissions.len() == max;
         let full = |bytes| is_done || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
