@@ -140,7 +140,7 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         | (Operation::Revoke(_), LeaseEnding::Revoked, _)
         | (Operation::Suspend(_), LeaseEnding::Suspended, Some(EventKind::Suspended))
         | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(EventKind::Finished { .. }))
-        | (Operation::Pump(_), LeaseEnding::Expired, Some(EventKind::LeaseExpired))
+        | (Operation::Pump(_) | Operation::Assign(_), LeaseEnding::Expired, Some(EventKind::LeaseExpired))
         | (Operation::Pump(_), LeaseEnding::TimedOut, Some(EventKind::RetryScheduled { .. })) => true,
         (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(told) }, Some(EventKind::RetryScheduled { at })) => {
             told == at
