@@ -42,7 +42,7 @@ pub use flow::{
 };
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{
-    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, WorkerBatch,
+    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew, WorkerBatch,
     WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};

@@ -3,7 +3,7 @@
 
 use ff_core::contracts::*;
 use ff_core::engine_error::Refusal;
-use ff_core::limits::CONTROL_BODY_BYTES;
+use ff_core::limits::{CONTROL_BODY_BYTES, GRANT_TTL_MS};
 use ff_core::operation::Ask;
 use ff_core::types::{ExecutionId, FlowId, LeaseId, Namespace, Priority, TimestampMs, WorkerInstanceId};
 use serde::de::DeserializeOwned;
@@ -65,6 +65,12 @@ macro_rules! calls {
             "/v1/executions/{id}/release" OPERATE execution::release_hold:
                 ReleaseHold(ReleaseHoldArgs, execution_id: ExecutionId) -> HoldReleased, at most CONTROL_BODY_BYTES, refused [409],
                 "Ends the hold of an execution." => "It is not held.";
+            "/v1/executions/{id}/assign" OPERATE lease::assign:
+                Assign(AssignArgs, execution_id: ExecutionId) -> GrantIssued, at most CONTROL_BODY_BYTES, refused [409],
+                "Hands a ready, blocked or expired execution to one worker instance for a while." => "It is assigned, and until when.";
+            "/v1/executions/{id}/unassign" OPERATE lease::unassign:
+                Unassign(UnassignArgs, execution_id: ExecutionId) -> GrantRevoked, at most CONTROL_BODY_BYTES, refused [409],
+                "Ends an assignment before its time." => "Any worker may claim it.";
             "/v1/executions/{id}/tags" STEER execution::set_tags:
                 SetTags(SetTagsArgs, execution_id: ExecutionId) -> Tagged, at most CONTROL_BODY_BYTES, refused [],
                 "Puts labels on an execution, and takes others away." => "All its labels.";
@@ -185,6 +191,7 @@ macro_rules! routes {
             post "/v1/quotas/{quota}"                                     OPERATE   quota::put;
             post "/v1/quotas/{quota}/delete"                              OPERATE   quota::delete;
             get  "/v1/events"                                             OPERATE   event::list;
+            get  "/v1/grants"                                             READ      lease::grants;
             get  "/v1/workers"                                            OPERATE   worker::list;
             post "/v1/worker/batch"                                       WORK      lease::batch;
             post "/v1/workers/{instance}/claim"                           WORK      lease::claim;
@@ -271,8 +278,26 @@ bodies! {
     }
     /// Ends the hold of an execution.
     ReleaseHold for ReleaseHoldArgs(execution_id: ExecutionId) {}
+    /// Hands an execution to one worker instance.
+    Assign for AssignArgs(execution_id: ExecutionId) {
+        worker_instance_id: WorkerInstanceId,
+        /// How long the instance has to claim it.
+        #[serde(default = "grant_ttl_ms")]
+        ttl_ms: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The name of the API key unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_by: Option<String>,
+    }
+    /// Ends an assignment.
+    Unassign for UnassignArgs(execution_id: ExecutionId) {}
     /// Lets a flow end with its last member.
     CloseFlow for CloseFlowArgs(flow_id: FlowId) {}
+}
+
+fn grant_ttl_ms() -> u64 {
+    GRANT_TTL_MS
 }
 
 /// Notifies the dependents of an execution that has ended.

@@ -183,11 +183,12 @@ fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
 }
 
 /// What executions that admission keeps back are counted as.
-const KEPT_BACK: [(Blocker, LaneStanding); 4] = [
+const KEPT_BACK: [(Blocker, LaneStanding); 5] = [
     (Blocker::Route, LaneStanding::BlockedByRoute),
     (Blocker::Quota, LaneStanding::BlockedByQuota),
     (Blocker::Budget, LaneStanding::BlockedByBudget),
     (Blocker::Operator, LaneStanding::BlockedByOperator),
+    (Blocker::Assignment, LaneStanding::BlockedByRoute),
 ];
 
 /// What a state that has a label is counted as.

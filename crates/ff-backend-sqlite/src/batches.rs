@@ -48,6 +48,8 @@ const LEAST: &[(&str, usize)] = &[
     ("inputs handed", 10),
     ("hold", 50),
     ("release_hold", 20),
+    ("assign", 20),
+    ("unassign", 5),
     ("block", 50),
     ("unblock", 20),
     ("set_tags", 100),

@@ -2,10 +2,13 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    AdmittedClaimArgs, AdmittedClaims, ClaimArgs, Claims, GrantedClaimArgs, GrantedClaims, RenewArgs, Renewed,
-    RevokeArgs, Revoked,
+    AdmittedClaimArgs, AdmittedClaims, AssignArgs, ClaimArgs, Claims, GrantIssued, GrantRevoked, GrantedClaimArgs,
+    GrantedClaims, RenewArgs, Renewed, RevokeArgs, Revoked, UnassignArgs,
 };
-use ff_script::lease::{ff_claim_admitted, ff_claim_execution, ff_claim_granted, ff_renew_lease, ff_revoke_lease};
+use ff_script::lease::{
+    ff_claim_admitted, ff_claim_execution, ff_claim_granted, ff_issue_claim_grant, ff_renew_lease,
+    ff_revoke_claim_grant, ff_revoke_lease,
+};
 
 use crate::ValkeyBackend;
 use crate::backend::functions;
@@ -20,6 +23,8 @@ impl Handle<ClaimArgs, Claims> for ValkeyBackend {
 functions! {
     RenewArgs => Renewed: |store, args| ff_renew_lease(&*store.calls, args);
     RevokeArgs => Revoked: |store, args| ff_revoke_lease(&*store.calls, args);
+    AssignArgs => GrantIssued: |store, args| ff_issue_claim_grant(&*store.calls, args);
+    UnassignArgs => GrantRevoked: |store, args| ff_revoke_claim_grant(&*store.calls, args);
 }
 
 impl Handle<AdmittedClaimArgs, AdmittedClaims> for ValkeyBackend {

@@ -31,6 +31,13 @@ error_table! {
     // Claims and grants.
     NotAResumedExecution "not_a_resumed_execution" Retryable 409
         "The execution has no attempt to resume and must be claimed afresh.";
+    ExecutionNotReclaimable "execution_not_reclaimable" Informational 409
+        "The execution's lease has not run out, so nobody else may take it up.";
+    LeaseConflict "lease_conflict" Retryable 409 "Somebody else holds this execution.";
+    GrantAlreadyExists "grant_already_exists" Informational 409
+        "Somebody has already been given leave to claim this execution.";
+    InvalidClaimGrant "invalid_claim_grant" Retryable 409 "There is no grant for this worker to claim this execution.";
+    ClaimGrantExpired "claim_grant_expired" Retryable 409 "The grant ran out before it was used.";
 
     // Flow.
     FlowNotFound "flow_not_found" Terminal 404 "There is no flow with this id.";
@@ -118,15 +125,8 @@ error_table! {
     // Admission.
     ExecutionNotInEligibleSet "execution_not_in_eligible_set" Informational 409
         "The execution is no longer among what its lane has to offer.";
-    ExecutionNotReclaimable "execution_not_reclaimable" Informational 409
-        "The execution's lease has not run out, so nobody else may take it up.";
     ExecutionNotLeaseable "execution_not_leaseable" Retryable 409
         "The execution is not in a state in which it can be held.";
-    LeaseConflict "lease_conflict" Retryable 409 "Somebody else holds this execution.";
-    GrantAlreadyExists "grant_already_exists" Informational 409
-        "Somebody has already been given leave to claim this execution.";
-    InvalidClaimGrant "invalid_claim_grant" Retryable 409 "There is no grant for this worker to claim this execution.";
-    ClaimGrantExpired "claim_grant_expired" Retryable 409 "The grant ran out before it was used.";
     CapabilityMismatch "capability_mismatch" Retryable 409 "The worker lacks a capability the execution requires.";
     // Streams.
     StreamClosed "stream_closed" Terminal 409 "The attempt has ended, and its stream with it.";

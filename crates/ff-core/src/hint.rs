@@ -63,12 +63,15 @@ pub fn hints(before: Option<&Execution>, after: &Execution) -> Vec<Hint> {
     let mut hints = Vec::new();
     let was = before.map(|execution| &execution.phase);
     let better = before.is_some_and(|before| before.priority < after.priority);
-    if after.phase == Phase::Waiting && (was != Some(&Phase::Waiting) || better) {
+    let queued_before = before.and_then(Execution::queue_class);
+    if let Some(class) = after.queue_class()
+        && (queued_before.as_ref() != Some(&class) || better)
+    {
         hints.push(Hint::Ready {
             partition,
             lane: after.lane_key(),
             kind: after.kind.clone(),
-            class: after.class(),
+            class,
             head: Head::of(after),
         });
     }

@@ -13,7 +13,7 @@ use crate::types::{
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
-    /// What waits in a lane, of one requirement class.
+    /// What waits in a lane, of one requirement class; what is assigned to a worker instance among it.
     LaneEligible(LaneId, RequirementClass),
     LaneEligibleKind(LaneId, Kind, RequirementClass),
     /// What waits in a lane under a key other than the empty one, whichever it is.
@@ -26,7 +26,8 @@ pub enum Index {
     LaneActive(LaneId),
     LaneSuspended(LaneId),
     LaneTerminal(LaneId),
-    /// What is blocked, by its blocker. Those of flows are in one index, under the dependencies.
+    /// What is blocked, by its blocker. Those of flows are in one index, under the dependencies, and those that are assigned are
+    /// under their route.
     LaneBlocked(LaneId, Blocker),
     DispatchBacklog,
     PendingCancelGroups,
@@ -78,7 +79,7 @@ impl Index {
             Self::LaneTerminal(lane) => keys.lane_terminal(lane),
             Self::LaneBlocked(lane, on) => match on {
                 Blocker::Dependencies | Blocker::Staging | Blocker::Reopening => keys.lane_blocked_dependencies(lane),
-                Blocker::Route => keys.lane_blocked_route(lane),
+                Blocker::Route | Blocker::Assignment => keys.lane_blocked_route(lane),
                 Blocker::Quota => keys.lane_blocked_quota(lane),
                 Blocker::Budget => keys.lane_blocked_budget(lane),
                 Blocker::Operator => keys.lane_blocked_operator(lane),
@@ -119,19 +120,19 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
     }
     let lane = execution.lane_key();
     let mut entries = vec![(Index::AllExecutions, execution.created_at.0)];
-    match &execution.phase {
-        Phase::Waiting => {
-            let score = eligible_score(execution.priority, execution.created_at);
-            let class = execution.class();
-            let (kind, key) = (execution.kind.clone(), &execution.fair_key);
-            if key.is_empty() {
-                entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
-                entries.push((Index::LaneEligibleKind(lane, kind, class), score));
-            } else {
-                entries.push((Index::LaneKeyed(lane.clone()), score));
-                entries.push((Index::LaneEligibleKey(lane, kind, class, key.clone()), score));
-            }
+    if let Some(class) = execution.queue_class() {
+        let score = eligible_score(execution.priority, execution.created_at);
+        let (kind, key) = (execution.kind.clone(), execution.queue_key());
+        if key.is_empty() {
+            entries.push((Index::LaneEligible(lane.clone(), class.clone()), score));
+            entries.push((Index::LaneEligibleKind(lane.clone(), kind, class), score));
+        } else {
+            entries.push((Index::LaneKeyed(lane.clone()), score));
+            entries.push((Index::LaneEligibleKey(lane.clone(), kind, class, key), score));
         }
+    }
+    match &execution.phase {
+        Phase::Waiting => {}
         Phase::Delayed { until, .. } => entries.push((Index::LaneDelayed(lane), until.0)),
         Phase::Running { lease } => {
             entries.push((Index::LaneActive(lane), lease.acquired_at.0));
@@ -140,7 +141,8 @@ pub fn entries(execution: &Execution) -> Vec<(Index, Score)> {
         Phase::Suspended { suspension } => entries.push((Index::LaneSuspended(lane), suspension.at.0)),
         Phase::Blocked { on, .. } if on.is_admission() => {
             entries.extend(unroutable(execution).map(|queue| (queue, execution.created_at.0)));
-            entries.push((Index::LaneBlocked(lane, *on), execution.changed_at.0));
+            let on = if *on == Blocker::Assignment { Blocker::Route } else { *on };
+            entries.push((Index::LaneBlocked(lane, on), execution.changed_at.0));
         }
         Phase::Blocked { .. } => {
             entries.push((Index::LaneBlocked(lane, Blocker::Dependencies), execution.created_at.0));

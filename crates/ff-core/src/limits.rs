@@ -43,6 +43,10 @@ pub const CLAIM_BYTES: usize = 4 * 1024 * 1024;
 pub const CLAIM_KINDS: usize = 256;
 /// Lanes one claim may name.
 pub const CLAIM_LANES: usize = 64;
+/// How long an execution is assigned to a worker instance when nothing is said.
+pub const GRANT_TTL_MS: u64 = 30_000;
+pub const GRANT_TTL_MIN_MS: u64 = 1_000;
+pub const GRANT_TTL_MAX_MS: u64 = 60 * 60 * 1_000;
 /// Executions one call blocks or unblocks. A store that runs one operation at a time is busy for that long.
 pub const BLOCK: usize = 64;
 /// How long a request may wait for something to happen.

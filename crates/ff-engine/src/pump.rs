@@ -249,7 +249,7 @@ impl Pump {
         if let Some(at) = swept.next_due {
             self.note(partition, at);
         }
-        for ready in swept.ready.iter().filter(|ready| !ready.class.is_plain()) {
+        for ready in swept.ready.iter().filter(|ready| ready.class.has_requirements()) {
             self.routing_news.ready(partition, ready.queue());
         }
         for queue in swept.unroutable {
@@ -312,7 +312,7 @@ impl Pump {
             }
             Hint::Missed => self.sweeper.everything(),
             Hint::Ready { partition, lane, kind, class, .. } => {
-                if !class.is_plain() && self.sweeper.is_responsible_for(partition) {
+                if class.has_requirements() && self.sweeper.is_responsible_for(partition) {
                     self.routing_news.ready(partition, WorkQueue { lane, kind, class });
                 }
             }

@@ -158,6 +158,7 @@ impl Claimer {
                 lane: args.lanes[offer.preference()].clone(),
                 kinds: args.kinds.clone(),
                 capabilities: args.capabilities.clone(),
+                assigned: offer.is_assigned(),
                 max: share,
                 holder: args.holder.clone(),
                 lease_ttl_ms: args.lease_ttl_ms,

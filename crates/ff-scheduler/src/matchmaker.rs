@@ -127,6 +127,11 @@ impl Offer {
         &self.taken.lane
     }
 
+    /// Whether it is assigned to the worker it is offered to.
+    pub(crate) fn is_assigned(&self) -> bool {
+        self.taken.is_assigned()
+    }
+
     /// The store has answered, and says what is the best left there. It does not say of which type, so every type that
     /// was taken may be; a type of which there is none is found out by the next claim of it.
     pub(crate) fn settle(mut self, next: Option<Head>) {
@@ -214,7 +219,12 @@ mod tests {
 
     fn worker(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {
         let kinds = kinds.iter().map(|name| kind(name).kind).collect();
-        matchmaker.place(Arc::new(WorkFilter { lanes: vec![lane()], kinds, capabilities: [].into() }))
+        matchmaker.place(Arc::new(WorkFilter {
+            lanes: vec![lane()],
+            kinds,
+            capabilities: [].into(),
+            own: RequirementClass::PLAIN,
+        }))
     }
 
     fn idle(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {

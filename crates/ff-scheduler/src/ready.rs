@@ -5,11 +5,16 @@ use std::collections::{BTreeSet, HashMap};
 use ff_core::lease::contracts::{Head, NextArgs};
 use ff_core::types::{Capability, Kind, LaneId, RequirementClass};
 
+/// How many types of work that is assigned are known at once.
+const ASSIGNED_MAX: usize = 1_000;
+
 /// Known ready work. It may be outdated, because work can be cancelled or claimed elsewhere; a claim that finds nothing
 /// corrects it.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyWork {
     lanes: HashMap<LaneId, HashMap<WorkType, Heads>>,
+    /// How many types of all lanes are of work that is assigned to a worker instance.
+    assigned: usize,
 }
 
 /// The kind of ready work, and what it requires of its worker.
@@ -31,11 +36,34 @@ pub(crate) struct ReadyLane {
     pub(crate) types: Vec<(WorkType, Head)>,
 }
 
+impl ReadyLane {
+    /// Whether it is assigned to the worker it was taken for.
+    pub(crate) fn is_assigned(&self) -> bool {
+        self.types.first().is_some_and(|(of, _)| of.class.assignee().is_some())
+    }
+}
+
 impl ReadyWork {
     /// Work is ready on a partition. Returns whether that was not known.
     pub(crate) fn add(&mut self, lane: &LaneId, of: &WorkType, partition: u16, head: Head) -> bool {
+        if of.class.assignee().is_some() && !self.has(lane, of) {
+            self.count_assigned();
+        }
         let types = self.lanes.entry(lane.clone()).or_default();
         types.entry(of.clone()).or_default().add(partition, head)
+    }
+
+    /// Counts one more type of work that is assigned. Its worker may never ask here, so of too many all are forgotten: a grant that
+    /// is not used expires.
+    fn count_assigned(&mut self) {
+        if self.assigned >= ASSIGNED_MAX {
+            for types in self.lanes.values_mut() {
+                types.retain(|of, _| of.class.assignee().is_none());
+            }
+            self.lanes.retain(|_, types| !types.is_empty());
+            self.assigned = 0;
+        }
+        self.assigned += 1;
     }
 
     /// Whether anything of this type is ready on this lane.
@@ -45,15 +73,25 @@ impl ReadyWork {
 
     /// Takes out at most so many partitions of the first lane that has any, the better heads first. All have the
     /// highest priority there is; those with a lower one are taken when these have nothing better left.
+    ///
+    /// What is assigned to the worker goes before anything else, whatever its lane and priority, and is claimed by itself.
     pub(crate) fn take(&mut self, wanted: &WorkFilter, most: usize) -> Vec<ReadyLane> {
+        let assigned = if self.assigned > 0 { self.take_of(wanted, most, true) } else { Vec::new() };
+        if assigned.is_empty() { self.take_of(wanted, most, false) } else { assigned }
+    }
+
+    fn take_of(&mut self, wanted: &WorkFilter, most: usize, is_assigned: bool) -> Vec<ReadyLane> {
         for (preference, lane) in wanted.lanes.iter().enumerate() {
             let Some(types) = self.lanes.get_mut(lane) else { continue };
-            let taken = take_best(types, wanted, most, |partition, types| ReadyLane {
+            let before = types.len();
+            let queues = if is_assigned { wanted.assigned(types) } else { wanted.shared(types) };
+            let taken = take_best(types, queues, most, |partition, types| ReadyLane {
                 partition,
                 lane: lane.clone(),
                 preference,
                 types,
             });
+            self.assigned -= if is_assigned { before - types.len() } else { 0 };
             if types.is_empty() {
                 self.lanes.remove(lane);
             }
@@ -67,17 +105,10 @@ impl ReadyWork {
 
 fn take_best(
     ready: &mut HashMap<WorkType, Heads>,
-    wanted: &WorkFilter,
+    types: Vec<WorkType>,
     most: usize,
     taken: impl Fn(u16, Vec<(WorkType, Head)>) -> ReadyLane,
 ) -> Vec<ReadyLane> {
-    let plain = |kind: &Kind| WorkType { kind: kind.clone(), class: RequirementClass::PLAIN };
-    let types: Vec<WorkType> = match &wanted.kinds[..] {
-        kinds @ [_, ..] if wanted.capabilities.is_empty() => {
-            kinds.iter().map(plain).filter(|of| ready.contains_key(of)).collect()
-        }
-        _ => ready.keys().filter(|of| wanted.takes(of)).cloned().collect(),
-    };
     let mut best: Option<Head> = None;
     let mut out = Vec::new();
     while out.len() < most {
@@ -142,23 +173,43 @@ pub(crate) struct WorkFilter {
     /// Any kind when none is named.
     pub(crate) kinds: Vec<Kind>,
     pub(crate) capabilities: BTreeSet<Capability>,
+    /// The class of what is assigned to the worker.
+    pub(crate) own: RequirementClass,
 }
 
 impl WorkFilter {
     pub(crate) fn by(args: &NextArgs) -> Self {
         let lanes = args.lanes.iter().map(|lane| lane.within(&args.namespace)).collect();
-        Self { lanes, kinds: args.kinds.clone(), capabilities: args.capabilities.clone() }
+        let own = RequirementClass::assigned_to(&args.holder.worker_instance_id);
+        Self { lanes, kinds: args.kinds.clone(), capabilities: args.capabilities.clone(), own }
+    }
+
+    /// The queues of a lane that every such worker takes from.
+    fn shared(&self, ready: &HashMap<WorkType, Heads>) -> Vec<WorkType> {
+        let plain = |kind: &Kind| WorkType { kind: kind.clone(), class: RequirementClass::PLAIN };
+        match &self.kinds[..] {
+            kinds @ [_, ..] if self.capabilities.is_empty() => {
+                kinds.iter().map(plain).filter(|of| ready.contains_key(of)).collect()
+            }
+            _ => ready.keys().filter(|of| of.class != self.own && self.takes(of)).cloned().collect(),
+        }
+    }
+
+    /// The queues of a lane that only this worker takes from.
+    fn assigned(&self, ready: &HashMap<WorkType, Heads>) -> Vec<WorkType> {
+        ready.keys().filter(|of| of.class == self.own && self.takes(of)).cloned().collect()
     }
 
     /// Whether the worker takes such work, on any of its lanes.
     pub(crate) fn takes(&self, of: &WorkType) -> bool {
-        (self.kinds.is_empty() || self.kinds.contains(&of.kind)) && of.class.is_met_by(&self.capabilities)
+        let is_of_kind = self.kinds.is_empty() || self.kinds.contains(&of.kind);
+        is_of_kind && (of.class.is_met_by(&self.capabilities) || of.class == self.own)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ff_core::types::{Priority, TimestampMs};
+    use ff_core::types::{Priority, TimestampMs, WorkerInstanceId};
 
     use super::*;
 
@@ -176,7 +227,16 @@ mod tests {
 
     fn wanted(lanes: &[&str], kinds: &[&str]) -> WorkFilter {
         let lanes = lanes.iter().map(|name| lane(name)).collect();
-        WorkFilter { lanes, kinds: kinds.iter().map(|name| kind(name).kind).collect(), capabilities: BTreeSet::new() }
+        WorkFilter {
+            lanes,
+            kinds: kinds.iter().map(|name| kind(name).kind).collect(),
+            capabilities: BTreeSet::new(),
+            own: own("w-1"),
+        }
+    }
+
+    fn own(instance: &str) -> RequirementClass {
+        RequirementClass::assigned_to(&WorkerInstanceId::parse(instance).unwrap())
     }
 
     fn partitions(taken: &[ReadyLane]) -> Vec<u16> {
@@ -247,5 +307,20 @@ mod tests {
         assert_eq!(partitions(&ready.take(&with(&["gpu"]), 8)), [1]);
         assert_eq!(ready.take(&with(&[]), 8), []);
         assert_eq!(partitions(&ready.take(&with(&["gpu", "ssd"]), 8)), [2]);
+    }
+    #[test]
+    fn what_is_assigned_to_a_worker_comes_first_and_by_itself() {
+        let mut ready = ReadyWork::default();
+        ready.add(&lane("a"), &kind("k"), 1, head(9, 1));
+        ready.add(&lane("b"), &WorkType { class: own("w-1"), ..kind("k") }, 1, head(0, 9));
+        ready.add(&lane("a"), &WorkType { class: own("w-2"), ..kind("k") }, 2, head(9, 0));
+        let taken = ready.take(&wanted(&["a", "b"], &[]), 8);
+        assert_eq!((partitions(&taken), taken[0].is_assigned(), taken[0].preference), (vec![1], true, 1));
+        let taken = ready.take(&wanted(&["a", "b"], &["k"]), 8);
+        assert_eq!((partitions(&taken), taken[0].is_assigned()), (vec![1], false));
+        assert_eq!(ready.take(&wanted(&["a", "b"], &[]), 8), [], "the rest is another's");
+        let other = WorkFilter { own: own("w-2"), ..wanted(&["a"], &["k"]) };
+        assert_eq!(partitions(&ready.take(&other, 8)), [2]);
+        assert_eq!(ready.assigned, 0);
     }
 }

@@ -60,9 +60,10 @@ impl WaiterQueue {
     pub(crate) fn call(&mut self, lane: &LaneId, of: &WorkType) {
         let Some(line) = self.lanes.get(lane) else { return };
         let takes = |ticket: &&u64| self.waiting.get(ticket).is_some_and(|waiter| waiter.wanted.takes(of));
-        let first = match of.class.is_plain() {
-            true => line.first(&of.kind),
-            false => line.capable.iter().find(takes).copied(),
+        let first = match of.class.assignee() {
+            None if of.class.is_plain() => line.first(&of.kind),
+            None => line.capable.iter().find(takes).copied(),
+            Some(_) => line.all(&of.kind).find(takes).copied(),
         };
         let Some(ticket) = first else { return };
         if let Some(waiter) = self.leave(ticket) {
@@ -94,6 +95,11 @@ impl LaneLine {
     fn first(&self, kind: &Kind) -> Option<u64> {
         let of_kind = self.by_kind.get(kind).and_then(BTreeSet::first);
         self.any.first().into_iter().chain(of_kind).min().copied()
+    }
+
+    /// Those that take a kind, the ones that take any first.
+    fn all(&self, kind: &Kind) -> impl Iterator<Item = &u64> {
+        self.any.iter().chain(self.by_kind.get(kind).into_iter().flatten())
     }
 
     fn remove(&mut self, ticket: u64, kinds: &[Kind]) {
@@ -129,7 +135,11 @@ mod tests {
             let kinds = kinds.iter().map(|name| Kind::parse(name).unwrap()).collect();
             let capabilities = capabilities.iter().map(|word| Capability::parse(word).unwrap()).collect();
             let (ticket, notify) = (line.ticket(), Arc::new(Notify::new()));
-            line.join(ticket, Arc::new(WorkFilter { lanes, kinds, capabilities }), notify.clone());
+            line.join(
+                ticket,
+                Arc::new(WorkFilter { lanes, kinds, capabilities, own: RequirementClass::PLAIN }),
+                notify.clone(),
+            );
             Self(ticket, notify)
         }
 
@@ -186,8 +196,12 @@ mod tests {
         call(&mut line, "a", "x");
         assert!(first.was_called());
         assert!(line.answer(first.0).is_some());
-        let wanted =
-            WorkFilter { lanes: vec![LaneId::parse("a").unwrap()], kinds: vec![], capabilities: BTreeSet::new() };
+        let wanted = WorkFilter {
+            lanes: vec![LaneId::parse("a").unwrap()],
+            kinds: vec![],
+            capabilities: BTreeSet::new(),
+            own: RequirementClass::PLAIN,
+        };
         line.join(first.0, Arc::new(wanted), first.1.clone());
         call(&mut line, "a", "x");
         assert!(first.was_called() && !second.was_called());

@@ -2,7 +2,8 @@
 //! executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
 
 use ff_core::contracts::{
-    Claimed, DeliverArgs, Delivered, ExpireSuspensionArgs, ExpireSuspensionResult, Grown, GrownEdge, JoinSpec, NodeSpec,
+    AssignArgs, Claimed, DeliverArgs, Delivered, ExpireSuspensionArgs, ExpireSuspensionResult, GrantIssued, Grown,
+    GrownEdge, JoinSpec, NodeSpec,
 };
 use ff_core::entropy::Nonce;
 use ff_core::execution::BlockDetail;
@@ -21,11 +22,12 @@ use crate::signal::{VerifiedToken, delivery};
 use crate::signature::{
     AckCancelMember, AddExecutionToFlow, ApplyDependencyToChild, BlockExecutionForAdmission,
     BufferSignalForPendingWaitpoint, ClaimResumedExecution, DeliverSignal, DrainSiblingCancelGroup,
-    EvaluateFlowEligibility, ExpireExecution, ExpireSuspension, MarkLeaseExpiredIfDue, PromoteDelayed,
-    ReconcileSiblingCancelGroup, SetEdgeGroupPolicy, StageDependencyEdge, UnblockExecution,
+    EvaluateFlowEligibility, ExpireExecution, ExpireSuspension, IssueGrantAndClaim, IssueReclaimGrant,
+    MarkLeaseExpiredIfDue, PromoteDelayed, ReclaimExecution, ReconcileSiblingCancelGroup, SetEdgeGroupPolicy,
+    StageDependencyEdge, UnblockExecution,
 };
 use crate::suspension::ExpireSuspensionOpKeys;
-use crate::{FcallResult, FromFcallResult, ScriptError, Server};
+use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Takes an execution that may not run now out of its queue, and says how it stands then.
 pub async fn ff_block_execution_for_admission(
@@ -159,7 +161,54 @@ pub async fn ff_claim_resumed_execution(
         lease_ttl_ms,
         lease_id: nonce.lease(0).0.to_string(),
     };
-    let (mut fields, _) = ask_fields(server, claim.call()).await?;
+    claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
+}
+
+/// Hands an execution whose lease has run out to one worker instance for a while.
+pub async fn ff_issue_reclaim_grant(server: &dyn Server, args: AssignArgs) -> Result<GrantIssued, ScriptError> {
+    let AssignArgs { execution_id, worker_instance_id, ttl_ms, reason, requested_by } = args;
+    let (core, worker_instance_id) = (core_key(&execution_id), worker_instance_id.to_string());
+    ask(server, IssueReclaimGrant { core, worker_instance_id, ttl_ms, reason, requested_by }.call()).await
+}
+
+/// Takes one execution whose lease ran out, under the grant of the holder's worker instance.
+pub async fn ff_reclaim_execution(
+    server: &dyn Server,
+    id: &ExecutionId,
+    holder: &Holder,
+    lease_ttl_ms: u64,
+    nonce: &Nonce,
+) -> Result<Claimed, ScriptError> {
+    let (worker_id, worker_instance_id) = (holder.worker_id.to_string(), holder.worker_instance_id.to_string());
+    let (core, (lease_id, attempt_id)) = (core_key(id), nonce.lease(0));
+    let (lease_id, attempt_id) = (lease_id.to_string(), attempt_id.to_string());
+    let claim = ReclaimExecution { core, worker_id, worker_instance_id, lease_ttl_ms, lease_id, attempt_id };
+    claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
+}
+
+/// Takes one execution that waits, or is assigned to the holder's worker instance.
+pub async fn ff_issue_grant_and_claim(
+    server: &dyn Server,
+    id: &ExecutionId,
+    holder: &Holder,
+    lease_ttl_ms: u64,
+    nonce: &Nonce,
+) -> Result<Claimed, ScriptError> {
+    let (worker_id, worker_instance_id) = (holder.worker_id.to_string(), holder.worker_instance_id.to_string());
+    let (core, (lease_id, attempt_id)) = (core_key(id), nonce.lease(0));
+    let (lease_id, attempt_id) = (lease_id.to_string(), attempt_id.to_string());
+    let claim = IssueGrantAndClaim { core, worker_id, worker_instance_id, lease_ttl_ms, lease_id, attempt_id };
+    claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
+}
+
+/// The answer to a claim of one execution.
+async fn claimed_one(
+    server: &dyn Server,
+    call: Fcall,
+    lease_ttl_ms: u64,
+    nonce: &Nonce,
+) -> Result<Claimed, ScriptError> {
+    let (mut fields, _) = ask_fields(server, call).await?;
     let lease_expires_at = TimestampMs(fields.read()?);
     let (namespace, lane) = (fields.read()?, fields.read()?);
     let given = ClaimTerms { namespace, lane, nonce: *nonce, lease_ttl_ms, lease_expires_at };

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, ExecutionEnd, ExecutionInfo, FlowsPage,
-    HoldArgs, HoldPlaced, HoldReleased, ListArgs, ListFlowsArgs, Page, PartitionKids, ReleaseHoldArgs, ResumeArgs,
-    Resumed, RevokeArgs, Revoked, RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, WaitpointInfo,
+    AssignArgs, Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, ExecutionEnd,
+    ExecutionInfo, Filter, FlowsPage, GrantInfo, GrantIssued, GrantRevoked, HoldArgs, HoldPlaced, HoldReleased,
+    ListArgs, ListFlowsArgs, Page, PartitionKids, ReleaseHoldArgs, ResumeArgs, Resumed, RevokeArgs, Revoked,
+    RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, UnassignArgs, WaitpointInfo,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
-use ff_core::execution::Outcome;
+use ff_core::execution::{Blocker, Outcome};
 use ff_core::explain::Explanation;
 use ff_core::limits;
 use ff_core::payload::Payload;
@@ -180,6 +181,31 @@ impl Client {
     /// Ends the hold of an execution.
     pub async fn release(&self, id: &ExecutionId) -> Result<HoldReleased, Error> {
         Ok(self.backend.release_hold(ReleaseHoldArgs { execution_id: *id }).await?)
+    }
+
+    /// Hands a ready, blocked or expired execution to one worker instance: until the grant expires, no other claims it.
+    pub async fn assign(&self, args: AssignArgs) -> Result<GrantIssued, Error> {
+        Ok(self.backend.assign(args).await?)
+    }
+
+    /// Ends an assignment before its time; any worker may claim the execution.
+    pub async fn unassign(&self, id: &ExecutionId) -> Result<GrantRevoked, Error> {
+        Ok(self.backend.unassign(UnassignArgs { execution_id: *id }).await?)
+    }
+
+    /// What is assigned to worker instances in a namespace.
+    pub async fn grants(&self, namespace: &Namespace) -> Result<Vec<GrantInfo>, Error> {
+        let filter =
+            Filter { blocking_reason: Some(Blocker::Assignment.reason()), ..Filter::everything(namespace.clone()) };
+        let (mut grants, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.backend.list(ListArgs { filter: filter.clone(), after, limit: limits::PAGE }).await?;
+            grants.extend(page.executions.iter().filter_map(GrantInfo::of));
+            after = page.next;
+            if after.is_none() {
+                return Ok(grants);
+            }
+        }
     }
 
     /// Why an execution does not run, or that it does, and what would help.

@@ -4,11 +4,12 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use ff_api::Call;
 use ff_core::engine_error::EngineError;
-use ff_core::operation::Ask;
+use ff_core::operation::{Ask, Operation};
 use ff_core::types::{ExecutionId, FlowId, WorkerInstanceId};
 use ff_scheduler::Runtime;
 
 use crate::body::Body;
+use crate::callers::Caller;
 use crate::path::{Flow, Id, Instance};
 use crate::problem::{Problem, Result};
 
@@ -39,10 +40,14 @@ subjects! {
 
 pub(crate) async fn handle<C: Call<Subject: Subject>>(
     State(ff): State<Runtime>,
+    caller: Caller,
     subject: <C::Subject as Subject>::InPath,
     Body(call): Body<C>,
 ) -> Result<Json<C::Reply>> {
-    let operation = call.into_args(subject.into())?.into_operation();
+    let mut operation = call.into_args(subject.into())?.into_operation();
+    if let (Operation::Assign(args), Some(key)) = (&mut operation, caller.key()) {
+        args.requested_by.get_or_insert_with(|| key.name.to_string());
+    }
     let reply = ff.backend().perform(operation).await?;
     let mixed_up = || EngineError::Corrupt("a call was given the reply to another".into());
     Ok(Json(C::Args::answer(reply).ok_or_else(mixed_up)?.into()))

@@ -28,6 +28,9 @@ pub struct Claim {
     /// What the worker offers: it is handed work that requires nothing else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub capabilities: BTreeSet<Capability>,
+    /// Only what is assigned to this worker instance, beside a partition. Without one, what is assigned comes first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assigned: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,7 @@ impl Claim {
             lanes: Some(vec![args.lane]),
             kinds: args.kinds,
             capabilities: args.capabilities,
+            assigned: args.assigned,
             max: Some(args.max),
             lease_ttl_ms: Some(args.lease_ttl_ms),
             wait_ms: 0,
@@ -75,6 +79,7 @@ impl Claim {
             lanes: Some(args.lanes),
             kinds: args.kinds,
             capabilities: args.capabilities,
+            assigned: false,
             max: Some(args.max),
             lease_ttl_ms: Some(args.lease_ttl_ms),
             wait_ms: args.wait_ms,
@@ -90,6 +95,9 @@ impl Claim {
         let (kinds, capabilities, max) = (self.kinds, self.capabilities, self.max.unwrap_or(1));
         let lease_ttl_ms = self.lease_ttl_ms.unwrap_or(limits::LEASE_TTL_MS);
         let Some(partition) = self.partition else {
+            if self.assigned {
+                return Err(Refusal::invalid("assigned", "must be beside a partition; elsewhere it comes first"));
+            }
             let wait_ms = self.wait_ms;
             return Ok(ClaimOf::Anywhere(NextArgs {
                 namespace,
@@ -108,7 +116,18 @@ impl Claim {
         if self.wait_ms > 0 {
             return Err(Refusal::invalid("wait_ms", "cannot be given beside a partition, which answers at once"));
         }
-        Ok(ClaimOf::Partition(ClaimArgs { partition, namespace, lane, kinds, capabilities, max, holder, lease_ttl_ms }))
+        let assigned = self.assigned;
+        Ok(ClaimOf::Partition(ClaimArgs {
+            partition,
+            namespace,
+            lane,
+            kinds,
+            capabilities,
+            assigned,
+            max,
+            holder,
+            lease_ttl_ms,
+        }))
     }
 }
 
@@ -139,6 +158,7 @@ mod tests {
             lane: lane.clone(),
             kinds: vec![Kind::parse("resize").unwrap()],
             capabilities: [Capability::parse("gpu").unwrap(), Capability::parse("region=eu").unwrap()].into(),
+            assigned: true,
             max: 7,
             holder: holder(),
             lease_ttl_ms: 1_000,
@@ -169,5 +189,7 @@ mod tests {
         assert_eq!(lanes.field.as_deref(), Some("lanes"));
         let wait = read("{\"worker_id\":\"w\",\"partition\":1,\"wait_ms\":1}").unwrap_err();
         assert_eq!(wait.field.as_deref(), Some("wait_ms"));
+        let assigned = read("{\"worker_id\":\"w\",\"assigned\":true}").unwrap_err();
+        assert_eq!(assigned.field.as_deref(), Some("assigned"));
     }
 }

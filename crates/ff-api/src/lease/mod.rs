@@ -3,9 +3,11 @@
 mod batch;
 mod claim;
 mod claimed;
+mod grants;
 pub(crate) mod holder;
 
 pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult};
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};
+pub use grants::Grants;
 pub use holder::{Complete, Delay, Fail, Progress, Renew};

@@ -36,7 +36,13 @@ impl ClaimFilter {
     pub(crate) fn is_for(&self, claim: &ClaimArgs) -> bool {
         self.partition == claim.partition
             && self.lane == claim.lane.within(&claim.namespace)
+            && self.is_assigned() == claim.assigned
             && self.kinds.iter().collect::<BTreeSet<_>>() == claim.kinds.iter().collect()
+    }
+
+    /// Whether it is what is assigned to a worker instance.
+    fn is_assigned(&self) -> bool {
+        self.classes.first().is_some_and(|class| class.assignee().is_some())
     }
 
     /// What decides who goes first.
@@ -47,11 +53,12 @@ impl ClaimFilter {
         }
     }
 
+    /// Whether an execution is on the list.
     pub(crate) fn covers(&self, execution: &Execution) -> bool {
         self.lane == execution.lane_key()
             && (self.kinds.is_empty() || self.kinds.binary_search(&execution.kind).is_ok())
-            && self.classes.binary_search(&execution.class()).is_ok()
-            && self.key == execution.fair_key
+            && execution.queue_class().is_some_and(|class| self.classes.binary_search(&class).is_ok())
+            && self.key == execution.queue_key()
     }
 }
 

@@ -21,7 +21,7 @@ use ff_core::api_key::ApiKey;
 use ff_core::change::{Change, KeyEntry};
 use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
-use ff_core::execution::{Execution, Phase};
+use ff_core::execution::Execution;
 use ff_core::flow::FlowChange;
 use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, streamed, worker_hints};
 use ff_core::index::Score;
@@ -391,9 +391,7 @@ impl BatchState {
 
     /// The executions that the batch has made wait on a list.
     fn entered(&self, wanted: &ClaimFilter) -> impl Iterator<Item = (Score, ExecutionId)> {
-        let suspensions = self
-            .changed_on(wanted.partition)
-            .filter(|execution| execution.phase == Phase::Waiting && wanted.covers(execution));
+        let suspensions = self.changed_on(wanted.partition).filter(|execution| wanted.covers(execution));
         suspensions.map(|execution| (wanted.score(execution.priority, execution.created_at), execution.id))
     }
 

@@ -12,10 +12,10 @@ use ff_core::contracts::{Head, ListQueueArgs, QueueState, QueuedExecution, WorkQ
 use ff_core::execution::Execution;
 use ff_core::fairness::{TurnQueue, TurnsQuery};
 use ff_core::query::Sweep;
-use ff_core::types::{FairKey, Kind, Priority, RequirementClass};
+use ff_core::types::{FairKey, Kind, Priority};
 
 use crate::error::{SqlError, unreadable};
-use crate::execution::{UNROUTABLE, class_word, lane_of};
+use crate::execution::{class_of_queue, class_word, lane_of, unroutable_class};
 use crate::fairness::{keyed_queues_on, keys_of};
 use crate::queries::NEXT_DUE;
 use crate::session::{Question, Read};
@@ -59,7 +59,7 @@ impl Question for ListQueueArgs {
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<Vec<QueuedExecution>> {
         let class = match self.state {
             QueueState::Ready => self.queue.class.to_string(),
-            QueueState::Unroutable => format!("{UNROUTABLE}{}", self.queue.class),
+            QueueState::Unroutable => unroutable_class(&self.queue.class),
         };
         let WorkQueue { lane, kind, .. } = &self.queue;
         let parameters = vec![
@@ -113,12 +113,14 @@ async fn queues_on(reader: &mut dyn Read, partition: u16) -> Result<(Vec<ReadyLa
             continue;
         }
         last = [text(row.text(0)?), text(row.text(1)?), text(row.text(2)?)];
-        match row.text(1)?.strip_prefix(UNROUTABLE) {
-            Some(class) => {
-                let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
-                unroutable.push(WorkQueue { lane: lane_of(row.text(0)?)?, kind, class: class_of(class)? });
-            }
-            None => all.push(ready(&row)?),
+        let (class, is_unroutable) = class_of_queue(row.text(1)?).map_err(unreadable("a requirement class"))?;
+        let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
+        let lane = lane_of(row.text(0)?)?;
+        if is_unroutable {
+            unroutable.push(WorkQueue { lane, kind, class });
+        } else {
+            let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
+            all.push(ReadyLane { lane, kind, class, head: Head::new(priority, row.moment(4)?) });
         }
     }
     if has_keys {
@@ -128,21 +130,10 @@ async fn queues_on(reader: &mut dyn Read, partition: u16) -> Result<(Vec<ReadyLa
     Ok((all, unroutable))
 }
 
-fn class_of(text: &str) -> Result<RequirementClass, SqlError> {
-    RequirementClass::parse(text).map_err(unreadable("a requirement class"))
-}
-
 async fn first(reader: &mut dyn Read, sql: &'static str, parameters: Vec<Value>) -> Result<Option<Row>, SqlError> {
     Ok(reader.query(sql, &[parameters]).await?.into_iter().flatten().next())
 }
 
 fn text(text: &str) -> Value {
     text.into()
-}
-
-fn ready(row: &Row) -> Result<ReadyLane, SqlError> {
-    let class = class_of(row.text(1)?)?;
-    let kind = Kind::parse(row.text(2)?).map_err(unreadable("a kind"))?;
-    let priority = Priority::new(row.int(3)?).map_err(unreadable("a priority"))?;
-    Ok(ReadyLane { lane: lane_of(row.text(0)?)?, kind, class, head: Head::new(priority, row.moment(4)?) })
 }

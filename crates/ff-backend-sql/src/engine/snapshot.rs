@@ -13,9 +13,7 @@ use ff_core::lane::Lane;
 use ff_core::query::TakeSnapshot;
 use ff_core::signal::Position;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{
-    ExecutionId, FairKey, IdempotencyKey, Kind, Namespace, Priority, RequirementClass, TagKey, TagValue, TimestampMs,
-};
+use ff_core::types::{ExecutionId, FairKey, IdempotencyKey, Kind, Namespace, Priority, TagKey, TagValue, TimestampMs};
 use ff_core::worker::Worker;
 
 use super::flows::add_flows;
@@ -24,7 +22,7 @@ use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
-use crate::execution::{Body, UNROUTABLE, attempts_of, lane_of, leases_of, strays};
+use crate::execution::{Body, attempts_of, class_of_queue, lane_of, leases_of, strays};
 use crate::fairness::add_turns;
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
@@ -113,13 +111,11 @@ impl Entries {
         let here = || [vec![partition.into()]];
         for row in reader.query(READY_ON, &here()).await?.iter().flatten() {
             let (id, lane) = (row.id(0, partition)?, lane_of(row.text(1)?)?);
-            let blocked = row.text(2)?.strip_prefix(UNROUTABLE);
-            let class = blocked.unwrap_or(row.text(2)?);
-            let (class, key) = class.split_once(' ').unwrap_or((class, ""));
-            let class = RequirementClass::parse(class).map_err(unreadable("a requirement class"))?;
+            let (class, key) = row.text(2)?.split_once(' ').unwrap_or((row.text(2)?, ""));
+            let (class, is_unroutable) = class_of_queue(class).map_err(unreadable("a requirement class"))?;
             let key = FairKey::parse(key).map_err(unreadable("a key of a fair lane"))?;
             let kind = Kind::parse(row.text(3)?).map_err(unreadable("a kind"))?;
-            if blocked.is_some() {
+            if is_unroutable {
                 let index = Index::LaneUnroutable(lane, kind, class);
                 snapshot.indexes.entry(index).or_default().insert(id, row.moment(5)?.0);
                 continue;

@@ -5,7 +5,7 @@ use ff_core::contracts::Cursor;
 use ff_core::execution::{Blocker, Execution, Phase};
 use ff_core::index::{has_reason_index, has_state_index};
 use ff_core::state::{BlockingReason, PublicState};
-use ff_core::types::{FairKey, Namespace, RequirementClass};
+use ff_core::types::{BadText, FairKey, Namespace, RequirementClass};
 
 use crate::schema::{DUE, LEASE, READY, TAG};
 use crate::session::{Key, Put};
@@ -44,8 +44,20 @@ impl NarrowTable {
     }
 }
 
-/// What comes before the class of work that is blocked because no live worker meets its requirements. No class begins with it.
-pub(crate) const UNROUTABLE: char = ',';
+/// What comes before the class of work that is blocked because no live worker meets its requirements. Besides, only the class of work that
+/// is assigned to a worker instance begins with it, and goes on with another one: so whatever is counted as blocked lies together.
+const UNROUTABLE: char = ',';
+
+/// The class as a queue of work that no live worker can run names it.
+pub(crate) fn unroutable_class(class: &RequirementClass) -> String {
+    format!("{UNROUTABLE}{class}")
+}
+
+/// The class of a queue, and whether no live worker can run what is in it.
+pub(crate) fn class_of_queue(text: &str) -> Result<(RequirementClass, bool), BadText> {
+    let blocked = text.strip_prefix(UNROUTABLE).filter(|class| !class.starts_with(UNROUTABLE));
+    Ok((RequirementClass::parse(blocked.unwrap_or(text))?, blocked.is_some()))
+}
 
 /// The class under which work with a key is found: a class has no space, so that the first one ends it.
 pub(crate) fn class_word(class: &RequirementClass, key: &FairKey) -> Value {
@@ -54,10 +66,10 @@ pub(crate) fn class_word(class: &RequirementClass, key: &FairKey) -> Value {
 
 fn ready(execution: &Execution) -> Vec<Key> {
     let class = execution.class();
-    let class = match execution.phase {
-        Phase::Waiting => class_word(&class, &execution.fair_key),
-        Phase::Blocked { on: Blocker::Route, .. } if !class.is_plain() => Value::Text(format!("{UNROUTABLE}{class}")),
-        _ => return Vec::new(),
+    let class = match execution.queue_class() {
+        Some(class) => class_word(&class, &execution.queue_key()),
+        None if is_unroutable(execution) && !class.is_plain() => Value::Text(unroutable_class(&class)),
+        None => return Vec::new(),
     };
     vec![vec![
         execution.id.partition().into(),
@@ -68,6 +80,10 @@ fn ready(execution: &Execution) -> Vec<Key> {
         execution.created_at.into(),
         Value::Uuid(execution.id.uuid()),
     ]]
+}
+
+fn is_unroutable(execution: &Execution) -> bool {
+    matches!(execution.phase, Phase::Blocked { on: Blocker::Route, .. })
 }
 
 fn lease(execution: &Execution) -> Vec<Key> {

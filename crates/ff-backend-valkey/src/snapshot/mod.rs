@@ -206,7 +206,8 @@ impl Names {
     fn add(&mut self, execution: &Execution) {
         let namespace = &execution.namespace;
         self.lanes.insert(execution.lane_key());
-        self.queues.insert((execution.lane_key(), execution.kind.clone(), execution.class()));
+        let classes = [Some(execution.class()), execution.queue_class()].into_iter().flatten();
+        self.queues.extend(classes.map(|class| (execution.lane_key(), execution.kind.clone(), class)));
         if !execution.fair_key.is_empty() {
             let (kind, class) = (execution.kind.clone(), execution.class());
             self.keys.insert((execution.lane_key(), kind, class, execution.fair_key.clone()));
@@ -232,7 +233,8 @@ impl Names {
             indexes.push(Index::LaneDelayed(lane.clone()));
             indexes.push(Index::LaneActive(lane.clone()));
             indexes.push(Index::LaneSuspended(lane.clone()));
-            let blockers = Blocker::OF_ADMISSION.into_iter().chain([Blocker::Dependencies]);
+            let blockers = Blocker::OF_ADMISSION.into_iter().filter(|on| *on != Blocker::Assignment);
+            let blockers = blockers.chain([Blocker::Dependencies]);
             indexes.extend(blockers.map(|on| Index::LaneBlocked(lane.clone(), on)));
             indexes.push(Index::LaneKeyed(lane.clone()));
             indexes.push(Index::LaneTerminal(lane));
@@ -240,7 +242,7 @@ impl Names {
         let classes = self.queues.iter().map(|(lane, _, class)| (lane.clone(), class.clone())).collect::<BTreeSet<_>>();
         indexes.extend(classes.into_iter().map(|(lane, class)| Index::LaneEligible(lane, class)));
         for (lane, kind, class) in self.queues {
-            if !class.is_plain() {
+            if class.has_requirements() {
                 indexes.push(Index::LaneUnroutable(lane.clone(), kind.clone(), class.clone()));
             }
             indexes.push(Index::LaneEligibleKind(lane, kind, class));

@@ -119,6 +119,12 @@ fn kept_back(detail: &BlockDetail) -> String {
         BlockDetail::Quota { name, key, used, limit, .. } => format!("quota {name} for {key}: {used} of {limit} used"),
         BlockDetail::Singleton { key, behind } => format!("{behind} of the singleton key {key} has to end first"),
         BlockDetail::Budget { name, dimension, .. } => format!("budget {name}: no {dimension} left"),
+        BlockDetail::Assignment(grant) => {
+            let by = grant.requested_by.as_ref().map(|who| format!("by {who}"));
+            let why = grant.reason.as_ref().map(|why| format!("({why})"));
+            let to = format!("assigned to {}", grant.worker_instance_id);
+            [Some(to), by, why].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
     }
 }
 

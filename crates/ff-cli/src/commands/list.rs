@@ -24,7 +24,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "STATE")]
     state: Option<PublicState>,
 
-    /// Only those that are kept back for this reason: route, quota, budget or hold
+    /// Only those that are kept back for this reason: route, quota, budget, hold or assignment
     #[arg(long, value_name = "REASON", value_parser = filter::reason)]
     reason: Option<BlockingReason>,
 

@@ -2,6 +2,7 @@
 
 mod adjust;
 mod apply;
+mod assign;
 mod attempts;
 mod bench;
 mod completions;
@@ -36,6 +37,7 @@ mod workers;
 
 pub(crate) use adjust::Adjust;
 pub(crate) use apply::{Apply, Export};
+pub(crate) use assign::{Assign, Grants, Unassign};
 pub(crate) use attempts::Attempts;
 pub(crate) use bench::Bench;
 pub(crate) use completions::{Completions, OpenApi};

@@ -1,4 +1,4 @@
-//! `ff hold`, `ff release`, `ff explain`: what keeps work back, and what says so.
+//! `ff hold`, `ff release`, `ff assign`, `ff explain`: what keeps work back, and what says so.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,34 @@ fn an_execution_is_held_and_released() {
     assert_eq!(world.json(&["unhold", &id]), json!({"public_state": "waiting", "already": true}));
     world.ok(&["cancel", &id]);
     world.run(&["hold", &id]).refused(1, "execution_not_active");
+    world.run(&["assign", &id, "--worker", "w-7"]).refused(1, "execution_not_active");
     world.run(&["release", &id]).refused(1, "execution_not_active");
+}
+
+#[test]
+fn an_execution_is_assigned_to_a_worker() {
+    let world = World::start();
+    let id = world.ok(&["submit", "a"]);
+    let assigned = world.ok(&["assign", &id, "--worker", "w-7", "--for", "10m", "--why", "it has the data"]);
+    assert!(assigned.starts_with(&format!("{id} is assigned to w-7; any worker may claim it in ")), "{assigned}");
+    assert_eq!(world.json(&["assign", &id, "--worker", "w-7"])["already"], json!(true));
+    world.run(&["assign", &id, "--worker", "w-8"]).refused(1, "grant_already_exists");
+    world.run(&["assign", &id, "--worker", "w-7", "--for", "2h"]).refused(1, "ttl_ms: must be from 1000 to 3600000");
+    assert!(world.ok(&["get", &id]).contains("assigned to w-7 (it has the data)"));
+    let text = world.ok(&["explain", &id]);
+    assert!(text.starts_with("It is assigned to worker w-7: it has the data."), "{text}");
+    assert!(text.contains(&format!("ff unassign '{id}'")), "{text}");
+    let grants = world.json(&["grants", "--worker", "w-7"]);
+    assert_eq!(
+        (&grants["grants"][0]["execution_id"], &grants["grants"][0]["reason"]),
+        (&json!(id), &json!("it has the data"))
+    );
+    assert!(world.ok(&["grants"]).contains("w-7"));
+    assert_eq!(world.json(&["grants", "--worker", "w-8"]), json!({"grants": []}));
+    assert_eq!(world.json(&["list", "--reason", "assignment"])["executions"][0]["execution_id"], json!(id));
+    assert_eq!(world.ok(&["unassign", &id]), format!("{id} is not assigned any longer; it is waiting"));
+    assert_eq!(world.ok(&["unassign", &id]), format!("{id} was not assigned; it is waiting"));
+    assert_eq!(world.json(&["grants"]), json!({"grants": []}));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Promises about leases.
 
+pub(crate) mod assigning;
 pub(crate) mod claiming;
 pub(crate) mod control;
 pub(crate) mod expiring;

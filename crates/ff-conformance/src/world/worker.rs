@@ -101,6 +101,13 @@ impl Worker {
         }
     }
 
+    /// Takes what is assigned to this worker on one partition.
+    pub async fn claim_assigned(&self, partition: u16) -> Vec<LeasedExecution> {
+        let args = ClaimArgs { assigned: true, ..self.claim_args(partition, 9) };
+        let claims = self.world.backend.claim(args).await.unwrap();
+        self.hold(claims.claimed)
+    }
+
     /// The arguments of a claim of this worker.
     pub fn claim_args(&self, partition: u16, max: usize) -> ClaimArgs {
         ClaimArgs {
@@ -109,6 +116,7 @@ impl Worker {
             lane: self.lanes[0].clone(),
             kinds: self.kinds.clone(),
             capabilities: self.capabilities.clone(),
+            assigned: false,
             max,
             holder: self.holder.clone(),
             lease_ttl_ms: self.lease_ttl_ms,

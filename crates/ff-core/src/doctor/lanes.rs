@@ -36,7 +36,8 @@ fn unknown_classes(snapshot: &Snapshot) -> impl Iterator<Item = Finding> {
     let queues = snapshot.indexes.iter().filter(|(_, members)| !members.is_empty());
     queues.filter_map(|(index, _)| {
         let Index::LaneEligible(lane, class) = index else { return None };
-        let is_known = class.is_plain() || snapshot.lanes.get(lane).is_some_and(|known| known.classes.contains(class));
+        let is_known =
+            !class.has_requirements() || snapshot.lanes.get(lane).is_some_and(|known| known.classes.contains(class));
         let what = format!("does not know the requirements {class} of work that waits");
         (!is_known).then(|| Finding { invariant: "I9", about: format!("lane {lane}"), what })
     })

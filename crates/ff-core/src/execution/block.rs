@@ -8,6 +8,7 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{Blocker, Execution, Phase};
+use crate::lease::ClaimGrant;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
@@ -50,6 +51,8 @@ pub enum BlockDetail {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_at: Option<TimestampMs>,
     },
+    /// It is assigned to a worker instance.
+    Assignment(ClaimGrant),
 }
 
 impl BlockDetail {
@@ -58,6 +61,7 @@ impl BlockDetail {
             Self::Route { .. } => Blocker::Route,
             Self::Quota { .. } | Self::Singleton { .. } => Blocker::Quota,
             Self::Budget { .. } => Blocker::Budget,
+            Self::Assignment(_) => Blocker::Assignment,
         }
     }
 
@@ -66,6 +70,7 @@ impl BlockDetail {
         match self {
             Self::Route { .. } | Self::Singleton { .. } => None,
             Self::Quota { retry_at, .. } | Self::Budget { retry_at, .. } => *retry_at,
+            Self::Assignment(grant) => Some(grant.expires_at),
         }
     }
 }
@@ -117,10 +122,12 @@ impl Command for BlockArgs {
 
 /// Blocks an execution that waits for a worker under an epoch.
 fn block(execution: &Execution, target: &BlockTarget, now: TimestampMs) -> Option<Change> {
-    if execution.phase != Phase::Waiting || execution.epoch() != target.lease_epoch {
+    let on = target.detail.blocker();
+    // An assignment is an operator's; one that a quota or a budget refuses its worker ends.
+    let is_ready = execution.phase == Phase::Waiting || execution.grant().is_some() && on != Blocker::Route;
+    if !is_ready || execution.epoch() != target.lease_epoch || on == Blocker::Assignment {
         return None;
     }
-    let on = target.detail.blocker();
     let mut change = execution.enter(Phase::Blocked { on, until: target.detail.retry_at() }, now);
     change.after.blocked_by = Some(Box::new(target.detail.clone()));
     change.events.push(Event::new(&execution.id, now, EventKind::Blocked { reason: on.reason() }));

@@ -65,11 +65,13 @@ pub enum Blocker {
     Budget,
     /// An operator, who holds it.
     Operator,
+    /// The worker instance it is assigned to.
+    Assignment,
 }
 
 impl Blocker {
     /// Those by which an execution that is ready is kept from being claimed.
-    pub const OF_ADMISSION: [Blocker; 4] = [Self::Route, Self::Quota, Self::Budget, Self::Operator];
+    pub const OF_ADMISSION: [Blocker; 5] = [Self::Route, Self::Quota, Self::Budget, Self::Operator, Self::Assignment];
 
     /// Whether it keeps back what is ready otherwise, and not what waits for the rest of its flow.
     pub fn is_admission(self) -> bool {
@@ -84,6 +86,7 @@ impl Blocker {
             Self::Quota => BlockingReason::WaitingForQuota,
             Self::Budget => BlockingReason::WaitingForBudget,
             Self::Operator => BlockingReason::PausedByOperator,
+            Self::Assignment => BlockingReason::WaitingForLocalityMatch,
         }
     }
 
@@ -91,14 +94,14 @@ impl Blocker {
         match self {
             Self::Dependencies | Self::Staging | Self::Reopening => PublicState::WaitingChildren,
             Self::Quota | Self::Budget => PublicState::RateLimited,
-            Self::Route | Self::Operator => PublicState::Waiting,
+            Self::Route | Self::Operator | Self::Assignment => PublicState::Waiting,
         }
     }
 
     fn eligibility(self) -> EligibilityState {
         match self {
             Self::Dependencies | Self::Staging | Self::Reopening => EligibilityState::BlockedByDependencies,
-            Self::Route => EligibilityState::BlockedByRoute,
+            Self::Route | Self::Assignment => EligibilityState::BlockedByRoute,
             Self::Quota => EligibilityState::BlockedByQuota,
             Self::Budget => EligibilityState::BlockedByBudget,
             Self::Operator => EligibilityState::BlockedByOperator,

@@ -34,6 +34,10 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
     let command = |what: &str, command: String| suggest(&info.namespace, what, command);
     match term {
         TermKind::Hold => vec![command("release it", format!("ff release {id}"))],
+        TermKind::Assignment => vec![
+            command("let any worker take it", format!("ff unassign {id}")),
+            command("see what else is assigned", "ff grants".to_owned()),
+        ],
         TermKind::Lane => vec![command("let its lane go on", format!("ff lanes resume {lane}"))],
         TermKind::LaneLimit => {
             let more = facts.queue.settings.concurrency.unwrap_or_default().saturating_add(1);

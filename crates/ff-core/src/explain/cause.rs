@@ -60,6 +60,7 @@ fn sentence(facts: &Facts, cause: &Term) -> String {
         TermKind::Singleton => format!("It is queued: {detail}."),
         TermKind::Quota | TermKind::Budget => format!("It is over a limit: {detail}."),
         TermKind::Lane => format!("Its lane is paused; {} waits in it.", facts.info.kind),
+        TermKind::Assignment => format!("It is {detail}."),
         TermKind::Dependencies | TermKind::Deadline => format!("It {detail}."),
     }
 }
@@ -68,6 +69,7 @@ fn sentence(facts: &Facts, cause: &Term) -> String {
 fn event(cause: TermKind) -> &'static str {
     match cause {
         TermKind::Hold => "an operator releases it",
+        TermKind::Assignment => "that worker claims it, or its time ends",
         TermKind::Delay => "the delay ends",
         TermKind::Suspension => "a signal, a decision, or its timeout",
         TermKind::Workers => "a worker that takes it registers",

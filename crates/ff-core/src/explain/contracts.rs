@@ -62,6 +62,7 @@ words! {
         Suspension "suspension",
         Delay "delay",
         Hold "hold",
+        Assignment "assignment",
         Requirements "requirements",
         Quota "quota",
         Singleton "singleton",

@@ -24,7 +24,7 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
         (
             count(LaneStanding::BlockedByRoute),
             TermKind::Requirements,
-            "no connected worker has what they require".into(),
+            "no connected worker has what they require, or they are assigned to one".into(),
         ),
         (
             count(LaneStanding::BlockedByQuota),

@@ -22,8 +22,11 @@ pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     }
     let runs = info.public_state == PublicState::Active;
     let waits_for_worker = info.state.blocking_reason == BlockingReason::WaitingForWorker;
-    let queue = [lane(facts), lane_limit(facts), Some(workers(facts)), requirements(facts)];
-    let queue = queue.into_iter().flatten().filter(|_| !runs);
+    // Who takes what is assigned does not depend on its kind and on what it requires.
+    let is_assigned = info.state.blocking_reason == BlockingReason::WaitingForLocalityMatch;
+    let fitting = [Some(workers(facts)), requirements(facts)].into_iter().filter(|_| !is_assigned);
+    let queue = [lane(facts), lane_limit(facts)].into_iter().chain(fitting);
+    let queue = queue.flatten().filter(|_| !runs);
     let before = [dependencies(facts), suspension(facts), delay(facts), hold(facts), kept_back(facts)];
     let position = [turn(facts), position(facts)].into_iter().flatten().filter(|_| waits_for_worker);
     before.into_iter().flatten().chain(queue).chain(position).chain(deadline(facts, now)).collect()
@@ -120,6 +123,12 @@ fn kept_back(facts: &Facts) -> Option<Term> {
         BlockDetail::Budget { name, dimension, .. } => {
             let verdict = if until.is_some() { Verdict::Waits } else { Verdict::Blocks };
             term(TermKind::Budget, verdict, format!("budget {name}: no {dimension} left"), until)
+        }
+        BlockDetail::Assignment(grant) => {
+            let by = grant.requested_by.as_ref().map_or(String::new(), |who| format!(" by {who}"));
+            let why = grant.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            let detail = format!("assigned to worker {}{by}{why}", grant.worker_instance_id);
+            term(TermKind::Assignment, Verdict::Waits, detail, until)
         }
     })
 }
@@ -261,4 +270,29 @@ fn deadline(facts: &Facts, now: TimestampMs) -> Option<Term> {
     let at = facts.info.deadline_at?;
     let verdict = if at <= now { Verdict::Blocks } else { Verdict::Passes };
     Some(term(TermKind::Deadline, verdict, "ends as expired then, wherever it is", Some(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::explain;
+    use super::super::fixture::facts;
+    use super::*;
+    use crate::execution::{Blocker, Phase};
+    use crate::lease::ClaimGrant;
+    use crate::samples::{at, waiting};
+
+    #[test]
+    fn what_is_assigned_says_to_whom() {
+        let mut execution = waiting();
+        let until = Some(at(30_000));
+        execution.phase = Phase::Blocked { on: Blocker::Assignment, until };
+        let worker_instance_id = "w-7".parse().unwrap();
+        let (granted_at, expires_at, requested_by) = (at(0), at(30_000), Some("ada".to_owned()));
+        let grant = ClaimGrant { worker_instance_id, granted_at, expires_at, requested_by, reason: None };
+        execution.blocked_by = Some(Box::new(BlockDetail::Assignment(grant)));
+        let explained = explain(&Facts { workers: vec![], ..facts(execution) }, at(1));
+        assert_eq!(explained.summary, "It is assigned to worker w-7 by ada.");
+        assert_eq!(explained.next.unwrap().at, until);
+        assert!(explained.actions[0].command.starts_with("ff unassign '"));
+    }
 }

@@ -37,6 +37,8 @@ pub struct ClaimArgs {
     pub kinds: Vec<Kind>,
     /// What the worker offers: it is handed work that requires nothing else.
     pub capabilities: BTreeSet<Capability>,
+    /// Whether it takes what is assigned to the holder's worker instance, and nothing else.
+    pub assigned: bool,
     pub max: usize,
     pub holder: Holder,
     pub lease_ttl_ms: u64,
@@ -51,6 +53,7 @@ impl ClaimArgs {
             lane: LaneId::default_name(),
             kinds: vec![],
             capabilities: BTreeSet::new(),
+            assigned: false,
             max: 1,
             holder,
             lease_ttl_ms: limits::LEASE_TTL_MS,
@@ -147,7 +150,7 @@ impl Head {
 
     /// Where an execution stands among others of its lane. Under a key its priority counts only among those of the key.
     pub fn of(execution: &Execution) -> Self {
-        let priority = if execution.fair_key.is_empty() { execution.priority } else { Priority::default() };
+        let priority = if execution.queue_key().is_empty() { execution.priority } else { Priority::default() };
         Self::new(priority, execution.created_at)
     }
 
@@ -182,7 +185,7 @@ impl Command for ClaimArgs {
             return Ok(Decision::of(ClaimDecision::default(), None));
         }
         if known.is_some_and(|lane| lane.settings.concurrency.is_some()) {
-            let limited = !first(view, known, &wanted)?.is_empty();
+            let limited = !first(view, known.filter(|_| !self.assigned), &wanted)?.is_empty();
             return Ok(Decision::of(ClaimDecision { limited, ..ClaimDecision::default() }, None));
         }
         let (taken, changes, turns) = hand_out(view, self, known, Admission::Unasked(quotas()?), &at.nonce, at.now)?;
@@ -193,11 +196,15 @@ impl Command for ClaimArgs {
 /// What a claim looks for, as its lane weighs it.
 fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
     let of_lane = lane.into_iter().flat_map(|lane| lane.classes_for(&args.capabilities)).cloned();
+    let classes = match args.assigned {
+        true => vec![RequirementClass::assigned_to(&args.holder.worker_instance_id)],
+        false => [RequirementClass::PLAIN].into_iter().chain(of_lane).collect(),
+    };
     EligibleQuery {
         partition: args.partition,
         lane: args.lane.within(&args.namespace),
         kinds: args.kinds.clone(),
-        classes: [RequirementClass::PLAIN].into_iter().chain(of_lane).collect(),
+        classes,
         key: FairKey::default(),
         ageing_ms: lane.and_then(|lane| lane.settings.ageing_ms),
         limit: at_once(args) + 1,
@@ -227,8 +234,10 @@ pub(super) fn hand_out(
     nonce: &Nonce,
     now: TimestampMs,
 ) -> Result<(ClaimDecision, Vec<Change>, Vec<TurnWrite>), Stop> {
-    let max = at_once(args);
-    let waiting = admission.chosen().map_or_else(|| first(view, lane, &eligible(args, lane)), Ok)?;
+    let (max, chosen) = (at_once(args), admission.chosen());
+    // Work that is assigned to a worker instance waits for no turn.
+    let fair = lane.filter(|lane| lane.keyed && (chosen.is_some() || !args.assigned));
+    let waiting = chosen.map_or_else(|| first(view, fair, &eligible(args, lane)), Ok)?;
     require_all(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
     let mut taken = ClaimDecision::default();
     let mut passed_over = None;
@@ -236,6 +245,9 @@ pub(super) fn hand_out(
     let (mut bytes, mut served) = (0, Vec::new());
     for id in &waiting {
         let Some(execution) = view.execution(id)? else { continue };
+        if execution.grant().is_some_and(|grant| !grant.is_for(&args.holder, now)) {
+            continue;
+        }
         let Some(admittance) = admission.of(args, execution) else { continue };
         let is_done = taken.tasks.len() + taken.admissions.len() == max;
         let full = |bytes| is_done || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
@@ -269,13 +281,15 @@ pub(super) fn hand_out(
         if let Phase::Running { lease } = &mut change.after.phase {
             lease.slots = slots;
         }
-        served.push(execution.fair_key.clone());
+        if execution.phase == Phase::Waiting {
+            served.push(execution.fair_key.clone());
+        }
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
     // There may be more behind what was looked at and turned out not to start.
     taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
-    let Some(lane) = lane.filter(|lane| lane.keyed) else { return Ok((taken, changes, Vec::new())) };
+    let Some(lane) = fair else { return Ok((taken, changes, Vec::new())) };
     taken.next = taken.next.map(|_| Head::served(now));
     Ok((taken, changes, fairness::charge(view, args.partition, lane, &served)?))
 }

@@ -90,7 +90,7 @@ impl<'a> Admission<'a> {
                 slots => Admittance::Listed(AdmissionRequest { execution_id: execution.id, epoch, slots }),
             }),
             Self::Given(set, admitted) => {
-                let here = execution.phase == Phase::Waiting
+                let here = execution.queue_class().is_some()
                     && (&execution.namespace, &execution.lane) == (&args.namespace, &args.lane);
                 let given = admitted.iter().find(|one| one.execution_id == execution.id && one.epoch == epoch);
                 let given = given.filter(|one| here && one.slots == needed(set));

@@ -1,5 +1,6 @@
 //! Leases: one holder at a time, fenced, and taken back by itself when the holder dies.
 
+mod assign;
 mod claim;
 mod claim_admitted;
 mod claim_granted;
@@ -10,6 +11,7 @@ mod record;
 mod renew;
 mod revoke;
 
+pub use assign::ClaimGrant;
 pub use expire::expire;
 pub use fence::Fence;
 pub use record::{Holder, LastLease, Lease, LeaseEnding, LeaseEvent};

@@ -100,7 +100,8 @@ impl Model {
         for standing in LaneStanding::ALL {
             let index = standing.index(key.clone());
             let is_of = |of: &Index| match (standing, of) {
-                (LaneStanding::Waiting, Index::LaneEligible(lane, _) | Index::LaneKeyed(lane)) => lane == key,
+                (LaneStanding::Waiting, Index::LaneEligible(lane, class)) => lane == key && class.assignee().is_none(),
+                (LaneStanding::Waiting, Index::LaneKeyed(lane)) => lane == key,
                 _ => *of == index,
             };
             let members = self.indexes.iter().filter(|((_, of), _)| is_of(of)).flat_map(|(_, members)| members);

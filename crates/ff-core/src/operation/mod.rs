@@ -54,6 +54,10 @@ macro_rules! operations {
                 /// Keeps a live execution from being claimed until it is released. One that runs goes on.
                 hold: Hold(HoldArgs) -> HoldPlaced(HoldPlaced);
                 release_hold: ReleaseHold(ReleaseHoldArgs) -> HoldReleased(HoldReleased);
+                /// Hands a ready, blocked or expired execution to one worker instance for a while.
+                assign: Assign(AssignArgs) -> GrantIssued(GrantIssued);
+                /// Ends an assignment before its time.
+                unassign: Unassign(UnassignArgs) -> GrantRevoked(GrantRevoked);
                 set_tags: SetTags(SetTagsArgs) -> Tagged(Tagged);
                 /// The holder gives up its lease and waits, unless the condition is met already.
                 suspend: Suspend(SuspendArgs) -> Suspended(Suspended);

@@ -6,9 +6,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{BadText, Capability};
+use super::{BadText, Capability, WorkerInstanceId};
 
-/// The requirements of an execution, sorted and joined by commas; empty when it requires nothing.
+/// What comes before the worker instance in the class of work that is assigned to it. No requirement is empty, so no other
+/// class begins with it.
+const ASSIGNED: &str = ",,";
+
+/// The requirements of an execution, sorted and joined by commas; empty when it requires nothing. The class of work that is
+/// assigned to a worker instance names the instance instead.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequirementClass(Option<Arc<str>>);
 
@@ -24,10 +29,18 @@ impl RequirementClass {
         Self(Some(words.join(",").into()))
     }
 
+    /// The class of work that only one worker instance may claim.
+    pub fn assigned_to(instance: &WorkerInstanceId) -> Self {
+        Self(Some(format!("{ASSIGNED}{instance}").into()))
+    }
+
     /// Reads a class as it is written. One whose requirements are not in order is read as the class it stands for.
     pub fn parse(text: &str) -> Result<Self, BadText> {
         if text.is_empty() {
             return Ok(Self::PLAIN);
+        }
+        if let Some(instance) = text.strip_prefix(ASSIGNED) {
+            return Ok(Self::assigned_to(&WorkerInstanceId::parse(instance)?));
         }
         let requirements = text.split(',').map(Capability::parse).collect::<Result<BTreeSet<_>, _>>()?;
         Ok(Self::of(&requirements))
@@ -43,13 +56,28 @@ impl RequirementClass {
         self.0.is_none()
     }
 
-    /// Each requirement, in order.
-    pub fn requirements(&self) -> impl Iterator<Item = &str> {
-        self.as_str().split(',').filter(|word| !word.is_empty())
+    /// The worker instance that work of this class is assigned to.
+    pub fn assignee(&self) -> Option<&str> {
+        self.as_str().strip_prefix(ASSIGNED)
     }
 
-    /// Whether a worker with these capabilities can run work of this class.
+    /// Whether its work goes to workers by what it requires of them.
+    pub fn has_requirements(&self) -> bool {
+        !self.is_plain() && self.assignee().is_none()
+    }
+
+    /// Each requirement, in order.
+    pub fn requirements(&self) -> impl Iterator<Item = &str> {
+        let words = if self.assignee().is_none() { self.as_str() } else { "" };
+        words.split(',').filter(|word| !word.is_empty())
+    }
+
+    /// Whether a worker with these capabilities can run work of this class. None of them makes it the instance that work is
+    /// assigned to.
     pub fn is_met_by(&self, capabilities: &BTreeSet<Capability>) -> bool {
+        if self.assignee().is_some() {
+            return false;
+        }
         // Both are in order, so that each capability is looked at once.
         let mut offered = capabilities.iter().map(Capability::as_str);
         self.requirements().all(|required| offered.any(|capability| capability == required))
@@ -100,6 +128,17 @@ mod tests {
             (RequirementClass::PLAIN, Ok(RequirementClass::PLAIN))
         );
         assert_eq!(RequirementClass::parse("gpu,"), Err(BadText::Empty));
+    }
+
+    #[test]
+    fn work_that_is_assigned_has_a_class_that_no_capability_meets() {
+        let class = RequirementClass::assigned_to(&WorkerInstanceId::parse("w-1").unwrap());
+        assert_eq!((class.as_str(), class.assignee()), (",,w-1", Some("w-1")));
+        assert_eq!(RequirementClass::parse(",,w-1"), Ok(class.clone()));
+        assert!(!class.is_plain() && !class.has_requirements() && class.requirements().next().is_none());
+        assert!(!class.is_met_by(&set(&["w-1"])) && !class.is_met_by(&set(&[])));
+        assert_eq!(RequirementClass::parse(",,"), Err(BadText::Empty));
+        assert!(RequirementClass::parse("gpu").unwrap().has_requirements());
     }
 
     #[test]

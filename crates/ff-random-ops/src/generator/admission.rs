@@ -10,13 +10,25 @@ impl Generator {
     /// Keeps something back, or lets go what is kept back.
     pub(super) fn keep_back(&mut self, reference: &Reference) -> Transition {
         let on = *self.admission.pick(&[0, 1, 1, 2]);
-        Transition::Operate(match self.admission.below(12) {
+        Transition::Operate(match self.admission.below(16) {
             0..3 => {
                 let job = self.job_that(reference, |one| one.hold.is_none() && !one.is_finished());
                 let reason = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 9]));
                 Order::Hold { job, reason }
             }
             3..6 => Order::ReleaseHold { job: self.job_that(reference, |one| one.hold.is_some()) },
+            12..15 => {
+                let suits = |one: &Execution| one.is_ready() && one.hold.is_none() && one.behind().is_none();
+                let job = match self.admission.one_in(4) {
+                    true => self.job_that(reference, |one| !one.is_finished()),
+                    false => self.job_that(reference, suits),
+                };
+                let (worker, ttl_ms) =
+                    (*self.admission.pick(&[0, 1, 2]), *self.admission.pick(&[1_000, 5_000, 30_000, 999]));
+                let reason = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 9]));
+                Order::Assign { job, worker, ttl_ms, reason }
+            }
+            15 => Order::Unassign { job: self.job_that(reference, |one| one.grant().is_some()) },
             6..10 => {
                 let jobs = self.together(reference, |one| one.phase == Phase::Waiting);
                 let in_ms = self.admission.one_in(2).then(|| *self.admission.pick(&[0, 500, 3_000, 30_000]));

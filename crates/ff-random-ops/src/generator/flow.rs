@@ -81,6 +81,7 @@ impl Generator {
             namespace: u8::from(waiting.namespace != Namespace::default_name()),
             lane: u8::from(waiting.lane != LaneId::default_name()),
             kinds: vec![],
+            assigned: false,
             max: *self.chance.pick(&[1, 5, 5, 20]),
             worker: 0,
             ttl_ms: 30_000,

@@ -280,19 +280,24 @@ impl Generator {
         let kinds: &[&[u8]] = &[&[], &[], &[], &[], &[], &[0], &[0, 1], &[1, 0, 1], &[7]];
         let (mut partition, mut namespace) = (self.partition(reference), *self.chance.pick(&[0, 0, 0, 0, 1]));
         let mut lane = *self.chance.pick(&[0, 0, 1]);
-        let waits = self.job(reference, |phase| *phase == Phase::Waiting);
+        let assigned = self.admission.one_in(8).then(|| self.job_that(reference, |one| one.grant().is_some()));
+        let waits = assigned.unwrap_or_else(|| self.job(reference, |phase| *phase == Phase::Waiting));
+        let mut worker = *self.chance.pick(&[0, 1, 2]);
         if let Some(waits) = reference.model.find(&reference.id(waits)).filter(|_| !self.chance.one_in(6)) {
             partition = waits.id.partition();
             namespace = u8::from(waits.namespace != Namespace::default_name());
             lane = u8::from(waits.lane != LaneId::default_name());
+            let meant = waits.grant().and_then(|grant| grant.worker_instance_id.as_str().strip_prefix("worker-"));
+            worker = meant.and_then(|nth| nth.parse().ok()).unwrap_or(worker);
         }
         Transition::Claim {
             partition,
             namespace,
             lane,
             kinds: self.chance.pick(kinds).to_vec(),
+            assigned: assigned.is_some(),
             max: self.usually(&[1, 1, 2, 5, 1_000], &[0, 1_001]),
-            worker: *self.chance.pick(&[0, 1, 2]),
+            worker,
             ttl_ms: self.usually(&[1_000, 5_000, 30_000, 30_000], &[999]),
         }
     }

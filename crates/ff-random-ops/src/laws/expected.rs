@@ -1,7 +1,7 @@
 //! The semantics of every operation on an execution in no flow, told a second time and from the outside: as their
 //! tables, not as code that changes records.
 
-use ff_core::contracts::{RevokeArgs, SubmitArgs};
+use ff_core::contracts::{AssignArgs, RevokeArgs, SubmitArgs};
 use ff_core::engine_error::Code;
 use ff_core::execution::{Execution, Outcome, Phase};
 use ff_core::lease::{Fence, LeaseEnding};
@@ -55,6 +55,8 @@ fn is_about_others(step: &Step<'_>) -> bool {
         Operation::Cancel(args) => args.execution_id,
         Operation::Hold(args) => args.execution_id,
         Operation::ReleaseHold(args) => args.execution_id,
+        Operation::Assign(args) => args.execution_id,
+        Operation::Unassign(args) => args.execution_id,
         Operation::Replay(args) => args.execution_id,
         Operation::Revoke(args) => args.execution_id,
         Operation::Fork(args) => args.execution_id,
@@ -114,6 +116,12 @@ fn expected(
         },
         Operation::Hold(args) => holding(found(&args.execution_id)?, true),
         Operation::ReleaseHold(args) => holding(found(&args.execution_id)?, false),
+        Operation::Assign(args) => assignment(found(&args.execution_id)?, args, now),
+        Operation::Unassign(args) => match found(&args.execution_id)? {
+            ended if ended.is_finished() => Err(Code::ExecutionNotActive),
+            free if free.grant().is_none() => Ok(Effect::Answered),
+            _ => Ok(Effect::Done),
+        },
         Operation::Replay(args) => match found(&args.execution_id)? {
             live if !live.is_finished() => Err(Code::ExecutionNotTerminal),
             spent if spent.replays >= spent.policy.max_replay_count => Err(Code::MaxReplaysExhausted),
@@ -183,6 +191,23 @@ fn holding(execution: &Execution, is_to_be_held: bool) -> Result<Effect, Code> {
         Phase::Finished { .. } => Err(Code::ExecutionNotActive),
         _ if execution.hold.is_some() == is_to_be_held => Ok(Effect::Answered),
         _ => Ok(Effect::Done),
+    }
+}
+
+fn assignment(execution: &Execution, args: &AssignArgs, now: TimestampMs) -> Result<Effect, Code> {
+    let live = execution.grant().filter(|grant| now < grant.expires_at);
+    match (&execution.phase, live) {
+        (Phase::Finished { .. }, _) => Err(Code::ExecutionNotActive),
+        (_, Some(grant)) if grant.worker_instance_id == args.worker_instance_id => Ok(Effect::Answered),
+        (_, Some(_)) => Err(Code::GrantAlreadyExists),
+        (Phase::Running { lease }, _) if now < lease.until => Err(Code::LeaseConflict),
+        (Phase::Running { .. }, _) if execution.reclaims >= execution.policy.max_reclaim_count => {
+            Err(Code::LeaseConflict)
+        }
+        _ if execution.hold.is_some() || execution.behind().is_some() => Err(Code::ExecutionNotEligible),
+        (Phase::Running { .. }, _) => Ok(Effect::Done),
+        _ if execution.is_ready() => Ok(Effect::Done),
+        _ => Err(Code::ExecutionNotEligible),
     }
 }
 

@@ -8,7 +8,7 @@ use ff_core::fairness::{TurnQueue, TurnsQuery};
 use ff_core::model::Model;
 use ff_core::policy::Policy;
 use ff_core::snapshot::Snapshot;
-use ff_core::types::{AttemptIndex, TimestampMs};
+use ff_core::types::{AttemptIndex, RequirementClass, TimestampMs};
 use ff_core::view::{DueQuery, EligibleQuery, View};
 
 use super::Verdict;
@@ -23,8 +23,8 @@ pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     }
     moments_are_known(model, &snapshot, partition)?;
     for (id, execution) in &snapshot.executions {
-        if execution.phase == Phase::Waiting {
-            can_be_claimed(model, execution)?;
+        if let Some(class) = execution.queue_class() {
+            can_be_claimed(model, execution, &class)?;
         }
         let archived = snapshot.attempts.get(id).map_or(&[][..], Vec::as_slice);
         lives_within_policy(execution, archived)?;
@@ -55,14 +55,14 @@ fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verd
     }
 }
 
-/// I9: an execution that waits for a worker is found by one that asks for its kind and by one that takes any, and the
+/// I9: an execution that a worker may claim is found by one that asks for its kind and by one that takes any, and the
 /// sweep of its partition tells of it, unless its lane is configured otherwise.
-fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
+fn can_be_claimed(model: &Model, execution: &Execution, class: &RequirementClass) -> Verdict {
     let (partition, lane) = (execution.id.partition(), execution.lane_key());
-    let key = &execution.fair_key;
+    let key = execution.queue_key();
     let kinds = [vec![execution.kind.clone()], vec![]].into_iter().take(if key.is_empty() { 2 } else { 1 });
     for kinds in kinds {
-        let (lane, classes, key) = (lane.clone(), vec![execution.class()], key.clone());
+        let (lane, classes, key) = (lane.clone(), vec![class.clone()], key.clone());
         let asked = EligibleQuery { partition, lane, kinds, classes, key, ageing_ms: None, limit: usize::MAX };
         if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
             return Err(format!("I9: {asked:?} does not find {}", execution.id));
@@ -71,7 +71,7 @@ fn can_be_claimed(model: &Model, execution: &Execution) -> Verdict {
     for kind in [None, Some(execution.kind.clone())].into_iter().filter(|_| !key.is_empty()) {
         let queue = TurnQueue::Of(kind, execution.class());
         let asked = TurnsQuery { partition, lane: lane.clone(), queue, limit: usize::MAX };
-        if !model.turns(&asked).is_ok_and(|found| found.iter().any(|(_, one)| one == key)) {
+        if !model.turns(&asked).is_ok_and(|found| found.iter().any(|(_, one)| *one == key)) {
             return Err(format!("I9: {asked:?} does not find the key {key} of {}", execution.id));
         }
     }

@@ -18,7 +18,8 @@ pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: 
         let began = |phase: fn(&Phase) -> bool| phase(&execution.phase) && !was.is_some_and(|was| phase(&was.phase));
         let ready = |hint: &Hint| matches!(hint, Hint::Ready { lane, .. } if *lane == execution.lane_key());
         let ended = |hint: &Hint| matches!(hint, Hint::Ended { execution_id } if *execution_id == execution.id);
-        if began(|phase| *phase == Phase::Waiting) && !told(&ready) {
+        let queued = execution.queue_class();
+        if queued.is_some() && was.and_then(Execution::queue_class) != queued && !told(&ready) {
             return Err(format!("I9: no hint says that {} waits", execution.id));
         }
         if began(|phase| matches!(phase, Phase::Finished { .. })) && !told(&ended) {

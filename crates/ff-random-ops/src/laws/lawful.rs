@@ -126,6 +126,13 @@ fn one_holder_at_a_time(before: &Execution, after: &Execution, now: TimestampMs)
         }
         _ if lease.fence.lease_epoch <= before.epoch() => Err("I4: the epoch does not rise".into()),
         Phase::Waiting if lease.acquired_at == now && lease.until > now => Ok(()),
+        Phase::Blocked { .. }
+            if before.grant().is_some_and(|grant| {
+                grant.worker_instance_id == lease.holder.worker_instance_id && now < grant.expires_at
+            }) =>
+        {
+            Ok(())
+        }
         _ => Err("I3: a lease began out of time, or on what was not waiting".into()),
     }
 }

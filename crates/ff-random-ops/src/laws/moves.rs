@@ -109,6 +109,12 @@ pub const ADMISSION_MOVES: &[&str] = &[
     "blocked -cancel-> cancelled",
     "held -deadline-> expired",
     "blocked -deadline-> expired",
+    "waiting -assign-> assigned",
+    "blocked -assign-> assigned",
+    "assigned -unassign-> waiting",
+    "assigned -unblocked-> waiting",
+    "assigned -claim initial-> running",
+    "assigned -hold-> held",
 ];
 
 /// What may happen as well, with what is kept back counted as waiting: it goes the same ways.
@@ -122,6 +128,9 @@ const ADMISSION_MOVES_BESIDE: &[&str] = &[
     "waiting -unblock-> waiting",
     "waiting -unblocked-> waiting",
     "waiting -unblocked, deadline-> expired",
+    "waiting -assign-> waiting",
+    "running -assign-> waiting",
+    "waiting -unassign-> waiting",
 ];
 
 /// The moves of executions under singleton and debounce keys.
@@ -146,7 +155,9 @@ const KEY_MOVES_BESIDE: &[&str] = &[
 
 /// A move with what is kept back counted as waiting.
 fn of_ready(name: &str) -> String {
-    let at = |place: &str| if ["held", "blocked"].contains(&place) { "waiting".to_owned() } else { place.to_owned() };
+    let at = |place: &str| {
+        if ["held", "blocked", "assigned"].contains(&place) { "waiting".to_owned() } else { place.to_owned() }
+    };
     match name.split_once(" -").and_then(|(from, rest)| Some((from, rest.rsplit_once("-> ")?))) {
         Some((from, (cause, to))) => format!("{} -{cause}-> {}", at(from), at(to)),
         None => name.to_owned(),
@@ -236,6 +247,7 @@ fn place(execution: &Execution) -> &'static str {
         Phase::Running { .. } => "running",
         Phase::Suspended { .. } => "suspended",
         Phase::Blocked { on: Blocker::Operator, .. } => "held",
+        Phase::Blocked { on: Blocker::Assignment, .. } => "assigned",
         Phase::Blocked { .. } => "blocked",
         Phase::Finished { outcome: Outcome::Success, .. } => "succeeded",
         Phase::Finished { outcome: Outcome::Failed, .. } => "failed",

@@ -140,7 +140,7 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         | (Operation::Revoke(_), LeaseEnding::Revoked, _)
         | (Operation::Suspend(_), LeaseEnding::Suspended, Some(EventKind::Suspended))
         | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(EventKind::Finished { .. }))
-        | (Operation::Pump(_), LeaseEnding::Expired, Some(EventKind::LeaseExpired))
+        | (Operation::Pump(_) | Operation::Assign(_), LeaseEnding::Expired, Some(EventKind::LeaseExpired))
         | (Operation::Pump(_), LeaseEnding::TimedOut, Some(EventKind::RetryScheduled { .. })) => true,
         (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(told) }, Some(EventKind::RetryScheduled { at })) => {
             told == at
@@ -180,10 +180,16 @@ fn timed(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
 
 /// A claim takes by priority, then age, then id, as many as it may, and says what it leaves.
 fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> Verdict {
+    let is_meant = |e: &Execution| match (args.assigned, e.grant()) {
+        (false, _) => e.phase == Phase::Waiting,
+        (true, grant) => grant.is_some_and(|grant| {
+            grant.worker_instance_id == args.holder.worker_instance_id && step.at.now < grant.expires_at
+        }),
+    };
     let mut waiting: Vec<_> = step
         .before
         .executions()
-        .filter(|e| e.id.partition() == args.partition && e.phase == Phase::Waiting)
+        .filter(|e| e.id.partition() == args.partition && is_meant(e))
         .filter(|e| e.namespace == args.namespace && e.lane == args.lane)
         .filter(|e| args.kinds.is_empty() || args.kinds.contains(&e.kind))
         .collect();

@@ -1,8 +1,9 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    BlockedCount, Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, HoldPlaced, HoldReleased,
-    Resumed, Revoked, Rotated, StagedFlow, StepRecorded, Submitted, SubmittedFlow, UnblockedExecutions,
+    BlockedCount, Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, GrantIssued, GrantRevoked,
+    HoldPlaced, HoldReleased, Resumed, Revoked, Rotated, StagedFlow, StepRecorded, Submitted, SubmittedFlow,
+    UnblockedExecutions,
 };
 use ff_core::execution::Execution;
 use ff_core::model::Model;
@@ -24,9 +25,15 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         }
         Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
         // A flow that is being cancelled may end its member in the same step.
-        Reply::HoldPlaced(_) | Reply::HoldReleased(_) if has_ended(after, operation) => return Ok(()),
+        Reply::HoldPlaced(_) | Reply::HoldReleased(_) | Reply::GrantIssued(_) | Reply::GrantRevoked(_)
+            if has_ended(after, operation) =>
+        {
+            return Ok(());
+        }
         Reply::HoldPlaced(first) => Reply::HoldPlaced(HoldPlaced { already: true, ..*first }),
         Reply::HoldReleased(first) => Reply::HoldReleased(HoldReleased { already: true, ..*first }),
+        Reply::GrantIssued(first) => Reply::GrantIssued(GrantIssued { already: true, ..*first }),
+        Reply::GrantRevoked(first) => Reply::GrantRevoked(GrantRevoked { already: true, ..*first }),
         Reply::BlockedCount(_) => Reply::BlockedCount(BlockedCount { blocked: 0 }),
         Reply::UnblockedExecutions(_) => Reply::UnblockedExecutions(UnblockedExecutions::default()),
         Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
@@ -105,11 +112,13 @@ fn is_refused_at_its_end(after: &Model, operation: &Operation) -> bool {
     subject.is_some_and(|id| after.find(&id).is_some_and(is_member))
 }
 
-/// Whether an execution that was held or released has ended.
+/// Whether an execution that was held, released or assigned has ended.
 fn has_ended(after: &Model, operation: &Operation) -> bool {
     let subject = match operation {
         Operation::Hold(args) => args.execution_id,
         Operation::ReleaseHold(args) => args.execution_id,
+        Operation::Assign(args) => args.execution_id,
+        Operation::Unassign(args) => args.execution_id,
         _ => return false,
     };
     after.find(&subject).is_some_and(Execution::is_finished)

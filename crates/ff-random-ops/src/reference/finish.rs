@@ -6,7 +6,7 @@ use ff_core::backend::ReadyLane;
 use ff_core::clock::Clock;
 use ff_core::contracts::{
     AllotArgs, ClaimArgs, CloseFlowArgs, CompleteArgs, ConfigureLaneArgs, PumpArgs, RecountLaneArgs, ReleaseHoldArgs,
-    ResumeArgs, SettleLaneArgs, UnblockArgs,
+    ResumeArgs, SettleLaneArgs, UnassignArgs, UnblockArgs,
 };
 use ff_core::execution::{Blocker, Execution, Phase};
 use ff_core::lane::LaneState;
@@ -88,6 +88,7 @@ impl Reference {
                     lane,
                     kinds: vec![],
                     capabilities: vocabulary::capabilities(0),
+                    assigned: false,
                     max: 100,
                     holder: vocabulary::holder(0),
                     lease_ttl_ms: 30_000,
@@ -132,6 +133,7 @@ fn let_go(execution: &Execution) -> Option<Operation> {
         // It goes on when the one before it has ended.
         Phase::Blocked { .. } if execution.is_queued() => None,
         Phase::Blocked { on: Blocker::Operator, .. } => Some(Operation::ReleaseHold(ReleaseHoldArgs { execution_id })),
+        Phase::Blocked { on: Blocker::Assignment, .. } => Some(Operation::Unassign(UnassignArgs { execution_id })),
         Phase::Blocked { on: from, .. } if from.is_admission() => {
             Some(Operation::Unblock(UnblockArgs { partition, executions: vec![execution_id], from }))
         }

@@ -285,13 +285,14 @@ impl Reference {
     fn operation(&self, transition: &Transition) -> Operation {
         match transition {
             Transition::Submit(submission) => Operation::Submit(vocabulary::submit_args(submission)),
-            Transition::Claim { partition, namespace, lane, kinds, max, worker, ttl_ms } => {
+            Transition::Claim { partition, namespace, lane, kinds, assigned, max, worker, ttl_ms } => {
                 Operation::Claim(ClaimArgs {
                     partition: *partition,
                     namespace: vocabulary::namespace(*namespace),
                     lane: vocabulary::lane(*lane),
                     kinds: kinds.iter().map(|nth| kind(*nth)).collect(),
                     capabilities: vocabulary::capabilities(*worker),
+                    assigned: *assigned,
                     max: *max,
                     holder: vocabulary::holder(*worker),
                     lease_ttl_ms: *ttl_ms,

@@ -1,9 +1,9 @@
 //! Requests of operators, worker processes and readers of events, and how the model answers them.
 
 use ff_core::contracts::{
-    AllotArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs, EventsPage,
-    FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, HoldArgs, LaneCount, LaneInfo, LeaveArgs, RecountLaneArgs,
-    RegisterWorkerArgs, ReleaseHoldArgs, SettleLaneArgs, SweepWorkerArgs, UnblockArgs,
+    AllotArgs, AssignArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, ConfigureLaneArgs, CopyLaneArgs, EventsArgs,
+    EventsPage, FollowArgs, Grant, GrantedClaimArgs, HeartbeatArgs, HoldArgs, LaneCount, LaneInfo, LeaveArgs,
+    RecountLaneArgs, RegisterWorkerArgs, ReleaseHoldArgs, SettleLaneArgs, SweepWorkerArgs, UnassignArgs, UnblockArgs,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
@@ -82,6 +82,12 @@ impl Reference {
                 let requested_by = vocabulary::requester(&reason);
                 one(HoldArgs { execution_id, reason, requested_by })
             }
+            Order::Assign { job, worker, ttl_ms, reason } => {
+                let (execution_id, reason) = (self.id(*job), reason.map(vocabulary::text));
+                let (ttl_ms, requested_by) = (*ttl_ms, vocabulary::requester(&reason));
+                one(AssignArgs { execution_id, worker_instance_id: instance(*worker), ttl_ms, reason, requested_by })
+            }
+            Order::Unassign { job } => one(UnassignArgs { execution_id: self.id(*job) }),
             Order::ReleaseHold { job } => one(ReleaseHoldArgs { execution_id: self.id(*job) }),
             Order::Block { jobs, on, in_ms, is_late } => {
                 let retry_at = in_ms.map(|ms| self.now() + ms);
@@ -223,6 +229,7 @@ fn claim_any(partition: u16) -> ClaimArgs {
         lane: LaneId::default_name(),
         kinds: vec![],
         capabilities: vocabulary::capabilities(0),
+        assigned: false,
         max: 10,
         holder: vocabulary::holder(0),
         lease_ttl_ms: 1_000,

@@ -154,6 +154,7 @@ fn claim(partition: u16, max: usize) -> ClaimArgs {
         lane: LaneId::default_name(),
         kinds: vec![],
         capabilities: vocabulary::capabilities(2),
+        assigned: false,
         max,
         holder: vocabulary::holder(0),
         lease_ttl_ms: 5_000,

@@ -31,6 +31,8 @@ pub enum Transition {
         namespace: u8,
         lane: u8,
         kinds: Vec<u8>,
+        /// Only what is assigned to the worker.
+        assigned: bool,
         max: usize,
         worker: u8,
         ttl_ms: u64,

@@ -19,6 +19,15 @@ pub enum Order {
     ReleaseHold {
         job: u32,
     },
+    Assign {
+        job: u32,
+        worker: u8,
+        ttl_ms: u64,
+        reason: Option<usize>,
+    },
+    Unassign {
+        job: u32,
+    },
     /// Admission keeps executions of the first one's partition back.
     Block {
         jobs: Vec<u32>,

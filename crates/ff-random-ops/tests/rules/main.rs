@@ -18,6 +18,7 @@ fn claim(partition: u16, max: usize) -> ClaimArgs {
         lane: LaneId::default_name(),
         kinds: vec![],
         capabilities: Default::default(),
+        assigned: false,
         max,
         holder: holder(0),
         lease_ttl_ms: 3_000,

@@ -15,7 +15,7 @@ local moment = now()
 local ready, unroutable, empty = {}, {}, {}
 for _, queue in ipairs(call('SMEMBERS', lanes)) do
   local lane, kind, class = keys.queue_parts(queue)
-  local blocked = class and class:match('^,(.*)$')
+  local blocked = class and class:match('^,([^,].*)$')
   local zset = blocked and keys.unroutable(lane, kind, blocked) or keys.queue(lane, kind, class)
   local head = call('ZRANGE', zset, 0, 0, 'WITHSCORES')
   if head[1] and blocked then

@@ -25,11 +25,13 @@ if from ~= priority then
 end
 -- Also when nothing changes: a flow that is being cancelled ends its member.
 record.save(e)
-if from ~= priority and e.place == 'waiting' and e.core.public_state == 'waiting' then
-  if e.core.fair_key then
+local is_queued = e.place == 'waiting' or e.granted
+if from ~= priority and is_queued and e.core.public_state == 'waiting' then
+  if e.core.fair_key and not e.granted then
     turns.rank(e.lane, e.core.kind, e.core.class, e.core.fair_key, priority, e.core.created_at, e.id)
   else
-    index.rank(e.lane, e.core.kind, e.core.class, priority, e.core.created_at, e.id, priority > from)
+    local class = e.granted and claim_grant.class(e.granted.worker_instance_id) or e.core.class
+    index.rank(e.lane, e.core.kind, class, priority, e.core.created_at, e.id, priority > from)
   end
 end
 return ok(text(from))

@@ -7,7 +7,7 @@
 --- arg  await_end     flag    whether a hint is wanted when it ends
 --- arg+ staged        flag    also a staged one, which is not visible yet
 ---
---- ok   core          names and values
+--- ok   core          names and values, and those of its grant after `claim_grant:`
 --- ok   lease         names and values, empty when it has none
 --- ok   attempt       names and values of the last try that is written down, empty when it is not needed
 --- ok   tags          keys and values
@@ -34,6 +34,12 @@ local NAMES = {
 local current, put_off, outcome, has_waited, flow_id, blocked_on, payload_bytes = unpack(call('HMGET', core, unpack(NAMES)))
 if blocked_on == 'staging' and not staged and flow_record.is_staged(flow_id) then
   return no.execution_not_found()
+end
+if blocked_on == 'assignment' then
+  local grant = call('HGETALL', keys.of(id, 'claim_grant'))
+  for nth = 1, #grant, 2 do
+    fields[#fields + 1], fields[#fields + 2] = 'claim_grant:' .. grant[nth], grant[nth + 1]
+  end
 end
 if await_end and not outcome then
   hint.await(id)

@@ -9,6 +9,7 @@
 --- arg  lane                text   as indexes name it
 --- arg  kinds               list   any when none is named
 --- arg  capabilities        list   of the worker: what requires others is not taken
+--- arg  assigned            flag   only what is assigned to the worker instance, and nothing else
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
@@ -26,13 +27,15 @@
 
 local moment = now()
 local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
+holder.assigned_to = assigned and worker_instance_id
 local configured = settings.of(lane)
 if configured and configured.state == 'paused' then
   return ok(holder.expires_at, '', '', {}, '', {})
 elseif configured and configured.concurrency then
-  local classes = claim.classes(configured, capabilities)
+  local classes = claim.classes(configured, capabilities, holder.assigned_to)
+  local is_keyed = configured.keyed and not holder.assigned_to
   local waits = claim.first(lane_eligible, lane, kinds, classes, 0, nil, moment)[1]
-    or configured.keyed and turns.first(lane_eligible, lane, configured, kinds, classes, 0, moment)[1]
+    or is_keyed and turns.first(lane_eligible, lane, configured, kinds, classes, 0, moment)[1]
   return ok(holder.expires_at, '', '', {}, waits and '1' or '', {})
 end
 local tasks, behind, created_at, listed = hand_out(lane_eligible, lane, kinds, capabilities, max, holder, moment)

@@ -5,6 +5,7 @@
 --- arg  lane                text   as indexes name it
 --- arg  kinds               list   any when none is named
 --- arg  capabilities        list   of the worker: what requires others is not taken
+--- arg  assigned            flag   only what is assigned to the worker instance, and nothing else
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
@@ -27,6 +28,7 @@
 
 local moment = now()
 local holder = holder(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
+holder.assigned_to = assigned and worker_instance_id
 local held, configured = call('ZCARD', keys.lane(lane, 'active')), settings.of(lane)
 local counted, of = configured and configured.grants or 0, configured and configured.revision or 0
 if not configured or revision ~= of or seq <= counted or configured.state == 'paused' then

@@ -35,10 +35,12 @@ local function add_aged(found, queue, max, weight, moment)
   end
 end
 
---- The requirement classes of a lane that a worker with these capabilities can run.
-function claim.classes(configured, capabilities)
+--- The requirement classes of a lane that a worker with these capabilities can run; or the one of what is assigned to it.
+function claim.classes(configured, capabilities, assigned_to)
   local offered, list = {}, {}
-  if not configured or not configured.classes[1] or not capabilities[1] then
+  if assigned_to then
+    return { claim_grant.class(assigned_to) }
+  elseif not configured or not configured.classes[1] or not capabilities[1] then
     return list
   end
   for _, capability in ipairs(capabilities) do
@@ -55,14 +57,14 @@ function claim.classes(configured, capabilities)
 end
 
 --- The queues of a lane for some kinds, or the one for any when none is named: of work without requirements, and of these classes.
---- Besides, the class of those that have one.
-local function queues(lane_eligible, lane, kinds, classes)
+--- Besides, the class of those that have one. Of what is assigned to an instance there is only its own class.
+local function queues(lane_eligible, lane, kinds, classes, own)
   local list, class_of, seen = {}, {}, {}
   for _, kind in ipairs(kinds) do
-    list[#list + 1] = not seen[kind] and keys.queue(lane, kind) or nil
+    list[#list + 1] = not own and not seen[kind] and keys.queue(lane, kind) or nil
     seen[kind] = true
   end
-  list[1] = list[1] or lane_eligible
+  list[1] = list[1] or not own and lane_eligible or nil
   for _, class in ipairs(classes) do
     local before = #list
     for kind in pairs(seen) do
@@ -80,7 +82,8 @@ end
 --- none is named. Where age counts, a wait of so long makes up for one step of priority. Besides, by id, the class of those that have
 --- one.
 function claim.first(lane_eligible, lane, kinds, classes, max, ageing_ms, moment)
-  local of, class_of = queues(lane_eligible, lane, kinds, classes)
+  local own = claim_grant.is_class(classes[1])
+  local of, class_of = queues(lane_eligible, lane, kinds, classes, own)
   return claim.merge(of, class_of, max, ageing_ms, moment)
 end
 
@@ -319,6 +322,9 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
   if holder.ending ~= '' or holder.slots or attempt ~= NOTHING or flow or timeout_at or deadline_at or kept_ms or kept_until or queue_key then
     local linked = flow or before.pending_waitpoints or before.streamed or queue_key
     n = add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
+  end
+  if claim_grant.is_class(class) then
+    claim_grant.use(lane, id)
   end
   call('HSET', keys.of(id, 'lease:current'), unpack(held, 1, n))
   call(

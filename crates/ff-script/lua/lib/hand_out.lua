@@ -3,22 +3,28 @@
 --- best that still waits how far behind the highest priority it is and when it was created.
 ---
 --- `holder` names the worker; the ids its leases and attempts get count on from its first ones. What quota policies apply to is
---- listed besides and not taken, unless it is among those that were `admitted`: then these are taken, and no others.
+--- listed besides and not taken, unless it is among those that were `admitted`: then these are taken, and no others. A holder to be
+--- handed what is assigned to it has `assigned_to`.
 
 return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, admitted)
   max = math.min(max, limits.claim_at_once)
   local configured = settings.of(lane)
   local policies, slots, waiting, class_of, key_of = quotas.of(lane), nil, nil, nil, nil
-  local is_keyed, served = configured and configured.keyed, {}
+  -- Work that is assigned to a worker instance waits for no turn.
+  local is_keyed, served = configured and configured.keyed and not holder.assigned_to, {}
   if admitted then
-    waiting, slots, class_of, key_of = quotas.admitted(policies, lane, admitted)
+    waiting, slots, class_of, key_of = quotas.admitted(policies, lane, admitted, holder.instance, moment)
   elseif is_keyed then
     local classes = claim.classes(configured, capabilities)
     waiting, class_of, key_of = turns.first(lane_eligible, lane, configured, kinds, classes, max, moment)
   else
-    local classes = claim.classes(configured, capabilities)
+    local classes = claim.classes(configured, capabilities, holder.assigned_to)
     waiting, class_of =
       claim.first(lane_eligible, lane, kinds, classes, max, configured and configured.ageing_ms, moment)
+  end
+  local looked = #waiting
+  if holder.assigned_to and not admitted then
+    waiting = claim_grant.live(waiting, moment)
   end
   index.collect()
   local tasks, held, bytes, taken, listed = {}, {}, 0, 0, {}
@@ -57,7 +63,10 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
       bytes, passed_over = bytes - #payload, tonumber(score)
     elseif task then
       taken = taken + 1
-      tasks[taken], served[taken] = task, holder.key or ''
+      tasks[taken] = task
+      if not claim_grant.is_class(class_of[id]) then
+        served[#served + 1] = holder.key or ''
+      end
       bytes = bytes + (more or 0)
     elseif more then
       behind, created_at = index.head(tonumber(score), moment)
@@ -65,7 +74,7 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
     end
   end
   -- There may be more behind what was looked at and turned out not to start.
-  if not behind and passed_over and #waiting > 2 * max then
+  if not behind and passed_over and looked > 2 * max then
     behind, created_at = index.head(passed_over, moment)
   end
   if is_keyed then

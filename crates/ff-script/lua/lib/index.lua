@@ -88,6 +88,7 @@ local KEPT_BACK = {
   ['blocked:quota'] = 'rate_limited',
   ['blocked:budget'] = 'rate_limited',
   ['blocked:operator'] = 'waiting',
+  ['blocked:assignment'] = 'waiting',
 }
 
 --- It came from one state to another, or from one place to another within a state.

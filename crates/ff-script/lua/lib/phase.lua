@@ -6,6 +6,7 @@ local function unblock(e)
   record.drop(e, 'blocked_on')
   record.drop(e, 'blocked_until')
   record.drop(e, 'blocking_detail')
+  e.grant = nil
 end
 
 --- Is ready: waits for a worker, or is blocked by the operator who holds it, or on the one before it of its singleton key.
@@ -29,6 +30,7 @@ local REASONS = {
   quota = 'waiting_for_quota',
   budget = 'waiting_for_budget',
   operator = 'paused_by_operator',
+  assignment = 'waiting_for_locality_match',
 }
 local STATES = { route = 'waiting', quota = 'rate_limited', budget = 'rate_limited' }
 
@@ -47,6 +49,7 @@ function phase.keep_back(e, on, until_ms, detail, moment)
   if not STATES[on] then
     return false
   end
+  unblock(e)
   record.put(e, 'public_state', STATES[on])
   record.put(e, 'changed_at', moment)
   record.put(e, 'blocked_on', on)
@@ -54,6 +57,15 @@ function phase.keep_back(e, on, until_ms, detail, moment)
   record.put(e, 'blocking_detail', detail)
   event_feed.to(e, 'blocked', 'reason', REASONS[on])
   return true
+end
+
+--- Is ready for one worker instance, as a grant says.
+function phase.assigned(e, grant, moment)
+  phase.waiting(e, moment)
+  record.put(e, 'blocked_on', 'assignment')
+  record.put(e, 'blocked_until', grant.expires_at)
+  e.grant = grant
+  event_feed.to(e, 'blocked', 'reason', REASONS.assignment)
 end
 
 --- Admission keeps it back no longer.

@@ -99,10 +99,17 @@ local function look(set, id)
     'HMGET', keys.of(id, 'core'), 'kind', 'flow_id', 'last_attempt', 'has_tags', 'public_state', 'blocked_on', 'lane_id',
     'namespace', 'priority', 'created_at', 'class', 'fair_key'
   ))
-  if state ~= 'waiting' or blocked_on then
+  if state ~= 'waiting' or blocked_on and blocked_on ~= 'assignment' then
     return nil
   end
+  local assigned_to, expires_at
+  if blocked_on then
+    assigned_to, expires_at = claim_grant.holder(id)
+    class, fair_key = claim_grant.class(assigned_to), nil
+  end
   return {
+    assigned_to = assigned_to,
+    expires_at = expires_at,
     kind = kind,
     flow_id = flow_id or nil,
     lane_id = lane_id or 'default',
@@ -129,14 +136,15 @@ function quotas.ask(set, id)
 end
 
 --- Of executions that were admitted, those that still wait as they did then: ids and scores in turn, and by id their slots, and
---- the class and the key of those that have one.
-function quotas.admitted(set, lane, admitted)
+--- the class and the key of those that have one. One that is assigned meanwhile is only taken by its instance.
+function quotas.admitted(set, lane, admitted, instance, moment)
   local waiting, slots, class_of, key_of = {}, {}, {}, {}
   for nth = 1, #admitted, 3 do
     local id = admitted[nth]
     local e = look(set, id)
     local here_still = e and record.lane(e.namespace, e.lane_id) == lane and e.epoch == admitted[nth + 1]
-    if here_still and needed(set, e) == admitted[nth + 2] then
+    local is_free = e and (not e.assigned_to or e.assigned_to == instance and moment < e.expires_at)
+    if here_still and is_free and needed(set, e) == admitted[nth + 2] then
       waiting[#waiting + 1], waiting[#waiting + 2] = id, e.score
       slots[id], class_of[id] = admitted[nth + 2] ~= '' and admitted[nth + 2] or nil, e.class
       key_of[id] = e.fair_key

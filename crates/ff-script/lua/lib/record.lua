@@ -1,8 +1,8 @@
 --- An execution as a table, read once, changed in memory, and written once.
 ---
 --- `core` is its hash, numbers as numbers; `lease` is that of its holder, if it has one, and `suspension` the one it is in.
---- `state`, `held` and `waited` are the public state, the lease and the suspension it was found with, from which its indexes
---- have to be moved. What changes is collected in `set` and `gone`, and beside them in `attempt` and `event`, as the
+--- `grant` is that of the worker instance it is assigned to. `state`, `held`, `waited` and `granted` are the public state, the lease,
+--- the suspension and the grant it was found with, from which its indexes have to be moved. What changes is collected in `set` and `gone`, and beside them in `attempt` and `event`, as the
 --- arguments of the commands that write it.
 ---
 --- A member of a flow is written at the end of the call, with everything that follows from its change within the flow.
@@ -12,7 +12,7 @@ local record = {}
 local NUMBERS = {}
 for name in ([[
   acquired_at attempt_timeout_ms blocked_until cancelled_at changed_at created_at current_attempt_index deadline_at
-  delayed_until edges ended_at latest_start sweep_seen sweep_since events expires_at failed graph_revision held_at injected_bytes
+  delayed_until edges ended_at latest_start sweep_seen sweep_since events expires_at failed granted_at graph_revision held_at injected_bytes
   input_bytes inputs k kept_ms lane_retention_ms last_lease_until lost n nodes propagation_since passed_bytes payload_bytes
   position priority ran_ms reclaims replays result_bytes retries round satisfied_at siblings_since skipped
   staging_parts staging_short staging_until started_at succeeded suspended_at timeout_at ttl_ms
@@ -54,6 +54,7 @@ local PLACES = {
   quota = 'blocked:quota',
   budget = 'blocked:budget',
   operator = 'blocked:operator',
+  assignment = 'blocked:assignment',
 }
 
 local function place(core)
@@ -107,6 +108,10 @@ function record.find(id)
   elseif state == 'suspended' then
     e.suspension = record.hash(keys.of(id, 'suspension:current'))
     e.waited = { timeout_at = e.suspension and e.suspension.timeout_at }
+  end
+  if core.blocked_on == 'assignment' then
+    e.grant = record.hash(keys.of(id, 'claim_grant'))
+    e.granted = e.grant
   end
   e.reason, e.kept_until = reason_of(core, e.suspension), core.blocked_until
   if core.flow_id then
@@ -228,6 +233,13 @@ LEAVE['blocked:quota'], ENTER['blocked:quota'] = admit, keep_back
 LEAVE['blocked:budget'], ENTER['blocked:budget'] = admit, keep_back
 LEAVE['blocked:operator'], ENTER['blocked:operator'] = admit, keep_back
 
+LEAVE['blocked:assignment'] = function(e)
+  claim_grant.leave(e)
+end
+ENTER['blocked:assignment'] = function(e)
+  claim_grant.enter(e)
+end
+
 --- It was not visible before.
 local function appear(e)
   index.create(e.core.namespace, e.core.created_at, e.id)
@@ -282,7 +294,7 @@ local function move(e)
     if e.core.changed_at ~= e.ended_at then
       index.finish(e.lane, e.core.changed_at, e.id)
     end
-  elseif to ~= e.place and to ~= 'staged' then
+  elseif (to ~= e.place or e.grant ~= e.granted) and to ~= 'staged' then
     leave(e)
     enter(e)
   end

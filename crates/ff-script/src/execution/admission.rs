@@ -88,6 +88,7 @@ pub(crate) fn word(on: Blocker) -> &'static str {
         Blocker::Quota => "quota",
         Blocker::Budget => "budget",
         Blocker::Operator => "operator",
+        Blocker::Assignment => "assignment",
     }
 }
 

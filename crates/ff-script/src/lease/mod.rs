@@ -1,6 +1,7 @@
-//! The functions of leases: claiming, renewing, revoking.
+//! The functions of leases: claiming, renewing, revoking, assigning.
 
 mod claim;
+mod grant;
 
 use ff_core::contracts::{RenewArgs, Renewed, RevokeArgs, Revoked};
 use ff_core::types::{LeaseEpoch, TimestampMs};
@@ -12,6 +13,7 @@ use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 pub(crate) use claim::ClaimTerms;
 pub use claim::{ff_claim_admitted, ff_claim_execution, ff_claim_granted};
+pub use grant::{ff_issue_claim_grant, ff_revoke_claim_grant};
 
 /// Moves the lease's end to a TTL from now.
 pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<Renewed, ScriptError> {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use ff_core::execution::{
     Attempt, AttemptSlot, BlockDetail, DelayReason, Execution, FinishedBy, Hold, Origin, Outcome, Phase, Progress, Tags,
 };
-use ff_core::lease::LeaseEvent;
+use ff_core::lease::{ClaimGrant, LeaseEvent};
 use ff_core::payload::{Fingerprint, Payload};
 use ff_core::policy::Policy;
 use ff_core::singleton::{Debounced, QueuePlace};
@@ -197,8 +197,17 @@ fn hold(core: &Hash) -> Result<Option<Box<Hold>>, ScriptError> {
     Ok(Some(Box::new(Hold { at, requested_by, reason })))
 }
 
-/// What keeps it back.
+/// What keeps it back. A grant is not in the record itself.
 fn detail(core: &Hash) -> Result<Option<Box<BlockDetail>>, ScriptError> {
+    if let Some(worker_instance_id) = core.maybe("claim_grant:worker_instance_id")? {
+        return Ok(Some(Box::new(BlockDetail::Assignment(ClaimGrant {
+            worker_instance_id,
+            granted_at: TimestampMs(core.read("claim_grant:granted_at")?),
+            expires_at: TimestampMs(core.read("claim_grant:expires_at")?),
+            requested_by: core.owned("claim_grant:requested_by")?,
+            reason: core.owned("claim_grant:reason")?,
+        }))));
+    }
     let read = core.bytes("blocking_detail").map(|json| serde_json::from_slice(json)).transpose();
     read.map_err(|error| ScriptError::parse(format!("what an execution is blocked on cannot be read: {error}")))
 }

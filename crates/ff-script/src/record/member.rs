@@ -116,6 +116,7 @@ pub(super) fn blocked(core: &Hash) -> Result<Phase, ScriptError> {
         Some("quota") => Blocker::Quota,
         Some("budget") => Blocker::Budget,
         Some("operator") => Blocker::Operator,
+        Some("assignment") => Blocker::Assignment,
         Some(other) => return Err(ScriptError::parse(format!("nothing is blocked on {other}"))),
     };
     Ok(Phase::Blocked { on, until: core.maybe("blocked_until")?.map(TimestampMs) })

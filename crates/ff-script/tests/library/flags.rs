@@ -34,6 +34,7 @@ const ON_A_FULL_SERVER: &[&str] = &[
     "ff_renew_lease",
     "ff_resolve_dependency",
     "ff_resume_execution",
+    "ff_revoke_claim_grant",
     "ff_revoke_lease",
     "ff_suspend_execution",
     "ff_sweep",

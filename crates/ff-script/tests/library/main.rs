@@ -7,6 +7,7 @@ mod contract;
 mod files;
 mod flags;
 mod flow;
+mod grant;
 mod headers;
 mod keys;
 mod loading;

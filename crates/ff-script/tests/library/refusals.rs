@@ -29,7 +29,7 @@ use ff_script::{Fcall, LibraryClock, ScriptError};
 use crate::files::functions;
 use crate::situation::{ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
-use crate::{flow, malformed, operator, singleton, step, stream, suspension};
+use crate::{flow, grant, malformed, operator, singleton, step, stream, suspension};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -140,6 +140,7 @@ fn tried() -> BTreeSet<(&'static str, &'static str)> {
     let mut tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
     tried.extend(suspension::tried());
     tried.extend(flow::tried());
+    tried.extend(grant::tried());
     tried.extend(operator::tried());
     tried.extend(singleton::tried());
     tried.extend(step::tried());

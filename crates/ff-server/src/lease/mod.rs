@@ -4,10 +4,12 @@ mod batch;
 
 use axum::Json;
 use axum::extract::State;
-use ff_api::{Claim, ClaimOf, Claims};
-use ff_core::contracts::{self, Control, ControlArgs, LeaseLost, check_wait};
+use ff_api::{Claim, ClaimOf, Claims, Grants};
+use ff_core::contracts::{self, Control, ControlArgs, Filter, GrantInfo, LeaseLost, ListArgs, check_wait};
 use ff_core::engine_error::Code;
-use ff_core::types::Namespace;
+use ff_core::execution::Blocker;
+use ff_core::limits;
+use ff_core::types::{Namespace, WorkerInstanceId};
 use ff_scheduler::Runtime;
 
 use crate::body::Body;
@@ -33,6 +35,20 @@ pub(crate) async fn claim(
         }
     };
     Ok(Json(Claims::of(claims, encoding)))
+}
+
+/// Lists what is assigned to worker instances, newest first, a page at a time.
+pub(crate) async fn grants(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Grants>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    let worker = params.word::<WorkerInstanceId>("worker")?;
+    let filter = Filter { blocking_reason: Some(Blocker::Assignment.reason()), ..Filter::everything(namespace) };
+    let after = params.parsed("cursor")?;
+    let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
+    params.done()?;
+    let page = ff.backend().list(ListArgs { filter, after, limit }).await?;
+    let grants = page.executions.iter().filter_map(GrantInfo::of);
+    let grants = grants.filter(|one| worker.as_ref().is_none_or(|worker| one.grant.worker_instance_id == *worker));
+    Ok(Json(Grants { grants: grants.collect(), next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }
 
 /// Tells an instance which of its leases it lost, waiting for news if asked to.

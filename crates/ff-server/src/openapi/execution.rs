@@ -25,7 +25,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .query::<BlockingReason>(
             "blocking_reason",
             "Waiting for this, of what admission asks for: `waiting_for_capable_worker`, `waiting_for_quota`, \
-             `waiting_for_budget` or `paused_by_operator`.",
+             `waiting_for_budget`, `paused_by_operator` or `waiting_for_locality_match`.",
         )
         .query::<Kind>("kind", "Of this kind.")
         .query::<TagValue>("tag.KEY", "With this label; the name of the parameter ends in its key. Up to 8 of them.")

@@ -1,6 +1,6 @@
 //! The routes of workers, and of the leases they claim.
 
-use ff_api::{Claim, Claims, WorkerBatch, WorkerBatchReply};
+use ff_api::{Claim, Claims, Grants, WorkerBatch, WorkerBatchReply};
 use ff_core::contracts::{Control, WorkersPage};
 use ff_core::types::{Namespace, WorkerInstanceId};
 
@@ -13,6 +13,13 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .query::<WorkerInstanceId>("after", "The last of the page before.")
         .limit()
         .answers::<WorkersPage>(200, "A page of them.")
+        .done();
+    api.get("/v1/grants", "Lists what is assigned to worker instances, newest executions first.")
+        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
+        .query::<WorkerInstanceId>("worker", "Only what is assigned to this one; a page may have less than it could.")
+        .cursor("cursor")
+        .limit()
+        .answers::<Grants>(200, "A page of them, and where the next begins.")
         .done();
     api.post("/v1/workers/{instance}/claim", "Hands out work, waiting for some if asked to.")
         .takes::<Claim>(Claim::BODY_BYTES)

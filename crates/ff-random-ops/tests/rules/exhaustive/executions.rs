@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use ff_core::contracts::{
-    BlockArgs, BlockTarget, CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint, HoldArgs,
-    ProgressArgs, PumpArgs, ReleaseHoldArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs, UnblockArgs,
+    AssignArgs, BlockArgs, BlockTarget, CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, FailArgs, GrantedWaitpoint,
+    HoldArgs, ProgressArgs, PumpArgs, ReleaseHoldArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, SubmitArgs,
+    UnassignArgs, UnblockArgs,
 };
 use ff_core::due::Due;
 use ff_core::execution::{BlockDetail, Blocker, Execution, Failure};
 use ff_core::lease::Fence;
+use ff_core::limits;
 use ff_core::model::Model;
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
@@ -215,6 +217,11 @@ fn keeping_back(execution_id: ExecutionId, found: Option<&Execution>, now: Times
     operations.extend([Blocker::Route, Blocker::Budget].map(unblock));
     operations.push(Operation::Hold(HoldArgs { execution_id, reason: None, requested_by: None }));
     operations.push(Operation::ReleaseHold(ReleaseHoldArgs { execution_id }));
+    let (worker_instance_id, ttl_ms) = (holder(0).worker_instance_id, limits::GRANT_TTL_MIN_MS);
+    let assign = AssignArgs { execution_id, worker_instance_id, ttl_ms, reason: None, requested_by: None };
+    operations.push(Operation::Assign(assign));
+    operations.push(Operation::Unassign(UnassignArgs { execution_id }));
+    operations.push(Operation::Claim(ClaimArgs { assigned: true, lease_ttl_ms: TTL_MS, ..claim(0, 1) }));
     operations
 }
 

@@ -1,0 +1,36 @@
+--- Takes one execution whose lease ran out, under the grant of the worker instance.
+---
+--- key  core                hash
+--- arg  worker_id           text
+--- arg  worker_instance_id  text
+--- arg  lease_ttl_ms        int
+--- arg  lease_id            uuid
+--- arg  attempt_id          uuid
+---
+--- ok   expires_at          ms
+--- ok   namespace
+--- ok   lane_id
+--- ok   task                as `ff_claim_execution` tells each
+--- no   execution_not_found
+--- no   execution_not_active
+--- no   execution_not_eligible
+--- no   execution_not_reclaimable
+--- no   invalid_claim_grant
+--- no   claim_grant_expired
+--- no   invalid_args
+
+local moment = now()
+local e = record.load(keys.id(core))
+if not e then
+  return no.execution_not_found()
+elseif e.core.terminal_outcome then
+  return lease.not_active(e)
+elseif not e.grant or e.grant.worker_instance_id ~= worker_instance_id then
+  return no.invalid_claim_grant()
+elseif moment >= e.grant.expires_at then
+  return no.claim_grant_expired()
+elseif e.core.next_attempt ~= 'reclaim' then
+  return no.execution_not_reclaimable('state', e.core.public_state)
+end
+local holder = holder(e.lane, worker_id, worker_instance_id, lease_ttl_ms, lease_id, attempt_id, moment)
+return claim_grant.take(e, holder, lease_id, attempt_id, moment)
