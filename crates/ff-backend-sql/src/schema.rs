@@ -33,6 +33,7 @@ pub static TABLES: &[&Table] = &[
     &LANE,
     &QUOTA_SET,
     &QUOTA_ROW,
+    &SCHEDULE,
     &WORKER,
     &FEED,
     &EVENT,
@@ -278,6 +279,19 @@ pub static QUOTA_ROW: Table = Table {
     name: "quota_row",
     key: 2,
     columns: &[Column::uuid("policy_id"), Column::text("name"), Column::text("record")],
+};
+
+/// Schedules, by the next moment they have to be looked at.
+pub static SCHEDULE: Table = Table {
+    name: "schedule",
+    key: 2,
+    columns: &[
+        Column::text("namespace"),
+        Column::text("name"),
+        Column::int("partition"),
+        Column::int("look_at"),
+        Column::text("record"),
+    ],
 };
 
 /// Worker instances that are known.

@@ -33,6 +33,7 @@ pub mod http;
 mod job;
 mod lane;
 mod quota;
+mod schedule;
 mod signal;
 pub mod store_url;
 mod stream;
@@ -54,6 +55,7 @@ pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use lane::LaneHandle;
 pub use quota::QuotaHandle;
+pub use schedule::ScheduleHandle;
 pub use signal::{Signal, SignalMessage};
 pub use stream::OutputReader;
 

@@ -54,6 +54,7 @@ mod path;
 mod pool;
 mod problem;
 mod quota;
+mod schedule;
 mod rate;
 mod routes;
 mod sealer;

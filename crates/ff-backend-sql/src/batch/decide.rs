@@ -76,6 +76,7 @@ fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachm
     }
     state.apply_to_quotas(decision.quotas);
     decision.key_queues.into_iter().for_each(|queue| state.apply_to_key_queue(queue));
+    decision.schedules.into_iter().for_each(|write| state.apply_to_schedule(write));
     decision.flows.into_iter().for_each(|change| state.apply_to_flow(change));
     if let Some((partition, ring)) = decision.ring {
         state.suspensions.rings.write(partition, ring);

@@ -12,6 +12,7 @@ use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::QuotaWrites;
+use crate::schedule::ScheduleWrite;
 use crate::singleton::KeyQueue;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, TimestampMs};
@@ -70,6 +71,8 @@ pub struct Decision<R> {
     pub quotas: QuotaWrites,
     /// Queues of singleton and debounce keys as they are to be; one without executions goes.
     pub key_queues: Vec<KeyQueue>,
+    /// What is to be written of schedules.
+    pub schedules: Vec<ScheduleWrite>,
 }
 
 impl<R> Decision<R> {
@@ -77,8 +80,9 @@ impl<R> Decision<R> {
     pub(crate) fn of(reply: R, changes: impl IntoIterator<Item = Change>) -> Self {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let changes = changes.into_iter().collect();
-        let (api_keys, quotas, key_queues) = (Vec::new(), QuotaWrites::default(), Vec::new());
-        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed: None, ring: None, quotas, key_queues }
+        let (api_keys, quotas, key_queues, schedules) = (Vec::new(), QuotaWrites::default(), Vec::new(), Vec::new());
+        let (feed, ring) = (None, None);
+        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, schedules }
     }
 
     /// A decision whose consequences within flows are drawn already.
@@ -107,11 +111,42 @@ impl<R> Decision<R> {
         Self { quotas, ..Self::of(reply, None) }
     }
 
+    /// A decision about a schedule.
+    pub(crate) fn about_schedule(reply: R, write: ScheduleWrite) -> Self {
+        Self { schedules: vec![write], ..Self::of(reply, None) }
+    }
+
     /// The same decision with its reply as another type.
     pub(crate) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
-        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues } = self;
+        let Self {
+            reply,
+            changes,
+            flows,
+            forgotten,
+            lanes,
+            workers,
+            api_keys,
+            feed,
+            ring,
+            quotas,
+            key_queues,
+            schedules,
+        } = self;
         let reply = map(reply);
-        Decision { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues }
+        Decision {
+            reply,
+            changes,
+            flows,
+            forgotten,
+            lanes,
+            workers,
+            api_keys,
+            feed,
+            ring,
+            quotas,
+            key_queues,
+            schedules,
+        }
     }
 }
 

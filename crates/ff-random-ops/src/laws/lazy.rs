@@ -117,6 +117,7 @@ answered_when_loaded! {
     active(partition: u16, lane: &LaneId) -> u32, Miss::Active(partition, lane.clone());
     quotas(partition: u16, namespace: &Namespace) -> Option<&QuotaSet>, Miss::Quotas(partition, namespace.clone());
     quota_row(policy: &QuotaPolicyId, name: &QuotaRowName) -> Option<&QuotaRow>, Miss::QuotaRow(*policy, name.clone());
+    schedule(partition: u16, schedule: &ScheduleRef) -> Option<&Schedule>, Miss::Schedule(partition, schedule.clone());
     worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());
     api_key(id: &KeyId) -> Option<&ApiKey>, Miss::ApiKey(id.clone());
     feed(partition: u16) -> Option<&Feed>, Miss::Feed(partition);
