@@ -60,6 +60,7 @@ commands! { run(settings, typed):
     Adjust(settings),
     Lanes(settings),
     Quotas(settings),
+    Schedules(settings),
     Workers(settings),
     Events(settings),
     Watch(settings),

@@ -22,6 +22,7 @@ mod quiet;
 mod reading;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
+mod schedules;
 mod serving;
 mod steps;
 mod submitting;

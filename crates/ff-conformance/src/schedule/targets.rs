@@ -16,7 +16,7 @@ pub(crate) async fn a_tick_starts_what_was_written_down(world: World) {
     world.clock.advance(ms(MINUTE)).await;
     let started = everything(&world).await.remove(0);
     let moment = put.schedule.tick(put.next_ticks[0]).moment();
-    assert_eq!((started.lane.as_str(), started.priority), ("slow", Priority::new(7).unwrap()));
+    assert_eq!((started.lane_id.as_str(), started.priority), ("slow", Priority::new(7).unwrap()));
     assert_eq!(started.tags, labels(&[("schedule", "nightly"), ("at", &moment)]));
     let payload = world.backend.payload(&started.execution_id).await.unwrap();
     assert_eq!(payload.bytes, format!(r#"{{"for":"{moment}","by":"nightly"}}"#));
@@ -53,7 +53,7 @@ pub(crate) async fn a_tick_starts_a_flow(world: World) {
     world.clock.fire_due().await;
     assert_eq!(world.backend.describe_flow(&first).await.unwrap().state, FlowState::Cancelled);
     let third = ticks(&world, "etl").await[2].flow_id.unwrap();
-    assert_eq!(world.backend.describe_flow(&third).await.unwrap().state, FlowState::Running);
+    assert_eq!(world.backend.describe_flow(&third).await.unwrap().state, FlowState::Open);
 }
 
 pub(crate) async fn a_singleton_holds_for_ticks_as_well(world: World) {

@@ -119,8 +119,8 @@ pub(crate) async fn schedules_of_one_moment_all_start(world: World) {
 pub(crate) async fn an_engine_starts_ticks_by_itself(world: World) {
     let engine = Engine::start(world.engine_store.clone());
     world.at_its_end(engine.stop());
-    Plan::new(&world, "alone").put().await;
-    world.clock.slip(ms(MINUTE));
+    Plan::new(&world, "alone").with(|it| it.timing = Timing::EveryMs(1_000)).put().await;
+    world.clock.slip(ms(1_000));
     let started = world.worker("waiting").next(1, ms(50_000)).await;
     assert_eq!(started.len(), 1);
 }
