@@ -46,13 +46,15 @@ impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
         };
         let names_on = |partition: u16| {
             let key = schedule_keys(partition).schedules();
-            let command = cmd("ZRANGEBYLEX").arg(&key).arg(&first).arg(&end).arg("LIMIT").arg(0).arg(args.limit + 1).clone();
+            let command =
+                cmd("ZRANGEBYLEX").arg(&key).arg(&first).arg(&end).arg("LIMIT").arg(0).arg(args.limit + 1).clone();
             async move { names(&key, self.calls.plain(&key, command).await?) }
         };
         let partitions = stream::iter(self.schedule_partitions().await?);
         let mut listed: Vec<_> = partitions.map(names_on).buffered(AT_ONCE).try_concat().await?;
         listed.sort();
-        let next = listed.get(args.limit).and_then(|_| listed.get(args.limit.checked_sub(1)?)).map(|last| last.name.clone());
+        let next =
+            listed.get(args.limit).and_then(|_| listed.get(args.limit.checked_sub(1)?)).map(|last| last.name.clone());
         listed.truncate(args.limit);
         let read = stream::iter(listed).map(|schedule| async move { self.find_one(&schedule).await }).buffered(AT_ONCE);
         // One that is listed and not there was removed meanwhile.

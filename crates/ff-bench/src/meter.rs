@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
 use ff_core::contracts::{
     BackfillArgs, Backfilled, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks,
-    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, ScheduleDeleted,
-    ScheduleInfo, ScheduleRef, SchedulesPage,
-    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
+    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::hint::{Hint, Hints};

@@ -26,8 +26,7 @@ use crate::record;
 use crate::schedule::{key_of_schedule, schedule_of};
 use crate::schema::{
     API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_QUEUE, KEY_RING,
-    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT,
-    WORKER,
+    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{record_deliveries, signal_key_of, signal_of};

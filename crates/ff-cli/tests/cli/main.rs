@@ -20,9 +20,9 @@ mod postgres;
 mod postgres_server;
 mod quiet;
 mod reading;
+mod schedules;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
-mod schedules;
 mod serving;
 mod steps;
 mod submitting;

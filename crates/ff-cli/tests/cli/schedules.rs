@@ -8,8 +8,21 @@ use crate::world::World;
 fn a_schedule_is_created_shown_paused_triggered_and_deleted() {
     let world = World::start();
     let create = [
-        "schedules", "create", "report", "--cron", "0 9 * * *", "--time-zone", "Europe/Berlin", "--kind", "report",
-        "--payload", r#"{"for":"{{tick}}"}"#, "--lane", "slow", "--tag", "by={{schedule}}",
+        "schedules",
+        "create",
+        "report",
+        "--cron",
+        "0 9 * * *",
+        "--time-zone",
+        "Europe/Berlin",
+        "--kind",
+        "report",
+        "--payload",
+        r#"{"for":"{{tick}}"}"#,
+        "--lane",
+        "slow",
+        "--tag",
+        "by={{schedule}}",
     ];
     let made = world.json(&create);
     assert_eq!((&made["name"], &made["definition"]["cron"]), (&json!("report"), &json!("0 9 * * *")));

@@ -30,11 +30,8 @@ pub(crate) async fn a_tick_starts_what_was_written_down(world: World) {
 pub(crate) async fn a_tick_starts_a_flow(world: World) {
     let kind = |text: &str| Kind::parse(text).unwrap();
     let node = |name: &str| NodeSpec::new(NodeName::parse(name).unwrap(), kind("step"), Payload::json("\"{{tick}}\""));
-    let edge = EdgeSpec {
-        upstream: NodeName::parse("a").unwrap(),
-        downstream: NodeName::parse("b").unwrap(),
-        passes: None,
-    };
+    let edge =
+        EdgeSpec { upstream: NodeName::parse("a").unwrap(), downstream: NodeName::parse("b").unwrap(), passes: None };
     let args =
         SubmitFlowArgs { header: FlowHeader::new(kind("etl")), nodes: vec![node("a"), node("b")], edges: vec![edge] };
     let target = ScheduleTarget::Flow(Box::new(args));

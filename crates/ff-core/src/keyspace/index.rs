@@ -3,7 +3,9 @@
 use super::keys;
 use crate::partition::Partition;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{Kind, LaneId, Namespace, QueueName, RequirementClass, ScheduleName, TagKey, TagValue, WorkerInstanceId};
+use crate::types::{
+    Kind, LaneId, Namespace, QueueName, RequirementClass, ScheduleName, TagKey, TagValue, WorkerInstanceId,
+};
 
 /// Builds the keys of one partition of executions.
 #[derive(Clone, Debug)]

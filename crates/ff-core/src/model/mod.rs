@@ -28,7 +28,9 @@ use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, quota_hints, schedule_hints, streamed, worker_hints};
+use crate::hint::{
+    Hint, delivered, flow_hints, hints, lane_hints, quota_hints, schedule_hints, streamed, worker_hints,
+};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;

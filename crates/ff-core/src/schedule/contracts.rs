@@ -68,7 +68,8 @@ impl BackfillArgs {
         let mut ticks = unbounded.following(self.from - 1, limits::BACKFILL_TICKS + 1);
         ticks.retain(|tick| *tick <= self.to);
         if ticks.len() > limits::BACKFILL_TICKS {
-            let why = format!("must leave at most {} ticks after from; ask for the rest separately", limits::BACKFILL_TICKS);
+            let why =
+                format!("must leave at most {} ticks after from; ask for the rest separately", limits::BACKFILL_TICKS);
             return Err(Refusal::new(Code::LimitExceeded).at("to").because(why));
         }
         Ok(ticks)

@@ -1,7 +1,5 @@
 //! Cron expressions: which local times match, and the next of them.
 
-use std::fmt;
-
 use jiff::civil::{Date, DateTime};
 
 /// Years that are searched for a match. A 29th of February comes within eight, also across a year like 2100 that is not a
@@ -24,14 +22,9 @@ pub struct Cron {
 }
 
 /// What is wrong with a cron expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct BadCron(String);
-
-impl fmt::Display for BadCron {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// One field: its name and what it allows.
 struct Field {
@@ -299,7 +292,11 @@ mod tests {
         ] {
             assert_eq!(next("0 0 L * *", from), expected);
         }
-        assert_eq!(next("0 0 31 * *", "2026-02-01T00:00:00"), "2026-03-31T00:00:00", "months without it are passed over");
+        assert_eq!(
+            next("0 0 31 * *", "2026-02-01T00:00:00"),
+            "2026-03-31T00:00:00",
+            "months without it are passed over"
+        );
         assert_eq!(next("0 0 15,L * *", "2026-02-16T00:00:00"), "2026-02-28T00:00:00");
     }
 

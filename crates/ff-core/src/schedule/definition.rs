@@ -88,7 +88,10 @@ impl ScheduleDefinition {
         if let (Some(starts_at), Some(ends_at)) = (self.starts_at, self.ends_at)
             && ends_at < starts_at
         {
-            return Err(Refusal::invalid("ends_at", format!("must not be before starts_at, {starts_at}; got {ends_at}")));
+            return Err(Refusal::invalid(
+                "ends_at",
+                format!("must not be before starts_at, {starts_at}; got {ends_at}"),
+            ));
         }
         self.target.check(tick)
     }

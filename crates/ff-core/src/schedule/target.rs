@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_flow_is_the_same_flow_for_the_same_tick() {
-        let node = NodeSpec::new(NodeName::parse("a").unwrap(), Kind::parse("k").unwrap(), Payload::json("\"{{tick}}\""));
+        let node =
+            NodeSpec::new(NodeName::parse("a").unwrap(), Kind::parse("k").unwrap(), Payload::json("\"{{tick}}\""));
         let header = FlowHeader::new(Kind::parse("etl").unwrap());
         let flow = SubmitFlowArgs { header, nodes: vec![node], edges: Vec::new() };
         let target = ScheduleTarget::Flow(Box::new(flow));

@@ -41,7 +41,8 @@ pub enum OverlapVerdict {
 impl Turn {
     /// What is due of a schedule. Missed ticks are noted as such.
     pub fn of(schedule: &Schedule, now: TimestampMs) -> Self {
-        let mut turn = Self { after: schedule.clone(), ticks: VecDeque::new(), now, is_triggered: false, noted: Vec::new() };
+        let mut turn =
+            Self { after: schedule.clone(), ticks: VecDeque::new(), now, is_triggered: false, noted: Vec::new() };
         if schedule.paused.is_none() {
             turn.take_due();
         }
@@ -65,7 +66,9 @@ impl Turn {
             self.skip(first, SkipReason::Missed);
         }
         let mut due = Vec::new();
-        while let Some(tick) = next.filter(|tick| self.after.start_of(*tick) <= now && due.len() < limits::TICKS_AT_ONCE) {
+        while let Some(tick) =
+            next.filter(|tick| self.after.start_of(*tick) <= now && due.len() < limits::TICKS_AT_ONCE)
+        {
             next = self.after.ticks().after(tick);
             due.push(tick);
         }

@@ -18,17 +18,11 @@ const SUGGESTIONS: usize = 3;
 pub struct Zone(TimeZone);
 
 /// A name that no time zone has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an IANA time zone, got {name:?}; the nearest are {}", nearest.join(", "))]
 pub struct UnknownZone {
     name: String,
     nearest: Vec<String>,
-}
-
-impl fmt::Display for UnknownZone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, nearest } = self;
-        write!(f, "must be an IANA time zone, got {name:?}; the nearest are {}", nearest.join(", "))
-    }
 }
 
 impl Default for Zone {

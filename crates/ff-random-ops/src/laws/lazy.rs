@@ -12,6 +12,7 @@ use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::singleton::KeyQueue;
 use ff_core::step::{Step as RecordedStep, StepHead, StepRef};

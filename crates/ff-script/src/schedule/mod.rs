@@ -37,5 +37,6 @@ pub async fn ff_write_schedule(
 }
 
 fn written(schedule: &Schedule) -> Result<String, ScriptError> {
-    serde_json::to_string(schedule).map_err(|error| ScriptError::parse(format!("a schedule cannot be written: {error}")))
+    serde_json::to_string(schedule)
+        .map_err(|error| ScriptError::parse(format!("a schedule cannot be written: {error}")))
 }

@@ -28,7 +28,12 @@ impl Ticks {
     /// Counters begin at zero, so that the first event is an increase.
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let ticks = Self {
-            outcomes: enter(registry, "schedule_ticks", "Ticks of schedules, by what became of them", Family::default()),
+            outcomes: enter(
+                registry,
+                "schedule_ticks",
+                "Ticks of schedules, by what became of them",
+                Family::default(),
+            ),
             lateness: enter(registry, "schedule_lateness_seconds", "From the time of a tick to its start", quick()),
         };
         for outcome in TickOutcome::ALL {

@@ -18,10 +18,13 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .query::<u64>("limit", "How many at most.")
         .answers::<SchedulesPage>(200, "A page of them, by name.")
         .done();
-    api.get("/v1/schedules/{schedule}", "Says how a schedule is defined, when it ticks next, and what became of its last ticks.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .answers::<ScheduleView>(200, "The schedule.")
-        .done();
+    api.get(
+        "/v1/schedules/{schedule}",
+        "Says how a schedule is defined, when it ticks next, and what became of its last ticks.",
+    )
+    .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
+    .answers::<ScheduleView>(200, "The schedule.")
+    .done();
     api.get("/v1/schedules/{schedule}/next", "Says when a schedule ticks next.")
         .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
         .query::<u64>("count", "How many ticks at most; 5 unless given.")
@@ -39,16 +42,22 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .takes::<PauseSchedule>(PauseSchedule::BODY_BYTES)
         .answers::<ScheduleView>(200, "The schedule as it is now.")
         .done();
-    api.post("/v1/schedules/{schedule}/resume", "Has a schedule tick again; ticks that came meanwhile are not made up for.")
-        .takes::<ResumeSchedule>(ResumeSchedule::BODY_BYTES)
-        .answers::<ScheduleView>(200, "The schedule as it is now.")
-        .done();
+    api.post(
+        "/v1/schedules/{schedule}/resume",
+        "Has a schedule tick again; ticks that came meanwhile are not made up for.",
+    )
+    .takes::<ResumeSchedule>(ResumeSchedule::BODY_BYTES)
+    .answers::<ScheduleView>(200, "The schedule as it is now.")
+    .done();
     api.post("/v1/schedules/{schedule}/trigger", "Starts what a tick would start, now, as the overlap policy allows.")
         .takes::<TriggerSchedule>(TriggerSchedule::BODY_BYTES)
         .answers::<TickRecord>(200, "What became of it.")
         .done();
-    api.post("/v1/schedules/{schedule}/backfill", "Starts what the ticks of a past range would have started, each once.")
-        .takes::<BackfillSchedule>(BackfillSchedule::BODY_BYTES)
-        .answers::<Backfilled>(200, "What became of each tick.")
-        .done();
+    api.post(
+        "/v1/schedules/{schedule}/backfill",
+        "Starts what the ticks of a past range would have started, each once.",
+    )
+    .takes::<BackfillSchedule>(BackfillSchedule::BODY_BYTES)
+    .answers::<Backfilled>(200, "What became of each tick.")
+    .done();
 }

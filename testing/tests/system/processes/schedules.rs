@@ -132,7 +132,8 @@ async fn settle(servers: Vec<ServerProcess>) {
         }
     }
     for (name, (created_at, next_tick)) in next {
-        let expected: BTreeSet<_> = (created_at..).step_by(1_000).skip(1).take_while(|tick| *tick < next_tick).collect();
+        let expected: BTreeSet<_> =
+            (created_at..).step_by(1_000).skip(1).take_while(|tick| *tick < next_tick).collect();
         let found: BTreeSet<_> = started.remove(&name).unwrap_or_default();
         // A tick that was submitted when the pause came is started, and may not be noted.
         let found: BTreeSet<_> = found.into_iter().filter(|tick| *tick < next_tick).collect();

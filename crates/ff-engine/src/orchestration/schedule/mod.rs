@@ -5,8 +5,8 @@ mod tick;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, NextTicks, PauseScheduleArgs, PutScheduleArgs, ScheduleDeleted, ScheduleInfo, ScheduleRef,
-    WriteScheduleArgs, check_tick_count,
+    BackfillArgs, Backfilled, NextTicks, PauseScheduleArgs, PutScheduleArgs, ScheduleDeleted, ScheduleInfo,
+    ScheduleRef, WriteScheduleArgs, check_tick_count,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::schedule::{Schedule, TickOutcome, TickRecord, Turn};
@@ -14,8 +14,8 @@ use ff_core::types::{ScheduleId, TimestampMs};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::AT_ONCE;
-pub(super) use tick::{look_at_partition, look_at_schedule};
 pub use tick::{TickedPartition, TickedSchedule};
+pub(super) use tick::{look_at_partition, look_at_schedule};
 
 /// How often a change is made anew because another one came before it.
 const TRIES: usize = 16;

@@ -102,9 +102,7 @@ pub(super) async fn lives<S: EngineStore + ?Sized>(store: &S, work: StartedWork)
     };
     match has_ended {
         Ok(has_ended) => Ok(!has_ended),
-        Err(EngineError::Refused(refusal))
-            if matches!(refusal.code, Code::ExecutionNotFound | Code::FlowNotFound) =>
-        {
+        Err(EngineError::Refused(refusal)) if matches!(refusal.code, Code::ExecutionNotFound | Code::FlowNotFound) => {
             Ok(false)
         }
         Err(error) => Err(error),
