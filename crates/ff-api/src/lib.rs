@@ -18,6 +18,7 @@ mod problem;
 mod quota;
 mod redacted;
 mod route;
+mod schedule;
 #[cfg(feature = "schema")]
 mod schema;
 mod session;
@@ -50,6 +51,10 @@ pub use problem::Problem;
 pub use quota::{DeleteQuota, PutQuota};
 pub use redacted::Redacted;
 pub use route::*;
+pub use schedule::{
+    BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,
+    TriggerSchedule,
+};
 pub use session::{BeginSession, EndSession, Session};
 pub use signal::{Deliver, ReceivedSignal};
 pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsPage};
@@ -66,6 +71,9 @@ pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;
 
 /// What the body of a request with one signal may hold: the largest signal as base64, and all other fields.
 pub const SIGNAL_BODY_BYTES: usize = 512 * 1024;
+
+/// What the body of a schedule may hold: as much as a schedule starts, as base64, and all other fields.
+pub const SCHEDULE_BODY_BYTES: usize = 512 * 1024;
 
 /// What the body of a bulk submission may hold.
 pub const BATCH_BODY_BYTES: usize = 16 * 1024 * 1024;

@@ -190,6 +190,15 @@ macro_rules! routes {
             get  "/v1/quotas/{quota}"                                     READ      quota::describe;
             post "/v1/quotas/{quota}"                                     OPERATE   quota::put;
             post "/v1/quotas/{quota}/delete"                              OPERATE   quota::delete;
+            get  "/v1/schedules"                                          READ      schedule::list;
+            get  "/v1/schedules/{schedule}"                               READ      schedule::describe;
+            get  "/v1/schedules/{schedule}/next"                          READ      schedule::next;
+            post "/v1/schedules/{schedule}"                               OPERATE   schedule::put;
+            post "/v1/schedules/{schedule}/delete"                        OPERATE   schedule::delete;
+            post "/v1/schedules/{schedule}/pause"                         OPERATE   schedule::pause;
+            post "/v1/schedules/{schedule}/resume"                        OPERATE   schedule::resume;
+            post "/v1/schedules/{schedule}/trigger"                       OPERATE   schedule::trigger;
+            post "/v1/schedules/{schedule}/backfill"                      OPERATE   schedule::backfill;
             get  "/v1/events"                                             OPERATE   event::list;
             get  "/v1/grants"                                             READ      lease::grants;
             get  "/v1/workers"                                            OPERATE   worker::list;

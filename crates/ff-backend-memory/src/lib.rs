@@ -11,6 +11,7 @@ mod hints;
 mod lane;
 mod lease;
 mod quota;
+mod schedule;
 mod signal;
 mod step;
 mod stream;

@@ -22,6 +22,7 @@ mod queries;
 mod queue;
 mod quota;
 mod record;
+mod schedule;
 mod schema;
 mod session;
 mod signal;
@@ -44,7 +45,7 @@ pub use queries::{QUERIES, RINGS};
 pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
-    IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, READY, SIGNAL,
+    IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, READY, SCHEDULE, SIGNAL,
     SIGNAL_KEY, STEP, STREAM, SUSPEND_KEY, TABLES, TAG, TURN, TURN_QUEUE, WAITPOINT, WORKER,
 };
 pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};

@@ -12,6 +12,7 @@ use crate::flow::queries::{
     MEMBERS_FROM,
 };
 use crate::quota::{NEXT_QUOTA_NAMESPACE, QUOTA_ROWS};
+use crate::schedule::{DUE_SCHEDULES, SCHEDULE_AGENDA, SCHEDULES_AFTER};
 use crate::singleton::KEY_QUEUES_ON;
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
@@ -114,6 +115,9 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("steps_on", STEPS_ON),
     ("quota_rows", QUOTA_ROWS),
     ("next_quota_namespace", NEXT_QUOTA_NAMESPACE),
+    ("schedules_after", SCHEDULES_AFTER),
+    ("due_schedules", DUE_SCHEDULES),
+    ("schedule_agenda", SCHEDULE_AGENDA),
     ("leases_of", LEASES_OF),
     ("surplus_leases", SURPLUS_LEASES),
     ("executions_on", EXECUTIONS_ON),

@@ -35,6 +35,7 @@ pub static TABLES: &[&Table] = &[
     &TURN_QUEUE,
     &QUOTA_SET,
     &QUOTA_ROW,
+    &SCHEDULE,
     &WORKER,
     &FEED,
     &EVENT,
@@ -281,6 +282,19 @@ pub static QUOTA_ROW: Table = Table {
     name: "quota_row",
     key: 2,
     columns: &[Column::uuid("policy_id"), Column::text("name"), Column::text("record")],
+};
+
+/// Schedules, by the next moment they have to be looked at.
+pub static SCHEDULE: Table = Table {
+    name: "schedule",
+    key: 2,
+    columns: &[
+        Column::text("namespace"),
+        Column::text("name"),
+        Column::int("partition"),
+        Column::int("look_at"),
+        Column::text("record"),
+    ],
 };
 
 /// Worker instances that are known.

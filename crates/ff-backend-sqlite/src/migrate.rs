@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_quotas.sql"),
     include_str!("../migrations/0010_key_queues.sql"),
     include_str!("../migrations/0011_turns.sql"),
+    include_str!("../migrations/0012_schedules.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

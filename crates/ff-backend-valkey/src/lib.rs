@@ -33,6 +33,7 @@ mod options;
 mod probe;
 mod quota;
 mod reconcile;
+mod schedule;
 mod secrets;
 mod signal;
 mod snapshot;

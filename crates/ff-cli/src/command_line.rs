@@ -63,6 +63,7 @@ commands! { run(settings, typed):
     Adjust(settings),
     Lanes(settings),
     Quotas(settings),
+    Schedules(settings),
     Apply(settings),
     Export(settings),
     Workers(settings),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
@@ -48,6 +48,11 @@ pub(crate) fn cursor<C: FromStr>(text: &str) -> Result<C, &'static str> {
 }
 
 impl Input {
+    /// The contents of a file; - for standard input.
+    pub(crate) fn path(file: &Path) -> Self {
+        if file == Path::new("-") { Self::Stdin } else { Self::File(file.to_owned()) }
+    }
+
     /// The value as a payload: JSON unless a content type says otherwise, its bytes untouched.
     pub(crate) fn payload(self, content_type: Option<ContentType>) -> anyhow::Result<Payload> {
         let bytes = self.bytes("payload", limits::PAYLOAD_BYTES)?;

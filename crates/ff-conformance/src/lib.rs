@@ -16,6 +16,7 @@ mod lease;
 mod prelude;
 mod quota;
 mod refused;
+mod schedule;
 mod signal;
 mod step;
 mod stream;

@@ -37,6 +37,8 @@ pub const ACROSS_PARTITIONS: &[&str] = &[
     "api_key::",
     "lane::",
     "lease::long_poll::",
+    "schedule::defining::",
+    "schedule::ticking::",
     "signal::feed::",
     "token::rotating::",
     "worker::",

@@ -9,6 +9,7 @@ pub use crate::flow::contracts::*;
 pub use crate::lane::contracts::*;
 pub use crate::lease::contracts::*;
 pub use crate::quota::contracts::*;
+pub use crate::schedule::contracts::*;
 pub use crate::signal::contracts::*;
 pub use crate::step::contracts::*;
 pub use crate::stream::contracts::*;

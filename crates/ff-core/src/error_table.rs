@@ -121,6 +121,9 @@ error_table! {
     QuotaPolicyNotFound "quota_policy_not_found" Terminal 404 "There is no quota policy of this name.";
     InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
 
+    // Schedules.
+    ScheduleNotFound "schedule_not_found" Terminal 404 "There is no schedule of this name.";
+
     // Coming domains. Nothing raises these codes yet; a code moves to its domain above with the first rule that does.
     // Admission.
     ExecutionNotInEligibleSet "execution_not_in_eligible_set" Informational 409

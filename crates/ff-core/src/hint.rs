@@ -12,6 +12,7 @@ use crate::flow::{Flow, FlowChange};
 use crate::lane::Lane;
 use crate::lease::contracts::{Head, LeaseLost};
 use crate::quota::{QuotaRowName, QuotaSlot, QuotaWrites};
+use crate::schedule::ScheduleWrite;
 use crate::types::{
     EngineId, ExecutionId, FlowId, Kind, LaneId, LeaseEpoch, QuotaPolicyId, RequirementClass, TimestampMs,
     WorkerInstanceId,
@@ -30,6 +31,8 @@ pub enum Hint {
     /// A lease that had slots of quota policies has ended. It is `shared` when every engine of the store hears of it, so that
     /// only the one that owns the partition gives them back.
     SlotsFreed { execution_id: ExecutionId, epoch: LeaseEpoch, slots: Vec<QuotaSlot>, shared: bool },
+    /// A schedule has to be looked at, at a moment.
+    TickDue { partition: u16, at: TimestampMs },
     /// A quota policy was defined anew, or is gone.
     QuotaDefined { policy_id: QuotaPolicyId },
     /// A holder lost its lease.
@@ -141,6 +144,11 @@ pub fn worker_hints(before: Option<&Worker>, after: &Worker) -> Option<Hint> {
 pub fn quota_hints(writes: &QuotaWrites) -> impl Iterator<Item = Hint> {
     let defined = writes.rows.iter().filter(|(_, name, _)| *name == QuotaRowName::Policy);
     defined.map(|(policy_id, ..)| Hint::QuotaDefined { policy_id: *policy_id })
+}
+
+/// The hint of a schedule that has to be looked at.
+pub fn schedule_hints(write: &ScheduleWrite) -> Option<Hint> {
+    write.look_at().map(|at| Hint::TickDue { partition: write.partition, at })
 }
 
 /// The hints for readers of the deliveries feed.

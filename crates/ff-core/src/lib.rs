@@ -37,6 +37,7 @@ pub mod query;
 pub mod quota;
 #[cfg(test)]
 mod samples;
+pub mod schedule;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod signal;

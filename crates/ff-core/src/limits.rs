@@ -88,6 +88,29 @@ pub const QUOTA_KEYS_TOLD: usize = 100;
 /// How often slots are held against the leases they are for.
 pub const QUOTA_RECONCILE_MS: u64 = 30_000;
 
+/// Bytes of what a schedule starts, as its record has it. The record is written with every tick.
+pub const SCHEDULE_BYTES: usize = 256 * 1024;
+/// Ticks of a schedule that are kept, of those that came.
+pub const SCHEDULE_TICKS: usize = 10;
+/// Ticks of a schedule that are told of, of those to come.
+pub const TICKS_TOLD: usize = 5;
+/// Missed ticks of a schedule that are started in one turn.
+pub const TICKS_AT_ONCE: usize = 100;
+/// Schedules of a partition that are looked at together.
+pub const SCHEDULES_AT_ONCE: usize = 100;
+/// Ticks one backfill may start.
+pub const BACKFILL_TICKS: usize = 1_000;
+/// The shortest interval of a schedule.
+pub const INTERVAL_MIN_MS: u64 = 1_000;
+/// The longest a tick may be put off at random: a day.
+pub const JITTER_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long after its time a tick still starts unless the schedule says otherwise: a day. An engine that takes over from
+/// another is late by some seconds.
+pub const CATCH_UP_MS: u64 = 24 * 60 * 60 * 1_000;
+pub const CATCH_UP_MIN_MS: u64 = 10_000;
+/// How often it is looked whether a tick that waits may start, in case the end it waits for was not told.
+pub const QUEUED_TICK_LOOK_MS: u64 = 20_000;
+
 /// The highest priority. Beyond it a priority and a time no longer fit one exact score.
 pub const PRIORITY_MAX: u16 = 9_000;
 

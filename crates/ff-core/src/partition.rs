@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::crc16::crc16;
 use crate::engine_error::{Code, Refusal};
+use crate::schedule::ScheduleRef;
 use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 /// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
@@ -118,6 +119,11 @@ pub fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> Partition {
 /// The home of a namespace: where its quota policies are decided.
 pub fn namespace_partition(namespace: &Namespace, config: &PartitionConfig) -> u16 {
     crc16(namespace.as_str().as_bytes()) % config.num_flow_partitions
+}
+
+/// The home of a schedule.
+pub fn schedule_partition(schedule: &ScheduleRef, config: &PartitionConfig) -> u16 {
+    crc16(schedule.key().as_bytes()) % config.num_flow_partitions
 }
 
 /// Where what concerns a quota policy is put in an order, on stores that keep quotas on the partitions of flows.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use crate::types::ContentType;
@@ -46,6 +46,41 @@ impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes of {}", self.bytes.len(), self.content_type)
     }
+}
+
+/// A payload as a record keeps it: text as itself, anything else in hexadecimal digits.
+#[derive(Serialize, Deserialize)]
+struct KeptPayload {
+    content_type: ContentType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hex: Option<String>,
+}
+
+impl Serialize for Payload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = std::str::from_utf8(&self.bytes).ok().map(str::to_owned);
+        let digits = || self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = text.is_none().then(digits);
+        KeptPayload { content_type: self.content_type.clone(), text, hex }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Payload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let KeptPayload { content_type, text, hex } = KeptPayload::deserialize(deserializer)?;
+        let bytes = match (text, hex) {
+            (Some(text), _) => text.into_bytes(),
+            (None, hex) => from_hex(&hex.unwrap_or_default()).ok_or_else(|| de::Error::custom("is not hexadecimal"))?,
+        };
+        Ok(Self::new(content_type, bytes))
+    }
+}
+
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 /// Stands for a payload's bytes where only their equality matters.

@@ -17,6 +17,8 @@ use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::quota::QuotaSet;
 use crate::quota::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
+use crate::schedule::contracts::{DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, SchedulesPage};
+use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use crate::snapshot::Snapshot;
 use crate::step::contracts::{ListStepsArgs, StepsPage};
@@ -111,6 +113,15 @@ macro_rules! queries {
                 quota_keys(args: QuotaKeysArgs) -> QuotaKeysPage = QuotaKeys(QuotaKeysArgs): args;
                 /// The slots of a quota policy that are held.
                 quota_slots(args: QuotaSlotsArgs) -> QuotaSlotsPage = QuotaSlots(QuotaSlotsArgs): args;
+                /// A schedule by its name.
+                find_schedule(schedule: &ScheduleRef) -> Option<Schedule> = FindSchedule(FindSchedule):
+                    FindSchedule { schedule: schedule.clone() };
+                /// The schedules of a namespace, in the order of their names.
+                list_schedules(args: ListSchedulesArgs) -> SchedulesPage = ListSchedules(ListSchedulesArgs): args;
+                /// The schedules of a partition that have to be looked at first, earliest first, and when.
+                due_schedules(args: DueSchedulesArgs) -> Vec<DueSchedule> = DueSchedules(DueSchedulesArgs): args;
+                /// When the first schedule of each partition has to be looked at, where there is one.
+                schedule_agenda() -> Vec<PartitionTick> = ScheduleAgenda(ReadScheduleAgenda): ReadScheduleAgenda;
                 /// A key with its hash, to check the one a caller presents.
                 find_key(id: &KeyId) -> Option<ApiKey> = FindKey(FindKey): FindKey { key_id: id.clone() };
                 /// The secrets tokens of a partition are signed under, for a server that signs or judges something itself. Every
@@ -250,6 +261,8 @@ questions! {
     EndOfFlow { flow_id: FlowId }
     /// Which quota policies has a namespace?
     ReadQuotaSet { namespace: Namespace }
+    /// A schedule by its name.
+    FindSchedule { schedule: ScheduleRef }
     /// One key with its hash.
     FindKey { key_id: KeyId }
     /// Under which secrets are tokens of a partition signed?
@@ -285,15 +298,20 @@ checks! {
         SignalsArgs, ReadStreamArgs, ListStepsArgs;
     |query, _partitions| query.check() =>
         ListArgs, ListLanesArgs, ListWorkersArgs, DeliveriesArgs, FlowMembersArgs, FlowEdgesArgs, ListFlowsArgs,
-        FlowEventsArgs, EventsArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs;
+        FlowEventsArgs, EventsArgs, ListKeysArgs, QuotaKeysArgs, QuotaSlotsArgs, ListSchedulesArgs;
+    |query, partitions| DueSchedulesArgs::check_for(query, partitions) => DueSchedulesArgs;
     |_query, _partitions| Ok(()) =>
         DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
-        NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas;
+        NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, FindSchedule, ReadScheduleAgenda;
 }
 
 /// Which quota policies are there at all?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAllQuotas;
+
+/// When has the first schedule of each partition to be looked at?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadScheduleAgenda;
 
 /// What time is it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

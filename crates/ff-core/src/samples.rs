@@ -20,6 +20,7 @@ use crate::operation::{Command, Conditions};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::SignalKeyEntry;
 use crate::singleton::KeyQueue;
 use crate::step::{Step, StepHead, StepRef};
@@ -201,6 +202,10 @@ impl View for RecordSet {
     }
 
     fn worker(&self, _: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {
+        Ok(None)
+    }
+
+    fn schedule(&self, _: u16, _: &ScheduleRef) -> Result<Option<&Schedule>, Miss> {
         Ok(None)
     }
 

@@ -11,6 +11,7 @@ use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
 use crate::lane::Lane;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::SignalKeyEntry;
 use crate::singleton::KeyQueue;
 use crate::step::{Step, StepHead, StepRef};
@@ -98,6 +99,9 @@ pub trait View {
 
     /// A row at the home of a quota policy.
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss>;
+
+    /// A schedule at its home.
+    fn schedule(&self, partition: u16, schedule: &ScheduleRef) -> Result<Option<&Schedule>, Miss>;
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
 
@@ -190,6 +194,7 @@ pub enum Miss {
     Turns(TurnsQuery),
     Quotas(u16, Namespace),
     QuotaRow(QuotaPolicyId, QuotaRowName),
+    Schedule(u16, ScheduleRef),
     Worker(WorkerInstanceId),
     ApiKey(KeyId),
     Feed(u16),

@@ -17,12 +17,13 @@ mod reap_workers;
 mod router;
 mod routing;
 mod sweep;
+mod ticker;
 
 pub use backoff::Backoff;
 pub use doctor::{Examination, examine, examine_partition};
 pub use engine::{Engine, EngineOptions};
 pub use hint_stream::HintStream;
 pub use notifier::Notifier;
-pub use orchestration::{Coordinator, Orchestration, QuotaSettlement};
+pub use orchestration::{Coordinator, Orchestration, QuotaSettlement, TickedPartition, TickedSchedule};
 pub use router::PartitionRouter;
 pub use sweep::Sweeper;

@@ -21,6 +21,7 @@ use crate::pump_lag::PumpLag;
 use crate::quota_keeper::{OwnedPartitions, QuotaNews};
 use crate::routing::RoutingNews;
 use crate::sweep::alarm;
+use crate::ticker::{Look, Ticker};
 use crate::{Backoff, HintStream, Sweeper};
 
 /// Partitions pumped at the same time.
@@ -74,6 +75,7 @@ pub(crate) struct Pump {
     backoff: Backoff,
     /// Who gives slots of quotas back.
     quotas: QuotaChannels,
+    ticker: Ticker,
 }
 
 /// Where the pump tells of slots that are free, and which partitions it acts for.
@@ -105,6 +107,7 @@ impl Pump {
         Self {
             hint_stream: HintStream::of(&*store),
             sweeper: Sweeper::periodic(store.clone()),
+            ticker: Ticker::new(store.clone()),
             membership: store.sweep_every().map(|_| Membership::new(store.clone(), engine_id)),
             is_informed: false,
             store,
@@ -127,6 +130,7 @@ impl Pump {
         loop {
             let wake = self.fire().await;
             self.pump_lag.since(self.owed_since());
+            let question = self.ticker.next_question();
             tokio::select! {
                 hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => {
@@ -138,6 +142,8 @@ impl Pump {
                     Ok((partition, answer)) => self.pumped(partition, answer),
                     Err(panicked) => resume_unwind(panicked.into_panic()),
                 },
+                Some(look) = self.ticker.next() => self.looked(look),
+                () = alarm(question) => self.ticker.ask(),
                 () = alarm(wake) => {}
                 () = alarm(self.membership.as_ref().map(Membership::next_turn)) => self.take_turn(),
             }
@@ -156,10 +162,9 @@ impl Pump {
                 let store = self.store.clone();
                 self.pumping.spawn(async move { (partition, store.pump(partition).await) });
             }
-            if self.pumping.len() == AT_ONCE {
-                return None;
-            }
-            let towards = self.agenda.earliest()?;
+            let due = (self.pumping.len() < AT_ONCE).then(|| self.agenda.earliest()).flatten();
+            let tick = self.ticker.fire(self.now);
+            let towards = due.into_iter().chain(tick).min()?;
             if let Some(sleep) = self.sleep.as_ref().filter(|sleep| sleep.towards == towards)
                 && Instant::now() < sleep.until
             {
@@ -243,6 +248,20 @@ impl Pump {
         }
     }
 
+    /// Learns when schedules are due.
+    fn looked(&mut self, look: Look) {
+        for tick in self.ticker.looked(look, self.now) {
+            self.note_tick(tick.partition, tick.look_at);
+        }
+    }
+
+    /// A schedule on a partition is due, which another engine sees to when it owns the partition.
+    fn note_tick(&mut self, partition: u16, at: TimestampMs) {
+        if self.sweeper.is_responsible_for(partition) {
+            self.ticker.note(partition, at);
+        }
+    }
+
     /// Learns how a partition stands. Work that is ready is announced: a scheduler may have lost the hint.
     fn swept(&mut self, partition: u16, swept: PartitionStatus) {
         self.is_informed |= self.sweeper.is_through();
@@ -281,6 +300,8 @@ impl Pump {
     fn share(&mut self) {
         let Some(owned) = self.membership.as_ref().map(Membership::owned) else { return };
         self.agenda.retain(&owned);
+        self.ticker.retain(&owned);
+        self.ticker.ask_again();
         self.fruitless.retain(|partition, _| owned.contains(partition));
         self.routing_news.owned(owned.clone());
         self.quotas.owned.send_replace(Some(owned.clone()));
@@ -299,7 +320,8 @@ impl Pump {
     /// try.
     fn owed_since(&self) -> Option<TimestampMs> {
         let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
-        self.agenda.owed_since().into_iter().chain(fruitless).min()
+        let due = self.agenda.owed_since().into_iter().chain(self.ticker.owed_since());
+        due.chain(fruitless).min()
     }
 
     fn handle(&mut self, hint: Hint) {
@@ -310,7 +332,12 @@ impl Pump {
                     self.share();
                 }
             }
-            Hint::Missed => self.sweeper.everything(),
+            Hint::TickDue { partition, at } => self.note_tick(partition, at),
+            Hint::Missed => {
+                self.sweeper.everything();
+                self.ticker.ask_again();
+            }
+            Hint::Ended { .. } | Hint::FlowEnded { .. } => self.ticker.heard(&hint),
             Hint::Ready { partition, lane, kind, class, .. } => {
                 if class.has_requirements() && self.sweeper.is_responsible_for(partition) {
                     self.routing_news.ready(partition, WorkQueue { lane, kind, class });
@@ -328,9 +355,7 @@ impl Pump {
             | Hint::SignalDelivered { .. }
             | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
-            | Hint::Ended { .. }
-            | Hint::FlowMoved { .. }
-            | Hint::FlowEnded { .. } => {}
+            | Hint::FlowMoved { .. } => {}
         }
     }
 

@@ -91,6 +91,7 @@ impl Listener {
             | Hint::EngineSeen { .. }
             | Hint::SlotsFreed { .. }
             | Hint::QuotaDefined { .. }
+            | Hint::TickDue { .. }
             | Hint::Ended { .. }
             | Hint::FlowMoved { .. }
             | Hint::FlowEnded { .. } => {}

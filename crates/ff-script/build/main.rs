@@ -19,6 +19,7 @@ const DOMAINS: &[&str] = &[
     "lease",
     "published",
     "quota",
+    "schedule",
     "signal",
     "step",
     "stream",

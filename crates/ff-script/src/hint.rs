@@ -46,6 +46,7 @@ fn hint(line: &str) -> Option<Hint> {
             class: RequirementClass::parse(word().unwrap_or_default()).ok()?,
         }),
         "due" => Some(Hint::Due { partition: word()?.parse().ok()?, at: TimestampMs(word()?.parse().ok()?) }),
+        "tick" => Some(Hint::TickDue { partition: word()?.parse().ok()?, at: TimestampMs(word()?.parse().ok()?) }),
         "lost" => {
             let execution_id = word()?.parse().ok()?;
             let fence = Fence {

@@ -23,6 +23,7 @@ pub mod published;
 pub mod quota;
 mod record;
 mod reply;
+pub mod schedule;
 mod server;
 pub mod signal;
 pub mod signature;

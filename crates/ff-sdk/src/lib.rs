@@ -33,6 +33,7 @@ pub mod http;
 mod job;
 mod lane;
 mod quota;
+mod schedule;
 mod signal;
 pub mod store_url;
 mod stream;
@@ -55,6 +56,7 @@ pub use flowfabric::FlowFabric;
 pub use job::Job;
 pub use lane::LaneHandle;
 pub use quota::QuotaHandle;
+pub use schedule::ScheduleHandle;
 pub use signal::{Signal, SignalMessage};
 pub use stream::OutputReader;
 
@@ -74,4 +76,5 @@ pub use worker::{
 #[doc = include_str!("../../../docs/steps.md")]
 #[doc = include_str!("../../../docs/operating.md")]
 #[doc = include_str!("../../../docs/limits.md")]
+#[doc = include_str!("../../../docs/schedules.md")]
 struct Pages;

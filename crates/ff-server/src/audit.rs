@@ -20,6 +20,12 @@ const STEERING: &[&str] = &[
     "/v1/lanes/{lane}",
     "/v1/quotas/{quota}",
     "/v1/quotas/{quota}/delete",
+    "/v1/schedules/{schedule}",
+    "/v1/schedules/{schedule}/delete",
+    "/v1/schedules/{schedule}/pause",
+    "/v1/schedules/{schedule}/resume",
+    "/v1/schedules/{schedule}/trigger",
+    "/v1/schedules/{schedule}/backfill",
 ];
 
 /// Notes the call of a route by which operators change work, by its name in the description of the API.

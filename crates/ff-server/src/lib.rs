@@ -56,6 +56,7 @@ mod problem;
 mod quota;
 mod rate;
 mod routes;
+mod schedule;
 mod sealer;
 mod secret;
 mod server;

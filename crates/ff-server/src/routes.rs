@@ -25,7 +25,7 @@ use crate::problem::{Problem, Result};
 use crate::stream::token::StreamTokens;
 use crate::{
     activity, api_key, approval, call, console, doctor, event, execution, flow, health, lane, lease, metrics, openapi,
-    quota, secret, session, signal, step, stream, suspension, worker,
+    quota, schedule, secret, session, signal, step, stream, suspension, worker,
 };
 
 macro_rules! call_routes {

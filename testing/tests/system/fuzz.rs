@@ -13,11 +13,12 @@ use ff_core::event::EventCursor;
 use ff_core::operation::{Ask, Operation};
 use ff_core::partition::PartitionConfig;
 use ff_core::policy::Policy;
+use ff_core::schedule::{CronText, Ticks, Timing, Zone};
 use ff_core::signal::FeedCursor;
 use ff_core::suspension::{Condition, OperatorDecision, ResumePolicy};
 use ff_core::token::WaitpointToken;
 use ff_core::trace::TraceContext;
-use ff_core::types::{ExecutionId, FlowId, LaneId, QuotaName, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, LaneId, QuotaName, ScheduleName, TimestampMs, WorkerInstanceId};
 use ff_sdk::Flow;
 use ff_testing::{Chance, number};
 use serde::de::DeserializeOwned;
@@ -189,12 +190,35 @@ fn flow_files() {
     });
 }
 
+/// What can be read has ticks, each after the one before, wherever it is asked from.
+#[test]
+fn cron_expressions() {
+    let zones: Vec<Zone> = ["UTC", "Europe/Berlin", "Pacific/Apia"].iter().map(|name| name.parse().unwrap()).collect();
+    let seeds = ["0 9 * * *", "*/5 8-18/2 1,15,L JAN-JUN MON-FRI", "15 30 2 29 2 ?", "@weekly", "0 0 31 * 7"];
+    fuzz(&seeds, |text| {
+        let Ok(cron) = text.parse::<CronText>() else { return false };
+        let timing = Timing::Cron(cron);
+        for zone in &zones {
+            for from in [0, 1_325_200_000_000, 1_774_744_200_000, 253_402_300_799_000] {
+                let anchor = TimestampMs(from);
+                let ticks = Ticks { timing: &timing, zone, anchor, starts_at: None, ends_at: None };
+                let next = ticks.following(anchor, 3);
+                assert!(next.first().is_none_or(|first| *first > anchor), "{text}");
+                assert!(next.windows(2).all(|pair| pair[0] < pair[1]), "{text}");
+            }
+        }
+        true
+    });
+}
+
 #[test]
 fn http_bodies() {
     let uuid = "0199f3a0-7c1e-7b43-9d6e-3c1f0a5b8e21";
     let fence = format!("\"lease_id\": \"{uuid}\", \"lease_epoch\": 1, \"attempt_id\": \"{uuid}\"");
     let seeds = [
         r#"{"kind": "k", "payload": {"a": [1, 2.5, "x"]}, "priority": 5, "delay_ms": 10, "tags": {"a": "b"}}"#
+            .to_owned(),
+        r#"{"cron": "0 9 * * *", "time_zone": "Europe/Berlin", "overlap": "allow", "execution": {"kind": "k"}}"#
             .to_owned(),
         r#"{"executions": [{"kind": "k"}, {"kind": "l", "payload_base64": "AAEC"}]}"#.to_owned(),
         r#"{"worker_id": "w", "lanes": ["a"], "kinds": ["k"], "max": 5, "lease_ttl_ms": 1000, "wait_ms": 5}"#
@@ -279,6 +303,8 @@ fn read_as_every_body(body: &[u8]) -> bool {
         read(body, |body: ff_api::Bulk| body.into_args()),
         read(body, |body: ff_api::ConfigureLane| body.into_args(lane.clone())),
         read(body, |body: ff_api::PutQuota| body.into_args(QuotaName::parse("q").unwrap()).check()),
+        read(body, |body: ff_api::PutSchedule| body.into_args(ScheduleName::parse("s").unwrap())),
+        read(body, |body: ff_api::BackfillSchedule| body.into_args(ScheduleName::parse("s").unwrap()).check()),
         read(body, |body: ff_api::SubmitFlow| body.into_new()),
         read(body, |body: ff_api::GrowFlow| body.into_args(flow)),
         read(body, |body: ff_api::CancelFlow| body.into_args(flow)),

@@ -21,11 +21,11 @@ use crate::{Base64, Content, Encoding};
 
 /// Nodes by name, in the order they are written. A name that is there twice is kept twice, so that the check of the
 /// graph can name it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Nodes(pub Vec<(NodeName, Node)>);
 
 /// One node: the work, and the edges into it. The fields of the work are those of a submission.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Node {

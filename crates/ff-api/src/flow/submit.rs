@@ -12,7 +12,7 @@ use crate::execution::submit::tags;
 use crate::{Strict, Trace, trace};
 
 /// A new flow.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SubmitFlow {

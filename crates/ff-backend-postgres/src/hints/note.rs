@@ -23,6 +23,7 @@ pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
     let mut urgent = UrgentHints::default();
     hints.iter().for_each(|hint| urgent.add(hint));
     let note = urgent.lines.into_iter().chain(urgent.ready.iter().map(ready)).chain(urgent.due.iter().map(due));
+    let note = note.chain(urgent.ticks.iter().map(|(partition, at)| format!("k {partition} {}", at.0)));
     let note = std::iter::once(sender.to_owned()).chain(note).collect::<Vec<_>>().join("\n");
     if note.len() < BYTES { note } else { format!("{sender}\n{MISSED}") }
 }
@@ -62,6 +63,7 @@ type ReadyQueue<'h> = (u16, &'h LaneId, &'h Kind, &'h RequirementClass);
 struct UrgentHints<'h> {
     ready: BTreeMap<ReadyQueue<'h>, Head>,
     due: BTreeMap<u16, TimestampMs>,
+    ticks: BTreeMap<u16, TimestampMs>,
     lines: Vec<String>,
 }
 
@@ -75,6 +77,11 @@ impl<'h> UrgentHints<'h> {
             }
             Hint::Due { partition, at } => {
                 let first = self.due.entry(*partition).or_insert(*at);
+                *first = *at.min(first);
+                return;
+            }
+            Hint::TickDue { partition, at } => {
+                let first = self.ticks.entry(*partition).or_insert(*at);
                 *first = *at.min(first);
                 return;
             }
@@ -126,6 +133,7 @@ fn hint(line: &str) -> Option<Hint> {
             class: RequirementClass::parse(next().unwrap_or_default()).ok()?,
         },
         "d" => Hint::Due { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
+        "k" => Hint::TickDue { partition: next()?.parse().ok()?, at: TimestampMs(next()?.parse().ok()?) },
         "s" => Hint::SignalDelivered { partition: next()?.parse().ok()? },
         "p" => Hint::LaneFreed { partition: next()?.parse().ok()?, lane: lane(next()?)? },
         "t" => Hint::EventRecorded { partition: next()?.parse().ok()? },
@@ -205,6 +213,7 @@ mod tests {
             Hint::Ready { partition: 0, lane, kind: Kind::parse("k").unwrap(), class: RequirementClass::PLAIN, head },
             ready(9, 3),
             Hint::Due { partition: 4, at: TimestampMs(i64::MAX) },
+            Hint::TickDue { partition: 3, at: TimestampMs(7) },
         ]
     }
 

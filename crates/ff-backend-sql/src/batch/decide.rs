@@ -82,6 +82,7 @@ fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachm
             None => state.turns.turns.remove(name),
         }
     }
+    decision.schedules.into_iter().for_each(|write| state.apply_to_schedule(write));
     decision.flows.into_iter().for_each(|change| state.apply_to_flow(change));
     if let Some((partition, ring)) = decision.ring {
         state.suspensions.rings.write(partition, ring);

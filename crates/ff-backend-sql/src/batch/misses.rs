@@ -119,6 +119,9 @@ impl Misses {
             Miss::QuotaRow(policy_id, name) => {
                 self.registry.quota_rows.insert((policy_id, name));
             }
+            Miss::Schedule(partition, schedule) => {
+                self.registry.schedules.insert((partition, schedule));
+            }
             Miss::Worker(instance) => {
                 self.registry.workers.insert(instance);
             }

@@ -1,10 +1,11 @@
-//! Misses of lanes, turns, quotas, queues of keys, workers, API keys and feeds, loaded with one query per kind of record.
+//! Misses of lanes, turns, quotas, schedules, queues of keys, workers, API keys and feeds, loaded with one query per kind of record.
 
 use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
 use ff_core::fairness::TurnName;
 use ff_core::quota::QuotaRowName;
+use ff_core::schedule::ScheduleRef;
 use ff_core::types::{KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 use super::suspensions::load;
@@ -15,7 +16,8 @@ use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
 use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::record;
-use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, TURN, WORKER};
+use crate::schedule::key_of_schedule;
+use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, SCHEDULE, TURN, WORKER};
 use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
 use crate::value::Row;
@@ -29,6 +31,7 @@ pub(super) struct RegistryMisses {
     pub(super) turns: BTreeSet<TurnName>,
     pub(super) quotas: BTreeSet<(u16, Namespace)>,
     pub(super) quota_rows: BTreeSet<(QuotaPolicyId, QuotaRowName)>,
+    pub(super) schedules: BTreeSet<(u16, ScheduleRef)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
     pub(super) api_keys: BTreeSet<KeyId>,
     pub(super) feeds: BTreeSet<u16>,
@@ -51,6 +54,9 @@ impl RegistryMisses {
         let key = |(policy_id, name): &(QuotaPolicyId, QuotaRowName)| key_of_quota_row(policy_id, name);
         let table = (&QUOTA_ROW, &["record"][..]);
         load(reader, &mut state.quota_rows, self.quota_rows, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let table = (&SCHEDULE, &["record"][..]);
+        let schedules = &mut state.schedules;
+        load(reader, schedules, self.schedules, table, key_of_schedule, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
         load(reader, &mut state.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);

@@ -24,9 +24,10 @@ use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
 use crate::quota::{key_of_quota_row, quota_row_of, quotas_of};
 use crate::record;
+use crate::schedule::{key_of_schedule, schedule_of};
 use crate::schema::{
     API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_QUEUE, KEY_RING,
-    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
+    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{record_deliveries, signal_key_of, signal_of};
@@ -94,7 +95,7 @@ async fn write_executions(
     Ok(written | delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?)
 }
 
-/// Lanes, turns, quotas, queues of keys, workers, API keys, and what happened.
+/// Lanes, turns, quotas, schedules, queues of keys, workers, API keys, and what happened.
 async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
@@ -110,6 +111,9 @@ async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Resul
     let queues = state.key_queues.written().map(|(_, queue)| queue_put(queue));
     written |= put_all(session, &KEY_QUEUE, queues.collect::<Result<_, _>>()?).await?;
     written |= delete_all(session, &KEY_QUEUE, state.key_queues.removed().map(key_of_queue).collect()).await?;
+    let schedules = state.schedules.written().map(|(id, schedule)| schedule_of(id, schedule));
+    written |= put_all(session, &SCHEDULE, schedules.collect::<Result<_, _>>()?).await?;
+    written |= delete_all(session, &SCHEDULE, state.schedules.removed().map(key_of_schedule).collect()).await?;
     let workers = state.workers.written().map(|(_, worker)| worker_of(worker));
     written |= put_all(session, &WORKER, workers.collect::<Result<_, _>>()?).await?;
     let gone = state.workers.removed().map(|instance| vec![instance.as_str().into()]);

@@ -23,10 +23,11 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
 use ff_core::execution::Execution;
 use ff_core::flow::FlowChange;
-use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, streamed, worker_hints};
+use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, schedule_hints, streamed, worker_hints};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaWrites};
+use ff_core::schedule::{Schedule, ScheduleRef, ScheduleWrite};
 use ff_core::singleton::KeyQueue;
 use ff_core::step::StepCounter;
 use ff_core::types::{
@@ -75,6 +76,7 @@ pub(crate) struct BatchState {
     pub(crate) quota_rows: RecordSet<(QuotaPolicyId, QuotaRowName), QuotaRow>,
     pub(crate) key_queues: RecordSet<QueueId, KeyQueue>,
     pub(crate) turns: Turns,
+    pub(crate) schedules: RecordSet<(u16, ScheduleRef), Schedule>,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
     /// Flows with a hint in this commit: one for all that happens in it.
@@ -213,6 +215,10 @@ impl BatchState {
                 let why = self.turns.turns.unreadable(name)?;
                 Some(format!("the turn of {:?} in lane {} on partition {}: {why}", name.key, name.lane, name.partition))
             }
+            Miss::Schedule(partition, schedule) => {
+                let why = self.schedules.unreadable(&(*partition, schedule.clone()))?;
+                Some(format!("the schedule {}: {why}", schedule.key()))
+            }
             Miss::Worker(instance) => {
                 let why = self.workers.unreadable(instance)?;
                 Some(format!("worker {instance}: {why}"))
@@ -316,6 +322,16 @@ impl BatchState {
     pub(crate) fn apply_to_key_queue(&mut self, queue: KeyQueue) {
         let id = id_of_queue(&queue);
         if queue.executions.is_empty() { self.key_queues.remove(id) } else { self.key_queues.write(id, queue) }
+    }
+
+    /// Applies what is written of a schedule.
+    pub(crate) fn apply_to_schedule(&mut self, write: ScheduleWrite) {
+        self.hints.extend(schedule_hints(&write));
+        let id = (write.partition, write.schedule);
+        match write.record {
+            Some(record) => self.schedules.write(id, *record),
+            None => self.schedules.remove(id),
+        }
     }
 
     /// Applies what is written of quotas.

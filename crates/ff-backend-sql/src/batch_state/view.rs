@@ -10,6 +10,7 @@ use ff_core::flow::{Edge, Flow, FlowKeyEntry, Group};
 use ff_core::lane::Lane;
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::singleton::KeyQueue;
 use ff_core::step::{Step, StepHead, StepRef};
@@ -161,6 +162,11 @@ impl View for BatchState {
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
         let known = self.quota_rows.find(&(*policy, name.clone()));
         known.ok_or_else(|| Miss::QuotaRow(*policy, name.clone()))
+    }
+
+    fn schedule(&self, partition: u16, schedule: &ScheduleRef) -> Result<Option<&Schedule>, Miss> {
+        let id = (partition, schedule.clone());
+        self.schedules.find(&id).ok_or(Miss::Schedule(id.0, id.1))
     }
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {

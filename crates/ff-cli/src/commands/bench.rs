@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use ff_core::limits;
 
+use super::schedules::BenchSchedules;
 use crate::config::TypedCommand;
 use crate::exit::{Exit, Usage};
 use crate::settings::Settings;
@@ -136,6 +137,7 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
         keys: usize,
     },
+    Schedules(BenchSchedules),
     /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
     Stream {
         #[command(flatten)]
@@ -281,10 +283,10 @@ impl From<Shape> for JobShape {
 }
 
 #[derive(Args)]
-struct Store {
+pub(super) struct Store {
     /// The store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; what is measured stays in it
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
-    store: String,
+    pub(super) store: String,
 }
 
 impl Bench {
@@ -310,6 +312,7 @@ impl Bench {
             Scenario::Fairness { store, workers, tenants, count, keys } => {
                 Fairness { store: store.store, workers, tenants, count, keys }.measure().await?
             }
+            Scenario::Schedules(schedules) => schedules.measure().await?,
             Scenario::Stream { store, workers, frame, count, readers } => {
                 let ff = std::env::current_exe().context("cannot find the program to start as a server")?;
                 StreamCost { store: store.store, workers, frame, count, readers, ff }.measure().await?
@@ -353,7 +356,7 @@ fn target(store: Option<String>, settings: &Settings, typed: &TypedCommand) -> R
 /// More than this of anything is not measured in a day.
 const MOST: usize = 1_000_000_000;
 
-fn positive(text: &str) -> Result<usize, String> {
+pub(super) fn positive(text: &str) -> Result<usize, String> {
     within(text, 1, MOST)
 }
 

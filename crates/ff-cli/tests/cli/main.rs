@@ -21,6 +21,7 @@ mod postgres;
 mod postgres_server;
 mod quiet;
 mod reading;
+mod schedules;
 #[path = "../../../ff-backend-valkey/tests/support/mod.rs"]
 mod servers;
 mod serving;

@@ -8,6 +8,7 @@ use ff_core::backend::EngineStore;
 use ff_core::clock::Clock;
 use ff_core::engine_error::EngineError;
 use ff_core::types::TimestampMs;
+use ff_engine::Orchestration;
 
 /// Time that stands still until a test moves it.
 #[derive(Clone)]
@@ -70,6 +71,29 @@ impl WorldClock {
     pub async fn fire_due(&self) {
         for partition in 0..self.engine_store.partitions().num_flow_partitions {
             self.fire_due_on(partition).await;
+        }
+        self.tick().await;
+    }
+
+    /// Looks at every schedule that is due until none is.
+    async fn tick(&self) {
+        let now = self.engine_store.now().await.unwrap();
+        let mut answered_at = Instant::now();
+        loop {
+            let looked = async {
+                let agenda = self.engine_store.schedule_agenda().await?;
+                let due: Vec<_> = agenda.into_iter().filter(|tick| tick.look_at <= now).collect();
+                for tick in &due {
+                    self.engine_store.look_at_schedules(tick.partition).await?;
+                }
+                Ok(due.is_empty())
+            };
+            match looked.await {
+                Ok(true) => return,
+                Ok(false) => answered_at = Instant::now(),
+                Err(EngineError::Unknown(_)) if answered_at.elapsed() < SLOW_PRIMARY => {}
+                Err(error) => panic!("schedules are not looked at: {error}"),
+            }
         }
     }
 

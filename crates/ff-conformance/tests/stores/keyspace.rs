@@ -33,6 +33,7 @@ const PROMISES: &[&str] = &[
     "api_key::creating::a_key_is_found_as_it_was_created",
     "quota::limiting::every_policy_must_admit",
     "quota::rating::each_value_of_a_key_has_its_own_window",
+    "schedule::ticking::a_tick_starts_at_its_time_and_says_what_it_started",
     "lane::pausing::a_paused_lane_takes_work_and_hands_out_none",
     "signal::delivering::a_signal_reads_back_as_it_was_sent",
     "signal::repeating::a_duplicate_counts_once",

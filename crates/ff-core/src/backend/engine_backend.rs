@@ -4,12 +4,14 @@ use async_trait::async_trait;
 
 use super::{Answer, Pending, Perform};
 use crate::contracts::{
-    BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo,
-    QuotaRef, Quotas, RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted,
-    SubmittedFlow,
+    BackfillArgs, Backfilled, BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo,
+    ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef,
+    Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage,
+    StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use crate::explain::{Explanation, LaneExplanation};
 use crate::quota::QuotaPolicy;
+use crate::schedule::TickRecord;
 use crate::token::StreamToken;
 use crate::types::{ExecutionId, LaneId, Namespace};
 
@@ -41,6 +43,33 @@ pub trait EngineBackend: Perform {
 
     /// A quota policy and what is used of it; refused as `quota_policy_not_found` when there is none.
     async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo>;
+
+    /// Defines a schedule, or defines it anew; the same again changes nothing.
+    async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo>;
+
+    /// Deletes a schedule. What it has started goes on.
+    async fn delete_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleDeleted>;
+
+    /// The schedules of a namespace, in the order of their names.
+    async fn schedules(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage>;
+
+    /// A schedule with its next and last ticks; refused as `schedule_not_found` when there is none.
+    async fn describe_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo>;
+
+    /// Keeps a schedule from ticking until it is resumed.
+    async fn pause_schedule(&self, args: PauseScheduleArgs) -> Answer<ScheduleInfo>;
+
+    /// Has a schedule tick again. Ticks that came meanwhile are not made up for.
+    async fn resume_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo>;
+
+    /// Starts what a tick would start, now, as the overlap policy allows. Asked again it starts again.
+    async fn trigger_schedule(&self, schedule: ScheduleRef) -> Answer<TickRecord>;
+
+    /// Starts what the ticks of a past range would have started, each once, whatever the overlap policy says. Safe to repeat.
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled>;
+
+    /// The next ticks of a schedule.
+    async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks>;
 
     /// Brings a new secret to every partition, and returns the result of each.
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport>;

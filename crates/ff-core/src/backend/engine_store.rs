@@ -14,6 +14,7 @@ use crate::operation::{Ask, operations};
 use crate::outage::OutageLog;
 use crate::query::*;
 use crate::quota::QuotaSet;
+use crate::schedule::Schedule;
 use crate::snapshot::Snapshot;
 use crate::token::{KeyRing, PresentedToken};
 use crate::types::*;

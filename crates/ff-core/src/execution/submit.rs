@@ -22,7 +22,7 @@ use crate::view::{Stop, View, require_all};
 use crate::{lane, limits};
 
 /// A new piece of work. The uuid is the submitter's, so that a submission whose reply got lost can be sent again.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubmitArgs {
     pub uuid: Uuid,
     pub namespace: Namespace,
@@ -86,7 +86,7 @@ impl SubmitArgs {
 }
 
 /// When something may start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
     #[default]
     Now,

@@ -57,6 +57,11 @@ pub fn quota_namespaces_key() -> String {
     "ff:idx:quota_namespaces".into()
 }
 
+/// The partitions that have, or had, a schedule.
+pub fn schedule_partitions_key() -> String {
+    "ff:idx:schedule_partitions".into()
+}
+
 /// One API key.
 pub fn api_key_key(id: &KeyId) -> String {
     format!("ff:key:{id}")

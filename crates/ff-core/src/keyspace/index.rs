@@ -3,7 +3,9 @@
 use super::keys;
 use crate::partition::Partition;
 use crate::state::{BlockingReason, PublicState};
-use crate::types::{FairKey, Kind, LaneId, Namespace, QueueName, RequirementClass, TagKey, TagValue, WorkerInstanceId};
+use crate::types::{
+    FairKey, Kind, LaneId, Namespace, QueueName, RequirementClass, ScheduleName, TagKey, TagValue, WorkerInstanceId,
+};
 
 /// Builds the keys of one partition of executions.
 #[derive(Clone, Debug)]
@@ -115,6 +117,12 @@ keys! { IndexKeys { tag }
     quotas(namespace: &Namespace) => "ff:part:{tag}:quotas:{namespace}";
     /// The live executions of a singleton or debounce key, in the order they run in.
     key_queue(namespace: &Namespace, name: &QueueName) => "ff:part:{tag}:key_queue:{namespace}:{name}";
+    /// A schedule, and its version.
+    schedule(namespace: &Namespace, name: &ScheduleName) => "ff:part:{tag}:schedule:{namespace}:{name}";
+    /// The schedules at home here, by name.
+    schedules() => "ff:idx:{tag}:schedules";
+    /// Those that have to be looked at, by when.
+    schedules_due() => "ff:idx:{tag}:schedules_due";
     /// The secrets waitpoint tokens are signed under. Each partition has the same copy, so that a function can check a
     /// token's kid in its own slot.
     waitpoint_hmac_secrets() => "ff:sec:{tag}:waitpoint_hmac";

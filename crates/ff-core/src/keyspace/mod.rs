@@ -33,8 +33,8 @@ pub use budget::{
 };
 pub use directory::{
     HINTS_CHANNEL, api_key_key, api_keys_index_key, global_config_partitions, lane_config_key, lane_counts_key,
-    lanes_index_key, namespace_executions_key, quota_namespaces_key, tag_index_key, worker_caps_key, worker_key,
-    workers_capability_key, workers_index_key,
+    lanes_index_key, namespace_executions_key, quota_namespaces_key, schedule_partitions_key, tag_index_key,
+    worker_caps_key, worker_key, workers_capability_key, workers_index_key,
 };
 pub use exec::{ExecKeyContext, idempotency_key, noop_key, waitpoint_key_resolution};
 pub use flow::{FlowIndexKeys, FlowKeyContext};

@@ -6,6 +6,7 @@ mod flows;
 mod lanes;
 mod queue;
 mod quotas;
+mod schedules;
 mod steps;
 mod streams;
 mod suspension;
@@ -29,13 +30,16 @@ use crate::event::{EventCursor, EventsPart};
 use crate::execution::contracts::{Cursor, ListArgs};
 use crate::execution::{Attempt, Execution};
 use crate::flow::{Edge, Flow, FlowEvent};
-use crate::hint::{Hint, delivered, flow_hints, hints, lane_hints, quota_hints, streamed, worker_hints};
+use crate::hint::{
+    Hint, delivered, flow_hints, hints, lane_hints, quota_hints, schedule_hints, streamed, worker_hints,
+};
 use crate::index::{Index, Score, entries};
 use crate::lane::Lane;
 use crate::lease::LeaseEvent;
 use crate::limits;
 use crate::operation::{Conditions, Decision, Operation, Reply};
 use crate::payload::Payload;
+use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::{FeedPart, Position, Signal};
 use crate::singleton::KeyQueue;
 use crate::snapshot::Snapshot;
@@ -70,6 +74,7 @@ pub struct Model {
     workers: BTreeMap<WorkerInstanceId, Worker>,
     api_keys: BTreeMap<KeyId, ApiKey>,
     quotas: QuotaRecords,
+    schedules: BTreeMap<ScheduleRef, Schedule>,
     events: Events,
     turns: Turns,
 }
@@ -102,6 +107,7 @@ impl Model {
             }
         }
         all_hints.extend(quota_hints(&decision.quotas));
+        all_hints.extend(decision.schedules.iter().filter_map(schedule_hints));
         let lanes: Vec<_> = decision.lanes.iter().map(|(partition, lane)| (*partition, lane.key())).collect();
         let known: Vec<_> = lanes.iter().map(|lane| self.lanes.get(lane).cloned()).collect();
         let reply = self.write(decision);
@@ -143,6 +149,7 @@ impl Model {
             self.set_ring(partition, ring);
         }
         self.quotas.write(decision.quotas);
+        self.write_schedules(decision.schedules);
         for queue in decision.key_queues {
             let name = (queue.namespace.clone(), queue.name.clone());
             match queue.executions.is_empty() {

@@ -15,6 +15,7 @@ use crate::lane::Lane;
 use crate::limits;
 use crate::payload::Payload;
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::SignalKeyEntry;
 use crate::singleton::KeyQueue;
 use crate::step::{Step, StepHead, StepRef};
@@ -133,6 +134,10 @@ impl View for Model {
 
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
         Ok(self.quotas.rows.get(&(*policy, name.clone())))
+    }
+
+    fn schedule(&self, _: u16, schedule: &ScheduleRef) -> Result<Option<&Schedule>, Miss> {
+        Ok(self.schedules.get(schedule))
     }
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss> {

@@ -13,6 +13,7 @@ use crate::limits;
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::QuotaWrites;
+use crate::schedule::ScheduleWrite;
 use crate::singleton::KeyQueue;
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, TimestampMs};
@@ -73,6 +74,8 @@ pub struct Decision<R> {
     pub key_queues: Vec<KeyQueue>,
     /// Turns of keys of fair lanes.
     pub turns: Vec<TurnWrite>,
+    /// What is to be written of schedules.
+    pub schedules: Vec<ScheduleWrite>,
 }
 
 impl<R> Decision<R> {
@@ -81,8 +84,22 @@ impl<R> Decision<R> {
         let (flows, forgotten, lanes, workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let changes = changes.into_iter().collect();
         let (api_keys, quotas) = (Vec::new(), QuotaWrites::default());
-        let (feed, ring, key_queues, turns) = (None, None, Vec::new(), Vec::new());
-        Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, turns }
+        let (feed, ring, key_queues, turns, schedules) = (None, None, Vec::new(), Vec::new(), Vec::new());
+        Self {
+            reply,
+            changes,
+            flows,
+            forgotten,
+            lanes,
+            workers,
+            api_keys,
+            feed,
+            ring,
+            quotas,
+            key_queues,
+            turns,
+            schedules,
+        }
     }
 
     /// A decision whose consequences within flows are drawn already.
@@ -111,12 +128,28 @@ impl<R> Decision<R> {
         Self { quotas, ..Self::of(reply, None) }
     }
 
+    /// A decision about a schedule.
+    pub(crate) fn about_schedule(reply: R, write: ScheduleWrite) -> Self {
+        Self { schedules: vec![write], ..Self::of(reply, None) }
+    }
+
     /// The same decision with its reply as another type.
     pub(crate) fn map<T>(self, map: impl FnOnce(R) -> T) -> Decision<T> {
-        let Self { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, turns } =
-            self;
-        let reply = map(reply);
-        Decision { reply, changes, flows, forgotten, lanes, workers, api_keys, feed, ring, quotas, key_queues, turns }
+        Decision {
+            reply: map(self.reply),
+            changes: self.changes,
+            flows: self.flows,
+            forgotten: self.forgotten,
+            lanes: self.lanes,
+            workers: self.workers,
+            api_keys: self.api_keys,
+            feed: self.feed,
+            ring: self.ring,
+            quotas: self.quotas,
+            key_queues: self.key_queues,
+            turns: self.turns,
+            schedules: self.schedules,
+        }
     }
 }
 

@@ -122,6 +122,8 @@ macro_rules! operations {
                 block: Block(BlockArgs) -> BlockedCount(BlockedCount);
                 /// Makes executions ready again that are blocked on something. Others are left alone.
                 unblock: Unblock(UnblockArgs) -> UnblockedExecutions(UnblockedExecutions);
+                /// Writes a schedule over a version of it, or removes it.
+                write_schedule: WriteSchedule(WriteScheduleArgs) -> ScheduleWritten(ScheduleWritten);
                 sweep_worker: SweepWorker(SweepWorkerArgs) -> WorkerSwept(SweptWorker);
                 /// Keeps a partition's feed of events going for [`crate::limits::FOLLOWED_MS`].
                 follow: Follow(FollowArgs) -> Followed(Feed);

@@ -23,7 +23,7 @@ pub(crate) use queue::follow;
 pub(crate) use submit::submit;
 
 /// What a submission has to do with live executions under the same key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyRule {
     Singleton(Singleton),
     Debounce(Debounce),

@@ -16,8 +16,8 @@ pub use class::RequirementClass;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use names::{
-    Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, QuotaName, SignalName, TagKey, WorkerId,
-    WorkerInstanceId,
+    Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, QuotaName, ScheduleName, SignalName, TagKey,
+    WorkerId, WorkerInstanceId,
 };
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{
@@ -25,6 +25,6 @@ pub use text::{
     SubmissionKey, TagValue, WaitpointKey,
 };
 pub use uuids::{
-    AttemptId, BudgetId, ClaimId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, SignalId, SuspensionId,
-    WaitpointId, is_derived,
+    AttemptId, BudgetId, ClaimId, EdgeId, EngineId, FlowId, LeaseId, NotAUuid, QuotaPolicyId, ScheduleId, SignalId,
+    SuspensionId, WaitpointId, is_derived,
 };

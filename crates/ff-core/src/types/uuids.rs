@@ -108,6 +108,8 @@ uuid_ids! {
     SuspensionId,
     /// One dependency between two executions of a flow.
     EdgeId,
+    /// Work that starts at times written ahead.
+    ScheduleId,
     /// One engine that runs on a store.
     EngineId,
 }

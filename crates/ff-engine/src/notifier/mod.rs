@@ -275,6 +275,7 @@ impl Notices {
             | Hint::WorkersChanged
             | Hint::SlotsFreed { .. }
             | Hint::QuotaDefined { .. }
+            | Hint::TickDue { .. }
             | Hint::EngineSeen { .. } => {}
         }
     }

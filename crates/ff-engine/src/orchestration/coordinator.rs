@@ -5,14 +5,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas,
-    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    BackfillArgs, Backfilled, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks,
+    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
+    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, Submitted, SubmittedFlow,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
 use ff_core::quota::QuotaPolicy;
+use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, LaneId, Namespace};
 
@@ -83,6 +86,42 @@ impl EngineBackend for Coordinator {
 
     async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo> {
         self.0.describe_quota(quota).await
+    }
+
+    async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
+        self.0.put_schedule(args).await
+    }
+
+    async fn delete_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleDeleted> {
+        self.0.delete_schedule(schedule).await
+    }
+
+    async fn schedules(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
+        self.0.list_schedules(args).await
+    }
+
+    async fn describe_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo> {
+        self.0.describe_schedule(schedule).await
+    }
+
+    async fn pause_schedule(&self, args: PauseScheduleArgs) -> Answer<ScheduleInfo> {
+        self.0.pause_schedule(args).await
+    }
+
+    async fn resume_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo> {
+        self.0.resume_schedule(schedule).await
+    }
+
+    async fn trigger_schedule(&self, schedule: ScheduleRef) -> Answer<TickRecord> {
+        self.0.trigger_schedule(schedule).await
+    }
+
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled> {
+        self.0.backfill_schedule(args).await
+    }
+
+    async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks> {
+        self.0.next_ticks(schedule, count).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

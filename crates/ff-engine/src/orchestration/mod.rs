@@ -7,13 +7,15 @@ mod coordinator;
 mod explain;
 mod lane;
 mod quota;
+mod schedule;
 
 use std::collections::BTreeMap;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaInfo, QuotaRef,
-    RotatePartitionArgs, RotateSecretArgs, RotationReport, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs,
+    BackfillArgs, Backfilled, BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, NextTicks,
+    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaInfo, QuotaRef, RotatePartitionArgs, RotateSecretArgs,
+    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs,
     SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
@@ -21,12 +23,14 @@ use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::quota::QuotaSet;
+use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
 
 pub use coordinator::Coordinator;
 pub use quota::QuotaSettlement;
+pub use schedule::{TickedPartition, TickedSchedule};
 
 /// Operations of one call that are under way at the same time. A SQL store commits as many together.
 const AT_ONCE: usize = 256;
@@ -120,6 +124,53 @@ pub trait Orchestration: EngineStore {
     /// Makes executions ready that a quota keeps waiting, and returns how many there were.
     fn unblock_from_quota(&self, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
         async move { quota::unblock(self, ids.into_iter()).await }
+    }
+
+    /// Looks at the schedules of a partition that are due, at most one batch of them, and starts what they start.
+    fn look_at_schedules(&self, partition: u16) -> impl Future<Output = Answer<TickedPartition>> + Send {
+        schedule::look_at_partition(self, partition)
+    }
+
+    /// Looks at one schedule: a tick that waited may start.
+    fn look_at_schedule(
+        &self,
+        schedule: &ScheduleRef,
+        now: TimestampMs,
+    ) -> impl Future<Output = Answer<TickedSchedule>> + Send {
+        schedule::look_at_schedule(self, schedule, now)
+    }
+
+    /// Defines a schedule, or defines it anew.
+    fn put_schedule(&self, args: PutScheduleArgs) -> impl Future<Output = Answer<ScheduleInfo>> + Send {
+        schedule::put(self, args)
+    }
+
+    fn delete_schedule(&self, schedule: ScheduleRef) -> impl Future<Output = Answer<ScheduleDeleted>> + Send {
+        schedule::delete(self, schedule)
+    }
+
+    fn describe_schedule(&self, schedule: ScheduleRef) -> impl Future<Output = Answer<ScheduleInfo>> + Send {
+        schedule::describe(self, schedule)
+    }
+
+    fn pause_schedule(&self, args: PauseScheduleArgs) -> impl Future<Output = Answer<ScheduleInfo>> + Send {
+        schedule::pause(self, args)
+    }
+
+    fn resume_schedule(&self, schedule: ScheduleRef) -> impl Future<Output = Answer<ScheduleInfo>> + Send {
+        schedule::resume(self, schedule)
+    }
+
+    fn trigger_schedule(&self, schedule: ScheduleRef) -> impl Future<Output = Answer<TickRecord>> + Send {
+        schedule::trigger(self, schedule)
+    }
+
+    fn backfill_schedule(&self, args: BackfillArgs) -> impl Future<Output = Answer<Backfilled>> + Send {
+        schedule::backfill(self, args)
+    }
+
+    fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> impl Future<Output = Answer<NextTicks>> + Send {
+        schedule::next(self, schedule, count)
     }
 
     /// Claims; from a lane with a limit, with a grant of the lane's home, and what quota policies limit with their leave.

@@ -13,6 +13,7 @@ use ff_core::model::Model;
 use ff_core::operation::{Conditions, Decision, Operation};
 use ff_core::payload::Payload;
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet};
+use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::signal::SignalKeyEntry;
 use ff_core::singleton::KeyQueue;
 use ff_core::step::{Step as RecordedStep, StepHead, StepRef};
@@ -120,6 +121,7 @@ answered_when_loaded! {
     turns(query: &TurnsQuery) -> Vec<(u64, FairKey)>, Miss::Turns(query.clone());
     quotas(partition: u16, namespace: &Namespace) -> Option<&QuotaSet>, Miss::Quotas(partition, namespace.clone());
     quota_row(policy: &QuotaPolicyId, name: &QuotaRowName) -> Option<&QuotaRow>, Miss::QuotaRow(*policy, name.clone());
+    schedule(partition: u16, schedule: &ScheduleRef) -> Option<&Schedule>, Miss::Schedule(partition, schedule.clone());
     worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());
     api_key(id: &KeyId) -> Option<&ApiKey>, Miss::ApiKey(id.clone());
     feed(partition: u16) -> Option<&Feed>, Miss::Feed(partition);

@@ -132,6 +132,11 @@ function hint.quota_defined(policy_id)
   say('quota ' .. policy_id)
 end
 
+--- A schedule has to be looked at, at a moment.
+function hint.tick(at)
+  say('tick ' .. partition() .. ' ' .. text(at))
+end
+
 function hint.send()
   if message then
     call('PUBLISH', 'ff:hints', message)

@@ -3,15 +3,19 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas,
-    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    BackfillArgs, Backfilled, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks,
+    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
+    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, Submitted, SubmittedFlow, check_tick_count,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::quota::QuotaPolicy;
+use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, LaneId, Namespace};
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
@@ -90,6 +94,64 @@ impl EngineBackend for HttpBackend {
         self.get(&["quotas", name.as_str()], &query, 0).await
     }
 
+    async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
+        let PutScheduleArgs { schedule: ScheduleRef { namespace, name }, definition } = args;
+        let namespace = self.effective_namespace(&namespace);
+        let put = ff_api::PutSchedule::of(Some(namespace), definition).map_err(unwritable)?;
+        self.post_schedule(&[name.as_str()], &put).await
+    }
+
+    async fn delete_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleDeleted> {
+        let delete = ff_api::DeleteSchedule { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["schedules", name.as_str(), "delete"], &delete, 0).await
+    }
+
+    async fn schedules(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
+        args.check()?;
+        let namespace = self.effective_namespace(&args.namespace).to_string();
+        let mut query = vec![("namespace", namespace), ("limit", args.limit.to_string())];
+        query.extend(args.after.map(|after| ("after", after.to_string())));
+        let page: ff_api::SchedulesPage = self.get(&["schedules"], &query, 0).await?;
+        Ok(page.into_page()?)
+    }
+
+    async fn describe_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleInfo> {
+        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
+        let view: ff_api::ScheduleView = self.get(&["schedules", name.as_str()], &query, 0).await?;
+        Ok(view.into_info()?)
+    }
+
+    async fn pause_schedule(&self, args: PauseScheduleArgs) -> Answer<ScheduleInfo> {
+        args.check()?;
+        let PauseScheduleArgs { schedule: ScheduleRef { namespace, name }, reason } = args;
+        let pause = ff_api::PauseSchedule { namespace: Some(self.effective_namespace(&namespace)), reason };
+        self.post_schedule(&[name.as_str(), "pause"], &pause).await
+    }
+
+    async fn resume_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleInfo> {
+        let resume = ff_api::ResumeSchedule { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post_schedule(&[name.as_str(), "resume"], &resume).await
+    }
+
+    async fn trigger_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<TickRecord> {
+        let trigger = ff_api::TriggerSchedule { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["schedules", name.as_str(), "trigger"], &trigger, 0).await
+    }
+
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled> {
+        args.check()?;
+        let BackfillArgs { schedule: ScheduleRef { namespace, name }, from, to } = args;
+        let backfill = ff_api::BackfillSchedule { namespace: Some(self.effective_namespace(&namespace)), from, to };
+        self.post(&["schedules", name.as_str(), "backfill"], &backfill, 0).await
+    }
+
+    async fn next_ticks(&self, ScheduleRef { namespace, name }: ScheduleRef, count: usize) -> Answer<NextTicks> {
+        check_tick_count(count)?;
+        let namespace = self.effective_namespace(&namespace).to_string();
+        let query = [("namespace", namespace), ("count", count.to_string())];
+        self.get(&["schedules", name.as_str(), "next"], &query, 0).await
+    }
+
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
         args.check()?;
         let report: ff_api::RotationReport =
@@ -106,6 +168,13 @@ impl EngineBackend for HttpBackend {
 }
 
 impl HttpBackend {
+    /// Sends a change of a schedule, and reads the schedule as it is then.
+    async fn post_schedule(&self, path: &[&str], body: &(impl Serialize + Sync)) -> Answer<ScheduleInfo> {
+        let path = [&["schedules"], path].concat();
+        let view: ff_api::ScheduleView = self.post(&path, body, 0).await?;
+        Ok(view.into_info()?)
+    }
+
     /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
     async fn submit_part(&self, part: Vec<BulkItem>) -> Vec<(usize, Answer<Submitted>)> {
         let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();

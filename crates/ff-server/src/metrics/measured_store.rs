@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
-use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims};
+use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims, ScheduleWritten};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -16,6 +16,7 @@ use ff_core::types::{Kind, LeaseId, TimestampMs};
 
 use super::labels::LaneLabel;
 use super::metric_set::{MetricSet, lane_of};
+use super::ticks::TickNote;
 
 /// A store that is counted.
 pub(super) struct MeasuredStore {
@@ -52,6 +53,7 @@ enum Subject {
     Failure(LeaseId, Kind),
     /// Engines block and unblock for one reason at a time.
     Block(BlockingReason),
+    Ticks(Vec<TickNote>),
     Other,
 }
 
@@ -68,6 +70,7 @@ impl Subject {
                 let reason = args.executions.first().map(|target| target.detail.blocker().reason());
                 reason.map_or(Self::Other, Self::Block)
             }
+            Operation::WriteSchedule(args) => Self::Ticks(TickNote::of(args)),
             Operation::Unblock(args) => Self::Block(args.from.reason()),
             Operation::Hold(_) => Self::Block(BlockingReason::PausedByOperator),
             _ => Self::Other,
@@ -106,6 +109,9 @@ impl Perform for MeasuredStore {
                 }
                 (Subject::Block(reason), Reply::UnblockedExecutions(count)) => {
                     self.gathered.admission.unblocked(reason, count);
+                }
+                (Subject::Ticks(notes), Reply::ScheduleWritten(ScheduleWritten { written: true })) => {
+                    self.gathered.ticks.noted(&notes);
                 }
                 (_, Reply::Pumped(pumped)) => self.gathered.pumped(pumped),
                 _ => {}

@@ -20,6 +20,7 @@ use super::capped_counter::CappedCounter;
 use super::clock::StoreClock;
 use super::labels::{FailureLabel, LaneLabel, RequestLabel, WordLabel};
 use super::runs::{RunEnd, Runs};
+use super::ticks::Ticks;
 
 /// Bounds for what a machine does, in seconds.
 const QUICK: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
@@ -50,6 +51,7 @@ pub(super) struct MetricSet {
     feed_missed: Family<WordLabel, Counter>,
     requests: HistogramFamily<RequestLabel>,
     pub(super) admission: Admission,
+    pub(super) ticks: Ticks,
 }
 
 impl MetricSet {
@@ -73,6 +75,7 @@ impl MetricSet {
             feed_missed: enter(registry, "feed_missed", "Readers told that they missed some", Family::default()),
             requests: enter(registry, "http_request_seconds", "Until an answer", quick_family()),
             admission: Admission::registered(registry),
+            ticks: Ticks::registered(registry),
         };
         gathered.begin_at_zero();
         gathered
@@ -189,6 +192,11 @@ pub(super) fn lane_of(args: &ClaimArgs) -> LaneLabel {
 pub(super) fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
     registry.register(name, help, metric.clone());
     metric
+}
+
+/// A histogram of what a machine does.
+pub(super) fn quick() -> Histogram {
+    Histogram::new(QUICK)
 }
 
 fn quick_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {

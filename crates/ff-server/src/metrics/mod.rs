@@ -11,6 +11,7 @@ mod measured_store;
 mod metric_set;
 mod requests;
 mod runs;
+mod ticks;
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ mod flow;
 mod lane;
 mod parameters;
 mod quota;
+mod schedule;
 mod security;
 mod service;
 mod step;
@@ -56,6 +57,7 @@ pub fn openapi() -> Value {
     flow::describe(&mut api);
     lane::describe(&mut api);
     quota::describe(&mut api);
+    schedule::describe(&mut api);
     event::describe(&mut api);
     api_key::describe(&mut api);
     let (paths, components) = api.closed();

@@ -288,6 +288,11 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
         if route.path.ends_with("heartbeat") {
             world.post("/v1/workers/w-1/register", &json!({"worker_id": "w"})).await;
         }
+        if route.path.contains("{schedule}") {
+            let daily = json!({"cron": "0 9 * * *", "execution": {"kind": "report"}});
+            world.post("/v1/schedules/nightly", &daily).await;
+            return (route.path.replace("{schedule}", "nightly"), route.good.clone());
+        }
         if route.path.contains("{key}") {
             let new = world.post("/v1/keys", &json!({"name": "ci", "roles": ["admin"]})).await;
             return (route.path.replace("{key}", &new.text("key_id")), route.good.clone());

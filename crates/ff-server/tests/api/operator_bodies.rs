@@ -23,11 +23,27 @@ pub(crate) fn routes() -> Vec<Route> {
         text("reason"),
         text("requested_by"),
         field("dry_run", json!([5, "true", [], {}])),
-        field("as_of", moment),
+        field("as_of", moment.clone()),
         coded("invalid_cursor", "cursor", json!(["", "x"])),
         count("limit"),
     ];
     bulk.extend(tags());
+    let schedule = vec![
+        name("namespace"),
+        field("cron", json!([5, true, "", "61 * * * *", "* * * *", "@often", [], {}])),
+        count("every_ms"),
+        field("at", moment.clone()),
+        field("time_zone", json!([5, true, "", "Europe/Berln", [], {}])),
+        count("jitter_ms"),
+        field("starts_at", moment.clone()),
+        field("ends_at", moment.clone()),
+        word("overlap"),
+        count("catch_up_ms"),
+        word("catch_up"),
+        field("execution", json!([5, true, "k", []])),
+        field("flow", json!([5, true, "k", []])),
+    ];
+    let range = vec![name("namespace"), required("from", moment.clone()), required("to", moment.clone())];
     let mut label: Vec<_> = tags().into();
     label.push(field("remove", list.clone()));
     vec![
@@ -56,6 +72,20 @@ pub(crate) fn routes() -> Vec<Route> {
             ],
         },
         Route { path: "/v1/quotas/{quota}/delete", good: json!({}), fields: vec![name("namespace")] },
+        Route {
+            path: "/v1/schedules/{schedule}",
+            good: json!({"every_ms": 60_000, "execution": {"kind": "report"}}),
+            fields: schedule,
+        },
+        Route { path: "/v1/schedules/{schedule}/delete", good: json!({}), fields: vec![name("namespace")] },
+        Route {
+            path: "/v1/schedules/{schedule}/pause",
+            good: json!({"reason": "maintenance"}),
+            fields: vec![name("namespace"), text("reason")],
+        },
+        Route { path: "/v1/schedules/{schedule}/resume", good: json!({}), fields: vec![name("namespace")] },
+        Route { path: "/v1/schedules/{schedule}/trigger", good: json!({}), fields: vec![name("namespace")] },
+        Route { path: "/v1/schedules/{schedule}/backfill", good: json!({"from": 1_000, "to": 2_000}), fields: range },
         Route {
             path: "/v1/workers/{instance}/register",
             good: json!({"worker_id": "w"}),

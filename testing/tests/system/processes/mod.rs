@@ -5,6 +5,7 @@ mod browser;
 mod flows;
 mod freezing;
 mod load;
+mod schedules;
 mod server;
 mod steps;
 mod workers;

@@ -10,6 +10,8 @@ mod submit;
 mod tree;
 mod watch;
 
+pub(super) use submit::read;
+
 use clap::{Args, Subcommand};
 
 use crate::exit::Exit;

@@ -67,9 +67,8 @@ impl Submit {
 }
 
 /// The graph a file describes, checked as a whole. YAML reads JSON too, and what is wrong with JSON is told better by its own reader.
-fn read(file: &Path) -> anyhow::Result<Flow> {
-    let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
-    let text = input.text(FILE_BYTES)?;
+pub(in crate::commands) fn read(file: &Path) -> anyhow::Result<Flow> {
+    let text = Input::path(file).text(FILE_BYTES)?;
     let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let flow = if is_json { Flow::from_json(&text) } else { Flow::from_yaml(&text) };
     flow.map_err(|error| Usage(format!("{}: {error}", file.display())).into())

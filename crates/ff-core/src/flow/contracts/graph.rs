@@ -1,5 +1,7 @@
 //! A graph as it is submitted, whole or as an addition.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine_error::{Code, Refusal};
 use crate::execution::Tags;
 use crate::execution::contracts::{Start, SubmitArgs};
@@ -12,7 +14,7 @@ use crate::types::{ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace,
 
 /// What is known of a flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
 /// sent again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowHeader {
     pub flow_id: FlowId,
     /// The key from which the id is derived, together with the namespace; none when the id is random.
@@ -73,7 +75,7 @@ impl FlowHeader {
 }
 
 /// One member, and how the edges into it join.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeSpec {
     /// Stands for the execution within the flow: the same name in the same flow is the same execution.
     pub name: NodeName,
@@ -135,7 +137,7 @@ impl NodeSpec {
 }
 
 /// That one node waits for another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EdgeSpec {
     pub upstream: NodeName,
     pub downstream: NodeName,
@@ -143,7 +145,7 @@ pub struct EdgeSpec {
 }
 
 /// A whole flow, in any order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubmitFlowArgs {
     pub header: FlowHeader,
     pub nodes: Vec<NodeSpec>,

@@ -1,0 +1,414 @@
+//! Schedules on the wire.
+
+use ff_core::contracts::{self, BackfillArgs, PauseScheduleArgs, PutScheduleArgs, ScheduleInfo, ScheduleRef};
+use ff_core::engine_error::Refusal;
+use ff_core::schedule::{
+    CatchUp, CronText, Overlap, Pause, QueuedTick, Schedule, ScheduleDefinition, ScheduleTarget, StartedWork,
+    TickRecord, Timing, Zone,
+};
+use ff_core::types::{ExecutionId, FlowId, Namespace, ScheduleId, ScheduleName, TimestampMs};
+use serde::{Deserialize, Serialize};
+
+use crate::object::word;
+use crate::{Content, Encoding, NewFlow, Strict, Submit, SubmitFlow};
+
+/// How a schedule is to be. One of `cron`, `every_ms` and `at` says when its ticks come, and one of `execution` and `flow` what each of
+/// them starts. Payloads and the values of labels may hold `{{tick}}` and `{{schedule}}`.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PutSchedule {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cron: Option<CronText>,
+    /// Every so many milliseconds, counted from `starts_at`, or from when it was created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ms: Option<u64>,
+    /// Once, at this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<TimestampMs>,
+    /// In which `cron` is read; `UTC` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<Zone>,
+    /// Each tick starts up to so much later, always the same for a tick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<TimestampMs>,
+    /// The last moment a tick may come at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_at: Option<TimestampMs>,
+    /// What becomes of a tick while what the one before it started still lives; `skip` unless given.
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<Overlap>,
+    /// How long after its time a tick still starts; a day unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catch_up_ms: Option<u64>,
+    /// Which of the ticks that were missed within that time run; the `last` unless given.
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
+    pub catch_up: Option<CatchUp>,
+    /// A submission, without `namespace`, `idempotency_key` and `uuid`, which are the schedule's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Strict<Submit>>,
+    /// A flow, without `namespace`, `idempotency_key` and `flow_id`, which are the schedule's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Strict<SubmitFlow>>,
+}
+
+impl PutSchedule {
+    /// A definition as it travels. Payloads that are JSON travel as themselves.
+    pub fn of(namespace: Option<Namespace>, definition: ScheduleDefinition) -> Result<Self, serde_json::Error> {
+        let default = ScheduleDefinition::new(definition.timing.clone(), definition.target.clone());
+        let (cron, every_ms, at) = match definition.timing {
+            Timing::Cron(cron) => (Some(cron), None, None),
+            Timing::EveryMs(every_ms) => (None, Some(every_ms), None),
+            Timing::At(at) => (None, None, Some(at)),
+        };
+        let (execution, flow) = match definition.target {
+            ScheduleTarget::Execution(args) => (Some(Strict(template(*args)?)), None),
+            ScheduleTarget::Flow(args) => {
+                let flow = SubmitFlow::of(*args)?;
+                (None, Some(Strict(SubmitFlow { flow_id: None, namespace: None, ..flow })))
+            }
+        };
+        Ok(Self {
+            namespace,
+            cron,
+            every_ms,
+            at,
+            time_zone: (definition.time_zone != default.time_zone).then_some(definition.time_zone),
+            jitter_ms: (definition.jitter_ms != 0).then_some(definition.jitter_ms),
+            starts_at: definition.starts_at,
+            ends_at: definition.ends_at,
+            overlap: (definition.overlap != default.overlap).then_some(definition.overlap),
+            catch_up_ms: (definition.catch_up_ms != default.catch_up_ms).then_some(definition.catch_up_ms),
+            catch_up: (definition.catch_up != default.catch_up).then_some(definition.catch_up),
+            execution,
+            flow,
+        })
+    }
+
+    pub fn into_args(self, name: ScheduleName) -> Result<PutScheduleArgs, Refusal> {
+        let namespace = self.namespace.clone().unwrap_or_else(Namespace::default_name);
+        let definition = self.into_definition()?;
+        Ok(PutScheduleArgs { schedule: ScheduleRef { namespace, name }, definition })
+    }
+
+    fn into_definition(self) -> Result<ScheduleDefinition, Refusal> {
+        let timing = match (self.cron, self.every_ms, self.at) {
+            (Some(cron), None, None) => Timing::Cron(cron),
+            (None, Some(every_ms), None) => Timing::EveryMs(every_ms),
+            (None, None, Some(at)) => Timing::At(at),
+            (None, None, None) => return Err(Refusal::invalid("cron", "is required, or every_ms, or at")),
+            (cron, ..) => {
+                let field = if cron.is_some() { "cron" } else { "every_ms" };
+                return Err(Refusal::invalid(field, "must be the only one of cron, every_ms and at"));
+            }
+        };
+        let target = match (self.execution, self.flow) {
+            (Some(Strict(submit)), None) => execution_target(submit)?,
+            (None, Some(Strict(flow))) => flow_target(flow)?,
+            (None, None) => return Err(Refusal::invalid("execution", "is required, or flow")),
+            (Some(_), Some(_)) => return Err(Refusal::invalid("flow", "cannot be given together with execution")),
+        };
+        let default = ScheduleDefinition::new(timing, target);
+        Ok(ScheduleDefinition {
+            time_zone: self.time_zone.unwrap_or_default(),
+            jitter_ms: self.jitter_ms.unwrap_or(default.jitter_ms),
+            starts_at: self.starts_at,
+            ends_at: self.ends_at,
+            overlap: self.overlap.unwrap_or_default(),
+            catch_up_ms: self.catch_up_ms.unwrap_or(default.catch_up_ms),
+            catch_up: self.catch_up.unwrap_or_default(),
+            ..default
+        })
+    }
+}
+
+/// A submission as a schedule shows it: without what each tick fills in.
+fn template(args: contracts::SubmitArgs) -> Result<Submit, serde_json::Error> {
+    let payload = args.payload.clone();
+    let submit = Submit::of(args)?;
+    let content = if payload == ff_core::payload::Payload::default() {
+        Content::default()
+    } else {
+        Content::of(&payload, Encoding::Json)
+    };
+    let (payload, payload_base64, content_type) = (content.json, content.base64, content.content_type);
+    Ok(Submit { payload, payload_base64, content_type, namespace: None, uuid: None, idempotency_key: None, ..submit })
+}
+
+fn execution_target(submit: Submit) -> Result<ScheduleTarget, Refusal> {
+    let given = [
+        ("namespace", submit.namespace.is_some()),
+        ("idempotency_key", submit.idempotency_key.is_some()),
+        ("uuid", submit.uuid.is_some()),
+    ];
+    check_own("execution", &given)?;
+    let args = submit.into_args().map_err(|refusal| within("execution", refusal))?;
+    Ok(ScheduleTarget::Execution(Box::new(args)))
+}
+
+fn flow_target(flow: SubmitFlow) -> Result<ScheduleTarget, Refusal> {
+    let given = [
+        ("namespace", flow.namespace.is_some()),
+        ("idempotency_key", flow.idempotency_key.is_some()),
+        ("flow_id", flow.flow_id.is_some()),
+        ("held_open", flow.held_open),
+    ];
+    check_own("flow", &given)?;
+    match flow.into_new().map_err(|refusal| within("flow", refusal))? {
+        NewFlow::Whole(args) => Ok(ScheduleTarget::Flow(Box::new(args))),
+        NewFlow::HeldOpen(_) => Err(Refusal::invalid("flow.held_open", "must be false in a schedule")),
+    }
+}
+
+/// Refuses fields that are the schedule's to fill in.
+fn check_own(target: &str, given: &[(&str, bool)]) -> Result<(), Refusal> {
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((field, _)) => {
+            Err(Refusal::invalid(format!("{target}.{field}"), "must not be given: it is the schedule's to fill in"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn within(target: &str, refusal: Refusal) -> Refusal {
+    match refusal.field.clone() {
+        Some(field) => refusal.at(format!("{target}.{field}")),
+        None => refusal.at(target),
+    }
+}
+
+/// A schedule, its next ticks and its last ones.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScheduleView {
+    pub schedule_id: ScheduleId,
+    pub namespace: Namespace,
+    pub name: ScheduleName,
+    pub definition: PutSchedule,
+    pub version: u64,
+    pub created_at: TimestampMs,
+    pub changed_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
+    /// The first tick that has not come yet, also while it is paused; absent when none is to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_tick: Option<TimestampMs>,
+    /// The next five ticks; none while it is paused.
+    pub next_ticks: Vec<TimestampMs>,
+    /// A tick that waits for the end of what the one before it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_tick: Option<TimestampMs>,
+    /// When it is looked whether that may start, at the latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_look_at: Option<TimestampMs>,
+    /// What a tick started last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_execution_id: Option<ExecutionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_flow_id: Option<FlowId>,
+    /// The last ten ticks that came, oldest first.
+    pub ticks: Vec<TickRecord>,
+}
+
+impl ScheduleView {
+    pub fn of(info: ScheduleInfo) -> Result<Self, serde_json::Error> {
+        let ScheduleInfo { schedule, next_ticks } = info;
+        let (last_execution_id, last_flow_id) = match schedule.last_started {
+            Some(StartedWork::Execution(id)) => (Some(id), None),
+            Some(StartedWork::Flow(id)) => (None, Some(id)),
+            None => (None, None),
+        };
+        Ok(Self {
+            schedule_id: schedule.id,
+            namespace: schedule.namespace,
+            name: schedule.name,
+            definition: PutSchedule::of(None, schedule.definition)?,
+            version: schedule.version,
+            created_at: schedule.created_at,
+            changed_at: schedule.changed_at,
+            paused: schedule.paused,
+            next_tick: schedule.next_tick,
+            next_ticks,
+            queued_tick: schedule.queued.map(|queued| queued.tick),
+            queued_look_at: schedule.queued.map(|queued| queued.look_at),
+            last_execution_id,
+            last_flow_id,
+            ticks: schedule.ticks,
+        })
+    }
+
+    pub fn into_info(self) -> Result<ScheduleInfo, Refusal> {
+        let execution = self.last_execution_id.map(StartedWork::Execution);
+        let schedule = Schedule {
+            id: self.schedule_id,
+            definition: self.definition.into_definition()?.normalized(&self.namespace),
+            namespace: self.namespace,
+            name: self.name,
+            version: self.version,
+            created_at: self.created_at,
+            changed_at: self.changed_at,
+            paused: self.paused,
+            next_tick: self.next_tick,
+            queued: self.queued_tick.zip(self.queued_look_at).map(|(tick, look_at)| QueuedTick { tick, look_at }),
+            last_started: execution.or(self.last_flow_id.map(StartedWork::Flow)),
+            ticks: self.ticks,
+        };
+        Ok(ScheduleInfo { schedule, next_ticks: self.next_ticks })
+    }
+}
+
+/// One page of a listing of schedules.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SchedulesPage {
+    pub schedules: Vec<ScheduleView>,
+    /// The `after` of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<ScheduleName>,
+}
+
+impl SchedulesPage {
+    pub fn of(page: contracts::SchedulesPage) -> Result<Self, serde_json::Error> {
+        let views = page.schedules.into_iter().map(|schedule| ScheduleView::of(ScheduleInfo::of(schedule)));
+        Ok(Self { schedules: views.collect::<Result<_, _>>()?, next: page.next })
+    }
+
+    pub fn into_page(self) -> Result<contracts::SchedulesPage, Refusal> {
+        let schedules = self.schedules.into_iter().map(|view| Ok(view.into_info()?.schedule));
+        Ok(contracts::SchedulesPage { schedules: schedules.collect::<Result<_, Refusal>>()?, next: self.next })
+    }
+}
+
+/// A change of a schedule that says nothing but whose it is: its deletion, its resumption, or a start now.
+macro_rules! bare {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub namespace: Option<Namespace>,
+        }
+
+        impl $name {
+            pub fn into_ref(self, name: ScheduleName) -> ScheduleRef {
+                ScheduleRef { namespace: self.namespace.unwrap_or_else(Namespace::default_name), name }
+            }
+        }
+    )*};
+}
+
+bare! {
+    /// Deletes a schedule. What it has started goes on.
+    DeleteSchedule;
+    /// Has a schedule tick again.
+    ResumeSchedule;
+    /// Starts what a tick would start, now.
+    TriggerSchedule;
+}
+
+/// Keeps a schedule from ticking.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PauseSchedule {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl PauseSchedule {
+    pub fn into_args(self, name: ScheduleName) -> PauseScheduleArgs {
+        let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
+        PauseScheduleArgs { schedule: ScheduleRef { namespace, name }, reason: self.reason }
+    }
+}
+
+/// Starts what the ticks of a past range would have started, each once.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BackfillSchedule {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    pub from: TimestampMs,
+    /// The last moment of the range.
+    pub to: TimestampMs,
+}
+
+impl BackfillSchedule {
+    pub fn into_args(self, name: ScheduleName) -> BackfillArgs {
+        let namespace = self.namespace.unwrap_or_else(Namespace::default_name);
+        BackfillArgs { schedule: ScheduleRef { namespace, name }, from: self.from, to: self.to }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff_core::engine_error::Code;
+    use ff_core::json;
+
+    use super::*;
+
+    fn name() -> ScheduleName {
+        ScheduleName::parse("nightly").unwrap()
+    }
+
+    fn read(text: &str) -> Result<PutScheduleArgs, Refusal> {
+        json::read::<PutSchedule>(text.as_bytes()).and_then(|put| put.into_args(name()))
+    }
+
+    #[test]
+    fn a_schedule_arrives_as_it_was_sent() {
+        for text in [
+            r#"{"cron":"0 9 * * *","time_zone":"Europe/Berlin","execution":{"kind":"k","payload":{ "a" : 1 }}}"#,
+            r#"{"every_ms":5000,"jitter_ms":7,"overlap":"queue_one","catch_up":"all","catch_up_ms":10000,
+                "execution":{"kind":"k","lane":"l","priority":3,"tags":{"t":"{{tick}}"},"singleton":{"key":"x"}}}"#,
+            r#"{"at":99,"starts_at":1,"ends_at":100,"flow":{"kind":"f","nodes":{"a":{"kind":"k"},"b":{"kind":"k","after":["a"]}}}}"#,
+        ] {
+            let args = read(text).unwrap();
+            let info = ScheduleInfo::of(
+                Schedule::create(
+                    ScheduleId::new(),
+                    (args.schedule.namespace, args.schedule.name),
+                    args.definition,
+                    TimestampMs(50),
+                )
+                .unwrap(),
+            );
+            let view = serde_json::to_string(&ScheduleView::of(info.clone()).unwrap()).unwrap();
+            let back = serde_json::from_str::<ScheduleView>(&view).unwrap().into_info();
+            assert_eq!(back, Ok(info), "{view}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let target = r#""execution":{"kind":"k"}"#;
+        for (text, field) in [
+            (format!(r#"{{"cron":"61 * * * *",{target}}}"#), "cron"),
+            (format!(r#"{{"cron":"0 9 * * *","time_zone":"Europe/Berln",{target}}}"#), "time_zone"),
+            (format!(r#"{{"cron":"0 9 * * *","every_ms":5000,{target}}}"#), "cron"),
+            (format!(r#"{{"every_ms":5000,"at":1,{target}}}"#), "every_ms"),
+            (format!("{{{target}}}"), "cron"),
+            (format!(r#"{{"every_ms":5000,"overlap":"never",{target}}}"#), "overlap"),
+            (r#"{"every_ms":5000}"#.into(), "execution"),
+            (r#"{"every_ms":5000,"execution":{"kind":"k k"}}"#.into(), "execution.kind"),
+            (r#"{"every_ms":5000,"execution":{"kind":"k","namespace":"a"}}"#.into(), "execution.namespace"),
+            (r#"{"every_ms":5000,"execution":{"kind":"k","idempotency_key":"a"}}"#.into(), "execution.idempotency_key"),
+            (r#"{"every_ms":5000,"execution":{"kind":"k","policy":{"x":1}}}"#.into(), "execution.policy.x"),
+            (r#"{"every_ms":5000,"flow":{"kind":"k","held_open":true}}"#.into(), "flow.held_open"),
+            (r#"{"every_ms":5000,"flow":{"kind":"k","nodes":{"a":{"kind":"k k"}}}}"#.into(), "flow.nodes.a.kind"),
+        ] {
+            let refusal = read(&text).unwrap_err();
+            assert_eq!(refusal.field.as_deref(), Some(field), "{text}: {refusal:?}");
+            assert!(matches!(refusal.code, Code::InvalidInput | Code::InvalidPolicyJson), "{text}: {refusal:?}");
+        }
+    }
+}

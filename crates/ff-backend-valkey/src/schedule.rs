@@ -1,0 +1,127 @@
+//! The domain of schedules, on Valkey. The program decides what becomes of a schedule; the function writes it over the version that
+//! was read.
+
+use ff_core::backend::{Answer, Handle};
+use ff_core::contracts::{
+    DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, ScheduleWritten, SchedulesPage, WriteScheduleArgs,
+};
+use ff_core::engine_error::EngineError;
+use ff_core::keys::schedule_partitions_key;
+use ff_core::partition::schedule_partition;
+use ff_core::query::{FindSchedule, ReadScheduleAgenda};
+use ff_core::schedule::{Schedule, ScheduleRef};
+use ff_core::types::TimestampMs;
+use ff_script::schedule::{ff_write_schedule, schedule_keys};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use redis::{FromRedisValue, cmd};
+
+use crate::ValkeyBackend;
+
+/// Reads under way at the same time.
+const AT_ONCE: usize = 64;
+
+impl Handle<WriteScheduleArgs, ScheduleWritten> for ValkeyBackend {
+    async fn handle(&self, args: WriteScheduleArgs) -> Answer<ScheduleWritten> {
+        if args.expected == 0 {
+            // The directory first, so that no partition is missing from it.
+            let (index, partition) = (schedule_partitions_key(), schedule_partition(&args.schedule, &self.partitions));
+            self.calls.plain(&index, cmd("SADD").arg(&index).arg(partition).clone()).await?;
+        }
+        Ok(ff_write_schedule(&*self.calls, &self.partitions, &args).await?)
+    }
+}
+
+impl Handle<FindSchedule, Option<Schedule>> for ValkeyBackend {
+    async fn handle(&self, FindSchedule { ref schedule }: FindSchedule) -> Answer<Option<Schedule>> {
+        self.find_one(schedule).await
+    }
+}
+
+impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
+    async fn handle(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
+        // In the order of bytes `0` is the first character after the slash.
+        let (first, end) = match &args.after {
+            Some(after) => (format!("({}/{after}", args.namespace), format!("({}0", args.namespace)),
+            None => (format!("[{}/", args.namespace), format!("({}0", args.namespace)),
+        };
+        let names_on = |partition: u16| {
+            let key = schedule_keys(partition).schedules();
+            let command =
+                cmd("ZRANGEBYLEX").arg(&key).arg(&first).arg(&end).arg("LIMIT").arg(0).arg(args.limit + 1).clone();
+            async move { names(&key, self.calls.plain(&key, command).await?) }
+        };
+        let partitions = stream::iter(self.schedule_partitions().await?);
+        let mut listed: Vec<_> = partitions.map(names_on).buffered(AT_ONCE).try_concat().await?;
+        listed.sort();
+        let next =
+            listed.get(args.limit).and_then(|_| listed.get(args.limit.checked_sub(1)?)).map(|last| last.name.clone());
+        listed.truncate(args.limit);
+        let read = stream::iter(listed).map(|schedule| async move { self.find_one(&schedule).await }).buffered(AT_ONCE);
+        // One that is listed and not there was removed meanwhile.
+        let schedules: Vec<_> = read.try_filter_map(|found| async { Ok(found) }).try_collect().await?;
+        Ok(SchedulesPage { schedules, next })
+    }
+}
+
+impl Handle<DueSchedulesArgs, Vec<DueSchedule>> for ValkeyBackend {
+    async fn handle(&self, args: DueSchedulesArgs) -> Answer<Vec<DueSchedule>> {
+        self.first_looks(args.partition, args.limit).await
+    }
+}
+
+impl Handle<ReadScheduleAgenda, Vec<PartitionTick>> for ValkeyBackend {
+    async fn handle(&self, _: ReadScheduleAgenda) -> Answer<Vec<PartitionTick>> {
+        let first = |partition: u16| async move {
+            let first = self.first_looks(partition, 1).await?.into_iter().next();
+            Ok(first.map(|first| PartitionTick { partition, look_at: first.look_at }))
+        };
+        let partitions = stream::iter(self.schedule_partitions().await?);
+        partitions.map(first).buffered(AT_ONCE).try_filter_map(|tick| async move { Ok(tick) }).try_collect().await
+    }
+}
+
+impl ValkeyBackend {
+    async fn find_one(&self, schedule: &ScheduleRef) -> Answer<Option<Schedule>> {
+        let partition = schedule_partition(schedule, &self.partitions);
+        let key = schedule_keys(partition).schedule(&schedule.namespace, &schedule.name);
+        let reply = self.calls.plain(&key, cmd("HGET").arg(&key).arg("record").clone()).await?;
+        let unreadable = || EngineError::Corrupt(format!("{key} does not hold a schedule"));
+        let kept = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+        kept.map(|kept| serde_json::from_str(&kept).map_err(|_| unreadable())).transpose()
+    }
+
+    /// The partitions that have, or had, a schedule.
+    async fn schedule_partitions(&self) -> Answer<Vec<u16>> {
+        let index = schedule_partitions_key();
+        let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
+        let unreadable = |_| EngineError::Corrupt(format!("{index} names something that is not a partition"));
+        let mut partitions = Vec::<u16>::from_redis_value(reply).map_err(unreadable)?;
+        partitions.sort_unstable();
+        Ok(partitions)
+    }
+
+    /// The schedules of a partition that have to be looked at first.
+    async fn first_looks(&self, partition: u16, limit: usize) -> Answer<Vec<DueSchedule>> {
+        let key = schedule_keys(partition).schedules_due();
+        let last = i64::try_from(limit).unwrap_or(i64::MAX) - 1;
+        if last < 0 {
+            return Ok(Vec::new());
+        }
+        let command = cmd("ZRANGE").arg(&key).arg(0).arg(last).arg("WITHSCORES").clone();
+        let reply = self.calls.plain(&key, command).await?;
+        let unreadable = || EngineError::Corrupt(format!("{key} names something that is not a schedule"));
+        let pairs = Vec::<(String, f64)>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let due = |(name, at): (String, f64)| {
+            #[allow(clippy::cast_possible_truncation, reason = "moments are whole and exact in a double")]
+            let look_at = TimestampMs(at as i64);
+            Ok(DueSchedule { look_at, schedule: ScheduleRef::parse_key(&name).ok_or_else(unreadable)? })
+        };
+        pairs.into_iter().map(due).collect()
+    }
+}
+
+fn names(key: &str, reply: redis::Value) -> Answer<Vec<ScheduleRef>> {
+    let unreadable = || EngineError::Corrupt(format!("{key} names something that is not a schedule"));
+    let names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+    names.iter().map(|name| ScheduleRef::parse_key(name).ok_or_else(unreadable)).collect()
+}

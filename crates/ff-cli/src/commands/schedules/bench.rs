@@ -1,0 +1,31 @@
+//! Measuring how late ticks are.
+
+use std::time::Duration;
+
+use clap::Args;
+use ff_bench::{Report, ScheduleLateness};
+
+use crate::commands::bench::{Store, positive};
+use crate::span;
+
+/// How late the ticks of many schedules start, beside a timer of the same program
+#[derive(Args)]
+pub(in crate::commands) struct BenchSchedules {
+    #[command(flatten)]
+    store: Store,
+
+    /// Schedules, each of which ticks once
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    count: usize,
+
+    /// Over how long the ticks are spread
+    #[arg(long, value_name = "SPAN", default_value = "60s", value_parser = span::parse)]
+    span: Duration,
+}
+
+impl BenchSchedules {
+    pub(in crate::commands) async fn measure(self) -> anyhow::Result<Report> {
+        let Self { store, count, span } = self;
+        ScheduleLateness { store: store.store, count, span }.measure().await
+    }
+}

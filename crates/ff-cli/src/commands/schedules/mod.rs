@@ -1,0 +1,173 @@
+//! Schedules: work that starts at times written ahead.
+
+mod bench;
+mod create;
+mod show;
+
+pub(super) use bench::BenchSchedules;
+
+use clap::{Args, Subcommand};
+use ff_api::{ScheduleView, SchedulesPage};
+use ff_core::contracts::{
+    BackfillArgs, ListSchedulesArgs, PauseScheduleArgs, ScheduleInfo, ScheduleRef, SchedulesPage as Page,
+};
+use ff_core::limits;
+use ff_core::types::{ScheduleName, TimestampMs};
+
+use crate::exit::{Exit, Usage, tell};
+use crate::input::whole;
+use crate::moment;
+use crate::output;
+use crate::paging::every_page;
+use crate::settings::Settings;
+
+/// Start work at times written ahead: cron, intervals, one moment
+#[derive(Args)]
+pub(crate) struct Schedules {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Create(Box<create::Create>),
+    /// List the schedules of the namespace
+    List,
+    /// Show a schedule, its next five ticks, and what became of the last ten
+    Show(Named),
+    Pause(Pause),
+    /// Have a schedule tick again; ticks that came meanwhile are not made up for
+    Resume(Named),
+    /// Start what a tick would start, now, as the overlap policy allows
+    Trigger(Named),
+    Backfill(Backfill),
+    /// Delete a schedule; what it has started goes on
+    Delete(Named),
+    Next(Next),
+}
+
+#[derive(Args)]
+struct Named {
+    name: ScheduleName,
+}
+
+/// Keep a schedule from ticking until it is resumed
+#[derive(Args)]
+struct Pause {
+    name: ScheduleName,
+
+    /// Why, for those who look at it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// Start what the ticks of a past range would have started, each once
+#[derive(Args)]
+struct Backfill {
+    name: ScheduleName,
+
+    /// The first moment of the range, as in 2026-12-24T18:00:00Z, or in milliseconds since 1970
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    from: TimestampMs,
+
+    /// The last moment of the range
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    to: TimestampMs,
+}
+
+/// Say when a schedule ticks next
+#[derive(Args)]
+struct Next {
+    name: ScheduleName,
+
+    /// How many ticks
+    #[arg(long, short = 'n', value_name = "N", default_value_t = limits::TICKS_TOLD, value_parser = whole::<usize>)]
+    count: usize,
+}
+
+impl Schedules {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
+        let named = |name| ScheduleRef { namespace: settings.namespace(), name };
+        match self.command {
+            Command::Create(create) => {
+                let flowfabric = settings.connect().await?;
+                let args = create.into_args(settings)?;
+                changed(settings, flowfabric.backend().put_schedule(args).await?)
+            }
+            Command::List => list(settings).await,
+            Command::Show(Named { name }) => {
+                let info = settings.connect().await?.backend().describe_schedule(named(name)).await?;
+                changed(settings, info)
+            }
+            Command::Pause(Pause { name, reason }) => {
+                let flowfabric = settings.connect().await?;
+                let args = PauseScheduleArgs { schedule: named(name), reason };
+                args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+                changed(settings, flowfabric.backend().pause_schedule(args).await?)
+            }
+            Command::Resume(Named { name }) => {
+                let info = settings.connect().await?.backend().resume_schedule(named(name)).await?;
+                changed(settings, info)
+            }
+            Command::Trigger(Named { name }) => {
+                let record = settings.connect().await?.backend().trigger_schedule(named(name)).await?;
+                settings.answer(&record, || output::line(show::outcome(&record)))
+            }
+            Command::Backfill(Backfill { name, from, to }) => {
+                let flowfabric = settings.connect().await?;
+                let args = BackfillArgs { schedule: named(name), from, to };
+                args.check().map_err(|refusal| Usage(refusal.to_string()))?;
+                let done = flowfabric.backend().backfill_schedule(args).await?;
+                settings.answer(&done, || match done.ticks.is_empty() {
+                    true => {
+                        tell("no tick in this range");
+                        Ok(())
+                    }
+                    false => show::ticks(&done.ticks).print(),
+                })
+            }
+            Command::Delete(Named { name }) => {
+                let deleted = settings.connect().await?.backend().delete_schedule(named(name.clone())).await?;
+                settings.answer(&deleted, || {
+                    let gone = format!("deleted {name}");
+                    tell(if deleted.already { format!("there is no schedule {name}") } else { gone });
+                    Ok(())
+                })
+            }
+            Command::Next(Next { name, count }) => {
+                let flowfabric = settings.connect().await?;
+                let info = flowfabric.backend().describe_schedule(named(name.clone())).await?;
+                let next = flowfabric.backend().next_ticks(named(name), count).await?;
+                settings.answer(&next, || {
+                    let zone = &info.schedule.definition.time_zone;
+                    next.ticks.iter().try_for_each(|tick| output::line(show::local(*tick, zone)))
+                })
+            }
+        }
+    }
+}
+
+/// Prints a schedule as it is.
+fn changed(settings: &Settings, info: ScheduleInfo) -> anyhow::Result<Exit> {
+    let view = ScheduleView::of(info.clone())?;
+    settings.answer(&view, || show::schedule(&info))
+}
+
+async fn list(settings: &Settings) -> anyhow::Result<Exit> {
+    let flowfabric = settings.connect().await?;
+    let namespace = settings.namespace();
+    let read = async |after| {
+        let args = ListSchedulesArgs { namespace: namespace.clone(), after, limit: limits::PAGE_DEFAULT };
+        let page = flowfabric.backend().schedules(args).await?;
+        Ok((page.schedules, page.next))
+    };
+    let schedules = every_page(None, read).await?;
+    let page = SchedulesPage::of(Page { schedules: schedules.clone(), next: None })?;
+    settings.answer(&page, || {
+        if schedules.is_empty() {
+            tell(format_args!("namespace {namespace} has no schedule"));
+            return Ok(());
+        }
+        show::table(&schedules).print()
+    })
+}

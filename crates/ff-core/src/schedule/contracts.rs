@@ -1,0 +1,198 @@
+//! Arguments and replies about schedules.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Schedule, ScheduleDefinition, TickRecord};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::operation::command::check_message;
+use crate::partition::{PartitionConfig, check_partition};
+use crate::types::{Namespace, ScheduleName, TimestampMs};
+
+pub use super::write::{ScheduleWritten, WriteScheduleArgs};
+
+/// A schedule, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ScheduleRef {
+    pub namespace: Namespace,
+    pub name: ScheduleName,
+}
+
+/// Defines a schedule, or defines it anew.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutScheduleArgs {
+    pub schedule: ScheduleRef,
+    pub definition: ScheduleDefinition,
+}
+
+/// Keeps a schedule from ticking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseScheduleArgs {
+    pub schedule: ScheduleRef,
+    pub reason: Option<String>,
+}
+
+impl PauseScheduleArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_message("reason", self.reason.as_deref())
+    }
+}
+
+/// Starts what ticks of a past range would have started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackfillArgs {
+    pub schedule: ScheduleRef,
+    pub from: TimestampMs,
+    /// The last moment of the range.
+    pub to: TimestampMs,
+}
+
+impl BackfillArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.from.0 < 0 {
+            return Err(Refusal::invalid("from", format!("must be 0 or more, got {}", self.from)));
+        }
+        if self.to < self.from {
+            return Err(Refusal::invalid("to", format!("must not be before from, {}; got {}", self.from, self.to)));
+        }
+        Ok(())
+    }
+
+    /// The ticks of the range. One that has not come yet is not among them.
+    pub fn ticks(&self, schedule: &Schedule, now: TimestampMs) -> Result<Vec<TimestampMs>, Refusal> {
+        if self.to > now {
+            return Err(Refusal::invalid("to", format!("must not be in the future, got {}", self.to)));
+        }
+        // The bounds are when ticks come by themselves; a range that is asked for may lie outside.
+        let unbounded = super::Ticks { starts_at: None, ends_at: None, ..schedule.ticks() };
+        let mut ticks = unbounded.following(self.from - 1, limits::BACKFILL_TICKS + 1);
+        ticks.retain(|tick| *tick <= self.to);
+        if ticks.len() > limits::BACKFILL_TICKS {
+            let why =
+                format!("must leave at most {} ticks after from; ask for the rest separately", limits::BACKFILL_TICKS);
+            return Err(Refusal::new(Code::LimitExceeded).at("to").because(why));
+        }
+        Ok(ticks)
+    }
+}
+
+/// What became of the ticks of a range, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Backfilled {
+    pub ticks: Vec<TickRecord>,
+}
+
+/// The next ticks of a schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NextTicks {
+    pub ticks: Vec<TimestampMs>,
+}
+
+/// A schedule, and when it ticks next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScheduleInfo {
+    pub schedule: Schedule,
+    /// The next five ticks; none while it is paused.
+    pub next_ticks: Vec<TimestampMs>,
+}
+
+impl ScheduleInfo {
+    pub fn of(schedule: Schedule) -> Self {
+        let next_ticks = schedule.next_ticks(limits::TICKS_TOLD);
+        Self { schedule, next_ticks }
+    }
+}
+
+impl Schedule {
+    /// The first so many ticks to come; none while it is paused.
+    pub fn next_ticks(&self, count: usize) -> Vec<TimestampMs> {
+        let next = self.next_tick.filter(|_| self.paused.is_none());
+        std::iter::successors(next, |tick| self.ticks().after(*tick)).take(count).collect()
+    }
+}
+
+/// Refuses to tell of more ticks than are told of.
+pub fn check_tick_count(count: usize) -> Result<(), Refusal> {
+    if count > limits::PAGE {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "count", limits::PAGE, count));
+    }
+    Ok(())
+}
+
+/// Which schedules: those of a namespace, from a place on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListSchedulesArgs {
+    pub namespace: Namespace,
+    pub after: Option<ScheduleName>,
+    pub limit: usize,
+}
+
+impl ListSchedulesArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_page(self.limit)
+    }
+}
+
+/// Schedules in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SchedulesPage {
+    pub schedules: Vec<Schedule>,
+    /// Where to go on; none at the end.
+    pub next: Option<ScheduleName>,
+}
+
+impl SchedulesPage {
+    /// A page of the first of some, of which one more than fits was looked for.
+    pub fn of(mut schedules: Vec<Schedule>, limit: usize) -> Self {
+        let is_more = schedules.len() > limit;
+        schedules.truncate(limit);
+        let next = schedules.last().filter(|_| is_more).map(|last| last.name.clone());
+        Self { schedules, next }
+    }
+}
+
+/// Which schedules of a partition have to be looked at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueSchedulesArgs {
+    pub partition: u16,
+    pub limit: usize,
+}
+
+impl DueSchedulesArgs {
+    pub fn check_for(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_partition(self.partition, partitions)?;
+        check_page(self.limit)
+    }
+}
+
+/// A schedule, and when it has to be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DueSchedule {
+    pub look_at: TimestampMs,
+    pub schedule: ScheduleRef,
+}
+
+/// When the first schedule of a partition has to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionTick {
+    pub partition: u16,
+    pub look_at: TimestampMs,
+}
+
+/// The reply to a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScheduleDeleted {
+    /// Whether there was none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already: bool,
+}
+
+fn check_page(limit: usize) -> Result<(), Refusal> {
+    if limit > limits::PAGE {
+        return Err(Refusal::over_limit(Code::LimitExceeded, "limit", limits::PAGE, limit));
+    }
+    Ok(())
+}

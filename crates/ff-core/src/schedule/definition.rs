@@ -1,0 +1,115 @@
+//! How a schedule is defined.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ScheduleTarget, TickOf, Timing, Zone};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::state::words;
+use crate::types::{Namespace, TimestampMs};
+
+words! {
+    /// What becomes of a tick while what the tick before it started still lives.
+    #[derive(Default)]
+    Overlap {
+        /// It is skipped.
+        #[default]
+        Skip "skip",
+        /// It waits until the other has ended; while one waits, further ticks are skipped.
+        QueueOne "queue_one",
+        /// It starts beside the other.
+        Allow "allow",
+        /// The other is cancelled, and it starts.
+        CancelPrevious "cancel_previous",
+    }
+
+    /// Which of the ticks that were missed within the catch-up window run.
+    #[derive(Default)]
+    CatchUp {
+        /// The last of them.
+        #[default]
+        Last "last",
+        /// Each of them.
+        All "all",
+    }
+}
+
+/// When a schedule's ticks come, and what each of them starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScheduleDefinition {
+    pub timing: Timing,
+    /// In which cron expressions are read.
+    pub time_zone: Zone,
+    /// Each tick starts up to so much later, always the same for a tick.
+    pub jitter_ms: u64,
+    pub starts_at: Option<TimestampMs>,
+    /// The last moment a tick may come at.
+    pub ends_at: Option<TimestampMs>,
+    pub overlap: Overlap,
+    /// How long after its time a tick still starts.
+    pub catch_up_ms: u64,
+    pub catch_up: CatchUp,
+    pub target: ScheduleTarget,
+}
+
+impl ScheduleDefinition {
+    /// Ticks at these times, everything else by default.
+    pub fn new(timing: Timing, target: ScheduleTarget) -> Self {
+        Self {
+            timing,
+            time_zone: Zone::default(),
+            jitter_ms: 0,
+            starts_at: None,
+            ends_at: None,
+            overlap: Overlap::default(),
+            catch_up_ms: limits::CATCH_UP_MS,
+            catch_up: CatchUp::default(),
+            target,
+        }
+    }
+
+    /// The same without what each tick fills in, as a record has it.
+    #[must_use]
+    pub fn normalized(self, namespace: &Namespace) -> Self {
+        Self { target: self.target.normalized(namespace), ..self }
+    }
+
+    /// Refuses what no store could make acceptable.
+    pub fn check(&self, tick: &TickOf) -> Result<(), Refusal> {
+        match self.timing {
+            Timing::EveryMs(every_ms) => within("every_ms", every_ms, limits::INTERVAL_MIN_MS, limits::SPAN_MAX_MS)?,
+            Timing::At(at) => moment("at", Some(at))?,
+            Timing::Cron(_) => {}
+        }
+        within("jitter_ms", self.jitter_ms, 0, limits::JITTER_MAX_MS)?;
+        within("catch_up_ms", self.catch_up_ms, limits::CATCH_UP_MIN_MS, limits::SPAN_MAX_MS)?;
+        moment("starts_at", self.starts_at)?;
+        moment("ends_at", self.ends_at)?;
+        if let (Some(starts_at), Some(ends_at)) = (self.starts_at, self.ends_at)
+            && ends_at < starts_at
+        {
+            return Err(Refusal::invalid(
+                "ends_at",
+                format!("must not be before starts_at, {starts_at}; got {ends_at}"),
+            ));
+        }
+        self.target.check(tick)
+    }
+}
+
+fn within(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
+    if (low..=high).contains(&sent) {
+        return Ok(());
+    }
+    let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
+    refusal.limit = Some((if sent < low { low } else { high }, sent));
+    Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
+}
+
+fn moment(field: &str, at: Option<TimestampMs>) -> Result<(), Refusal> {
+    let (last, Some(at)) = (limits::MOMENT_MAX_MS, at) else { return Ok(()) };
+    if (0..=last).contains(&at.0) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(field, format!("must be a moment from 0 to {last}, in milliseconds since 1970; got {at}")))
+}

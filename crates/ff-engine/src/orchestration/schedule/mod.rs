@@ -1,0 +1,161 @@
+//! Schedules as callers change them: each change is made from the record that was read, and written over its version.
+
+mod start;
+mod tick;
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{
+    BackfillArgs, Backfilled, NextTicks, PauseScheduleArgs, PutScheduleArgs, ScheduleDeleted, ScheduleInfo,
+    ScheduleRef, WriteScheduleArgs, check_tick_count,
+};
+use ff_core::engine_error::{Code, EngineError};
+use ff_core::schedule::{Schedule, TickOutcome, TickRecord, Turn};
+use ff_core::types::{ScheduleId, TimestampMs};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::AT_ONCE;
+pub use tick::{TickedPartition, TickedSchedule};
+pub(super) use tick::{look_at_partition, look_at_schedule};
+
+/// How often a change is made anew because another one came before it.
+const TRIES: usize = 16;
+
+/// Defines a schedule, or defines it anew.
+pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
+    let PutScheduleArgs { schedule, definition } = args;
+    for _ in 0..TRIES {
+        let (before, now) = (store.find_schedule(&schedule).await?, store.now().await?);
+        let after = match &before {
+            Some(before) => match before.redefine(definition.clone(), now)? {
+                Some(after) => after,
+                None => return Ok(ScheduleInfo::of(before.clone())),
+            },
+            None => {
+                let names = (schedule.namespace.clone(), schedule.name.clone());
+                Schedule::create(ScheduleId::new(), names, definition.clone(), now)?
+            }
+        };
+        if write(store, &schedule, before.as_ref(), Some(&after), Vec::new()).await? {
+            return Ok(ScheduleInfo::of(after));
+        }
+    }
+    Err(busy())
+}
+
+/// Makes a change of a schedule that is there; one that comes to nothing is answered with the schedule as it is.
+async fn change<S: EngineStore + ?Sized>(
+    store: &S,
+    schedule: &ScheduleRef,
+    make: impl Fn(&Schedule, TimestampMs) -> Option<Schedule> + Send + Sync,
+) -> Answer<ScheduleInfo> {
+    for _ in 0..TRIES {
+        let before = found(store, schedule).await?;
+        let now = store.now().await?;
+        let Some(after) = make(&before, now) else { return Ok(ScheduleInfo::of(before)) };
+        if write(store, schedule, Some(&before), Some(&after), Vec::new()).await? {
+            return Ok(ScheduleInfo::of(after));
+        }
+    }
+    Err(busy())
+}
+
+pub(super) async fn pause<S: EngineStore + ?Sized>(store: &S, args: PauseScheduleArgs) -> Answer<ScheduleInfo> {
+    args.check()?;
+    change(store, &args.schedule, |before, now| before.pause(args.reason.clone(), now)).await
+}
+
+pub(super) async fn resume<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<ScheduleInfo> {
+    change(store, &schedule, Schedule::resume).await
+}
+
+/// Removes a schedule. What it has started goes on.
+pub(super) async fn delete<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<ScheduleDeleted> {
+    for _ in 0..TRIES {
+        let Some(before) = store.find_schedule(&schedule).await? else { return Ok(ScheduleDeleted { already: true }) };
+        if write(store, &schedule, Some(&before), None, Vec::new()).await? {
+            return Ok(ScheduleDeleted { already: false });
+        }
+    }
+    Err(busy())
+}
+
+pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<ScheduleInfo> {
+    Ok(ScheduleInfo::of(found(store, &schedule).await?))
+}
+
+/// The next ticks of a schedule.
+pub(super) async fn next<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef, count: usize) -> Answer<NextTicks> {
+    check_tick_count(count)?;
+    Ok(NextTicks { ticks: found(store, &schedule).await?.next_ticks(count) })
+}
+
+/// Starts what a tick would start, now. The overlap policy holds for it as for any tick.
+pub(super) async fn trigger<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<TickRecord> {
+    // The moment names the start, so a turn that is made anew starts the same.
+    let now = store.now().await?;
+    for _ in 0..TRIES {
+        let before = found(store, &schedule).await?;
+        let mut turn = Turn::triggered(&before, now);
+        tick::run(store, &before, &mut turn).await?;
+        let noted = turn.noted().to_vec();
+        let after = turn.finish(&before);
+        let Some(record) = noted.last().cloned() else { return Err(busy()) };
+        if write(store, &schedule, Some(&before), after.as_ref(), noted).await? {
+            return Ok(record);
+        }
+    }
+    Err(busy())
+}
+
+/// Starts what the ticks of a past range would have started, each once.
+pub(super) async fn backfill<S: EngineStore + ?Sized>(store: &S, args: BackfillArgs) -> Answer<Backfilled> {
+    args.check()?;
+    let schedule = found(store, &args.schedule).await?;
+    let now = store.now().await?;
+    let ticks = args.ticks(&schedule, now)?;
+    let start = |tick| {
+        let schedule = &schedule;
+        async move {
+            let record = |outcome| TickRecord {
+                tick,
+                handled_at: now,
+                outcome,
+                execution_id: None,
+                flow_id: None,
+                reason: None,
+                detail: None,
+                triggered: true,
+            };
+            let mut record = record(TickOutcome::Started);
+            start::start(store, schedule, tick).await?.note_in(&mut record);
+            Ok::<_, EngineError>(record)
+        }
+    };
+    let ticks = stream::iter(ticks).map(start).buffered(AT_ONCE).try_collect().await?;
+    Ok(Backfilled { ticks })
+}
+
+async fn found<S: EngineStore + ?Sized>(store: &S, schedule: &ScheduleRef) -> Answer<Schedule> {
+    store.find_schedule(schedule).await?.ok_or_else(|| Code::ScheduleNotFound.refusal().into())
+}
+
+/// Writes a schedule over the version it was made from; false when that is not there any more.
+async fn write<S: EngineStore + ?Sized>(
+    store: &S,
+    schedule: &ScheduleRef,
+    before: Option<&Schedule>,
+    after: Option<&Schedule>,
+    noted: Vec<TickRecord>,
+) -> Answer<bool> {
+    let args = WriteScheduleArgs {
+        schedule: schedule.clone(),
+        expected: before.map_or(0, |before| before.version),
+        record: after.cloned().map(Box::new),
+        noted,
+    };
+    Ok(store.write_schedule(args).await?.written)
+}
+
+fn busy() -> EngineError {
+    EngineError::Unavailable("the schedule changes all the time".into())
+}

@@ -1,0 +1,129 @@
+//! Starting what a tick starts, finding out whether it lives, and cancelling it.
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{CancelArgs, CancelFlowArgs};
+use ff_core::engine_error::{Class, Code, EngineError, Refusal};
+use ff_core::flow::CancelPolicy;
+use ff_core::schedule::{Schedule, SkipReason, StartedWork, TickOutcome, TickRecord, TickStart, Turn};
+use ff_core::singleton::KeyConflict;
+use ff_core::types::{FlowId, TimestampMs};
+
+use crate::orchestration::{Orchestration, ask};
+
+/// What became of the start of a tick.
+pub(super) enum StartOutcome {
+    Started(StartedWork),
+    /// Another execution under its singleton key lives.
+    KeptBack(StartedWork),
+    Refused(String),
+}
+
+impl StartOutcome {
+    pub(super) fn note(self, turn: &mut Turn, tick: TimestampMs) {
+        match self {
+            Self::Started(work) => turn.started(tick, work),
+            Self::KeptBack(work) => turn.kept_back(tick, work),
+            Self::Refused(why) => turn.refused(tick, why),
+        }
+    }
+
+    pub(super) fn note_in(self, record: &mut TickRecord) {
+        let work = match self {
+            Self::Started(work) => work,
+            Self::KeptBack(work) => {
+                (record.outcome, record.reason) = (TickOutcome::Skipped, Some(SkipReason::Singleton));
+                work
+            }
+            Self::Refused(why) => {
+                (record.outcome, record.detail) = (TickOutcome::Refused, Some(why));
+                return;
+            }
+        };
+        match work {
+            StartedWork::Execution(id) => record.execution_id = Some(id),
+            StartedWork::Flow(id) => record.flow_id = Some(id),
+        }
+    }
+}
+
+/// Submits what a tick starts. Submitting it again finds it.
+pub(super) async fn start<S: EngineStore + ?Sized>(
+    store: &S,
+    schedule: &Schedule,
+    tick: TimestampMs,
+) -> Answer<StartOutcome> {
+    match schedule.definition.target.at_tick(&schedule.tick(tick)) {
+        Ok(TickStart::Execution(args)) => {
+            let id = args.execution_id(&store.partitions());
+            match ask(store, *args).await {
+                Ok(submitted) if submitted.conflict == Some(KeyConflict::Skipped) => {
+                    Ok(StartOutcome::KeptBack(StartedWork::Execution(submitted.execution_id)))
+                }
+                Ok(submitted) => Ok(StartOutcome::Started(StartedWork::Execution(submitted.execution_id))),
+                Err(error) => refused(error, StartedWork::Execution(id)),
+            }
+        }
+        Ok(TickStart::Flow(args)) => {
+            let id: FlowId = args.header.flow_id;
+            match store.submit_flow(*args).await {
+                Ok(submitted) => Ok(StartOutcome::Started(StartedWork::Flow(submitted.flow_id))),
+                Err(error) => refused(error, StartedWork::Flow(id)),
+            }
+        }
+        Err(refusal) => Ok(StartOutcome::Refused(told(&refusal))),
+    }
+}
+
+/// What a refused start means. Under the key of a tick there is only what the tick started, so a conflict says that it was
+/// started before the schedule was defined anew.
+fn refused(error: EngineError, work: StartedWork) -> Answer<StartOutcome> {
+    match error {
+        EngineError::Refused(refusal) if refusal.code == Code::IdempotencyConflict => Ok(StartOutcome::Started(work)),
+        EngineError::Refused(refusal) if refusal.code.class() != Class::Retryable => {
+            Ok(StartOutcome::Refused(told(&refusal)))
+        }
+        error => Err(error),
+    }
+}
+
+fn told(refusal: &Refusal) -> String {
+    let what = refusal.detail.as_deref().unwrap_or(refusal.code.sentence());
+    match &refusal.field {
+        Some(field) => format!("{}: {field}: {what}", refusal.code),
+        None => format!("{}: {what}", refusal.code),
+    }
+}
+
+/// Whether what was started has not ended. Its end is among the hints from now on, for a while.
+pub(super) async fn lives<S: EngineStore + ?Sized>(store: &S, work: StartedWork) -> Answer<bool> {
+    let has_ended = match work {
+        StartedWork::Execution(id) => store.end_of(&id).await.map(|end| end.is_some()),
+        StartedWork::Flow(id) => store.end_of_flow(&id).await.map(|end| end.is_some()),
+    };
+    match has_ended {
+        Ok(has_ended) => Ok(!has_ended),
+        Err(EngineError::Refused(refusal)) if matches!(refusal.code, Code::ExecutionNotFound | Code::FlowNotFound) => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Cancels what the tick before started. One that has ended meanwhile needs none.
+pub(super) async fn cancel<S: EngineStore + ?Sized>(store: &S, schedule: &Schedule, work: StartedWork) -> Answer<()> {
+    let reason = Some("the next tick of its schedule has come".to_owned());
+    let requested_by = Some(format!("schedule {}", schedule.name));
+    let cancelled = match work {
+        StartedWork::Execution(execution_id) => {
+            store.cancel(CancelArgs { execution_id, reason, requested_by }).await.map(drop)
+        }
+        StartedWork::Flow(flow_id) => {
+            let args = CancelFlowArgs { flow_id, policy: CancelPolicy::CancelAll, reason, requested_by };
+            store.cancel_flow(args).await.map(drop)
+        }
+    };
+    match cancelled {
+        Err(EngineError::Refused(refusal)) if refusal.code.class() != Class::Retryable => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,95 @@
+//! Looking at schedules that are due.
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{DueSchedulesArgs, ScheduleRef};
+use ff_core::engine_error::EngineError;
+use ff_core::limits;
+use ff_core::schedule::{OverlapVerdict, Schedule, StartedWork, TickStep, Turn};
+use ff_core::types::TimestampMs;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::{TRIES, busy, start, write};
+
+/// What became of the schedules of a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TickedPartition {
+    /// How many were looked at.
+    pub looked: usize,
+    /// When the next one has to be looked at: in the past when there is more to do.
+    pub next: Option<TimestampMs>,
+    /// Schedules with a tick that waits, and what it waits for the end of.
+    pub awaited: Vec<(StartedWork, ScheduleRef)>,
+}
+
+/// What became of a schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TickedSchedule {
+    pub look_at: Option<TimestampMs>,
+    /// What a tick waits for the end of.
+    pub awaits: Option<StartedWork>,
+}
+
+/// Looks at the schedules of a partition that are due, at most one batch of them.
+pub(in crate::orchestration) async fn look_at_partition<S: EngineStore + ?Sized>(
+    store: &S,
+    partition: u16,
+) -> Answer<TickedPartition> {
+    let limit = limits::SCHEDULES_AT_ONCE + 1;
+    let first = store.due_schedules(DueSchedulesArgs { partition, limit }).await?;
+    let now = store.now().await?;
+    let looked = first.iter().take(limits::SCHEDULES_AT_ONCE).take_while(|one| one.look_at <= now).count();
+    let rest = first.get(looked).map(|one| one.look_at);
+    let look = |schedule: ScheduleRef| async move {
+        let ticked = look_at_schedule(store, &schedule, now).await?;
+        Ok::<_, EngineError>((schedule, ticked))
+    };
+    let due: Vec<_> = first.into_iter().take(looked).map(|one| one.schedule).collect();
+    let ticked: Vec<_> = stream::iter(due).map(look).buffer_unordered(looked.max(1)).try_collect().await?;
+    let next = ticked.iter().filter_map(|(_, ticked)| ticked.look_at).chain(rest).min();
+    let awaited = ticked.into_iter().filter_map(|(schedule, ticked)| Some((ticked.awaits?, schedule)));
+    Ok(TickedPartition { looked, next, awaited: awaited.collect() })
+}
+
+/// Looks at a schedule: starts what is due of it, and writes what became of it. A start that was made before the record could be
+/// written is found again.
+pub(in crate::orchestration) async fn look_at_schedule<S: EngineStore + ?Sized>(
+    store: &S,
+    schedule: &ScheduleRef,
+    now: TimestampMs,
+) -> Answer<TickedSchedule> {
+    for _ in 0..TRIES {
+        let Some(before) = store.find_schedule(schedule).await? else { return Ok(TickedSchedule::default()) };
+        let mut turn = Turn::of(&before, now);
+        run(store, &before, &mut turn).await?;
+        let (noted, awaits) = (turn.noted().to_vec(), turn.awaits());
+        let Some(after) = turn.finish(&before) else {
+            return Ok(TickedSchedule { look_at: before.look_at(), awaits });
+        };
+        if write(store, schedule, Some(&before), Some(&after), noted).await? {
+            return Ok(TickedSchedule { look_at: after.look_at(), awaits });
+        }
+    }
+    Err(busy())
+}
+
+/// Starts what a turn is to start.
+pub(super) async fn run<S: EngineStore + ?Sized>(store: &S, schedule: &Schedule, turn: &mut Turn) -> Answer<()> {
+    loop {
+        let tick = match turn.step() {
+            TickStep::Done => return Ok(()),
+            TickStep::Start(tick) => tick,
+            TickStep::Ask(tick, last) => {
+                let lives = start::lives(store, last).await?;
+                match turn.overlap(tick, last, lives) {
+                    OverlapVerdict::Settled => continue,
+                    OverlapVerdict::Start => tick,
+                    OverlapVerdict::CancelAndStart(last) => {
+                        start::cancel(store, schedule, last).await?;
+                        tick
+                    }
+                }
+            }
+        };
+        start::start(store, schedule, tick).await?.note(turn, tick);
+    }
+}

@@ -1,0 +1,195 @@
+//! The ticks of schedules: when each partition has to be looked at, and the looks under way.
+
+use std::collections::{BTreeSet, HashMap};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{PartitionTick, ScheduleRef};
+use ff_core::hint::Hint;
+use ff_core::schedule::StartedWork;
+use ff_core::types::TimestampMs;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::agenda::Agenda;
+use crate::orchestration::{Orchestration, TickedPartition, TickedSchedule};
+
+/// Partitions looked at at the same time.
+const AT_ONCE: usize = 8;
+
+/// Ends that are waited for, at most. Those beyond are found by the next look at their schedules.
+const AWAITED: usize = 10_000;
+
+/// How soon the store is asked again that did not answer, and the limit this grows to.
+const RETRY_MS: u64 = 50;
+const RETRY_MAX: u32 = 6;
+
+/// Knows when schedules are due, and has them looked at. It costs the store one question when it starts, when hints were lost,
+/// and now and then where they can be.
+pub(crate) struct Ticker {
+    store: Arc<dyn EngineStore>,
+    agenda: Agenda,
+    looking: JoinSet<Look>,
+    /// When all partitions are asked about next; never, where it is known.
+    ask_at: Option<Instant>,
+    is_asking: bool,
+    /// Ends that ticks wait for.
+    awaited: HashMap<StartedWork, ScheduleRef>,
+    /// Consecutive failed looks of a partition.
+    failures: HashMap<u16, u32>,
+}
+
+/// A call that has been answered.
+pub(crate) enum Look {
+    Agenda(Answer<Vec<PartitionTick>>),
+    Partition(u16, Answer<TickedPartition>),
+    Schedule(ScheduleRef, Answer<TickedSchedule>),
+}
+
+impl Ticker {
+    pub(crate) fn new(store: Arc<dyn EngineStore>) -> Self {
+        Self {
+            store,
+            agenda: Agenda::default(),
+            looking: JoinSet::new(),
+            ask_at: Some(Instant::now()),
+            is_asking: false,
+            awaited: HashMap::new(),
+            failures: HashMap::new(),
+        }
+    }
+
+    /// Asks about all partitions soon: hints were lost, or this engine owns others.
+    pub(crate) fn ask_again(&mut self) {
+        self.ask_at = Some(Instant::now());
+    }
+
+    /// When all partitions are asked about.
+    pub(crate) fn next_question(&self) -> Option<Instant> {
+        self.ask_at.filter(|_| !self.is_asking)
+    }
+
+    /// Asks when the first schedule of each partition is due.
+    pub(crate) fn ask(&mut self) {
+        (self.is_asking, self.ask_at) = (true, None);
+        let store = self.store.clone();
+        self.looking.spawn(async move { Look::Agenda(store.schedule_agenda().await) });
+    }
+
+    pub(crate) fn note(&mut self, partition: u16, at: TimestampMs) {
+        self.agenda.note(partition, at);
+    }
+
+    pub(crate) fn retain(&mut self, partitions: &BTreeSet<u16>) {
+        self.agenda.retain(partitions);
+    }
+
+    pub(crate) fn owed_since(&self) -> Option<TimestampMs> {
+        self.agenda.owed_since()
+    }
+
+    /// Begins to look at the partitions that are due. Answers when the next one is, if more may be looked at.
+    pub(crate) fn fire(&mut self, now: TimestampMs) -> Option<TimestampMs> {
+        while self.looking.len() < AT_ONCE {
+            let Some(partition) = self.agenda.take_due(now) else { return self.agenda.earliest() };
+            let store = self.store.clone();
+            self.looking.spawn(async move { Look::Partition(partition, store.look_at_schedules(partition).await) });
+        }
+        None
+    }
+
+    /// The next call that is answered; none while none is under way.
+    pub(crate) async fn next(&mut self) -> Option<Look> {
+        match self.looking.join_next().await? {
+            Ok(look) => Some(look),
+            Err(panicked) => resume_unwind(panicked.into_panic()),
+        }
+    }
+
+    /// Takes an answer, and says which moments have become known.
+    pub(crate) fn looked(&mut self, look: Look, now: TimestampMs) -> Vec<PartitionTick> {
+        match look {
+            Look::Agenda(Ok(ticks)) => {
+                self.is_asking = false;
+                let every = self.store.sweep_every().map(|every| Instant::now() + every);
+                self.ask_at = self.ask_at.into_iter().chain(every).min();
+                ticks
+            }
+            Look::Agenda(Err(error)) => {
+                self.store.outages().noted("schedules", &error);
+                (self.is_asking, self.ask_at) = (false, Some(Instant::now() + Duration::from_secs(1)));
+                Vec::new()
+            }
+            Look::Partition(partition, answer) => {
+                self.agenda.give_back(partition);
+                let look_at = self.settle(partition, answer, now);
+                look_at.map(|look_at| PartitionTick { partition, look_at }).into_iter().collect()
+            }
+            Look::Schedule(schedule, answer) => match answer {
+                Ok(ticked) => {
+                    self.await_ends([(ticked.awaits, schedule)]);
+                    Vec::new()
+                }
+                // The schedule is looked at again by itself.
+                Err(error) => {
+                    self.store.outages().noted("schedules", &error);
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    fn settle(&mut self, partition: u16, answer: Answer<TickedPartition>, now: TimestampMs) -> Option<TimestampMs> {
+        match answer {
+            Ok(TickedPartition { looked, next, awaited }) => {
+                self.store.outages().answered(partition);
+                self.await_ends(awaited.into_iter().map(|(work, schedule)| (Some(work), schedule)));
+                if looked == 0 && next.is_some_and(|at| at <= now) {
+                    // The store's clock is behind the one that was read.
+                    return Some(self.later(partition, now));
+                }
+                self.failures.remove(&partition);
+                next
+            }
+            Err(error) => {
+                self.store.outages().failed("schedules", partition, &error);
+                Some(self.later(partition, now))
+            }
+        }
+    }
+
+    fn later(&mut self, partition: u16, now: TimestampMs) -> TimestampMs {
+        let failures = self.failures.entry(partition).or_insert(0);
+        let at = now + (RETRY_MS << *failures);
+        *failures = (*failures + 1).min(RETRY_MAX);
+        at
+    }
+
+    fn await_ends(&mut self, awaited: impl IntoIterator<Item = (Option<StartedWork>, ScheduleRef)>) {
+        for (work, schedule) in awaited {
+            if let Some(work) = work.filter(|_| self.awaited.len() < AWAITED) {
+                self.awaited.insert(work, schedule);
+            }
+        }
+    }
+
+    /// Something ended: a tick that waited for it may start.
+    pub(crate) fn heard(&mut self, hint: &Hint) {
+        let work = match hint {
+            Hint::Ended { execution_id } => StartedWork::Execution(*execution_id),
+            Hint::FlowEnded { flow_id } => StartedWork::Flow(*flow_id),
+            _ => return,
+        };
+        let Some(schedule) = self.awaited.remove(&work) else { return };
+        let store = self.store.clone();
+        self.looking.spawn(async move {
+            let answer = match store.now().await {
+                Ok(now) => store.look_at_schedule(&schedule, now).await,
+                Err(error) => Err(error),
+            };
+            Look::Schedule(schedule, answer)
+        });
+    }
+}

@@ -1,0 +1,38 @@
+--- Writes a schedule over a version of it, or removes it. The same again is answered as the first time. All schedules of the partition are
+--- in one set by name, and those that have to be looked at in another, by when.
+---
+--- key  schedule       hash
+--- key  all_schedules  zset
+--- key  looks          zset
+--- arg  name           text   as the sets have it
+--- arg  expected       int    the version that must be there; 0 where there must be none
+--- arg  version        int?   absent when it is to go
+--- arg  look_at        int?
+--- arg  json           text?  the schedule
+---
+--- ok   written        1, or 0 when another version is there
+--- no   invalid_args
+
+now()
+local known = tonumber(call('HGET', schedule, 'version') or 0)
+if (version or 0) == known then
+  local is_same = not version or call('HGET', schedule, 'record') == json
+  return ok(is_same and '1' or '0')
+elseif known ~= expected then
+  return ok('0')
+end
+if not version then
+  call('DEL', schedule)
+  call('ZREM', all_schedules, name)
+  call('ZREM', looks, name)
+  return ok('1')
+end
+call('HSET', schedule, 'version', text(version), 'record', json)
+call('ZADD', all_schedules, 0, name)
+if look_at then
+  call('ZADD', looks, look_at, name)
+  hint.tick(look_at)
+else
+  call('ZREM', looks, name)
+end
+return ok('1')

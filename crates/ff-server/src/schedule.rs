@@ -1,0 +1,112 @@
+//! The domain of schedules over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use ff_api::{
+    BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,
+    TriggerSchedule,
+};
+use ff_core::contracts::{Backfilled, ListSchedulesArgs, NextTicks, ScheduleDeleted, ScheduleInfo, ScheduleRef};
+use ff_core::limits;
+use ff_core::schedule::TickRecord;
+use ff_core::types::Namespace;
+use ff_scheduler::Runtime;
+
+use crate::body::Body;
+use crate::params::Params;
+use crate::path::Schedule;
+use crate::problem::{Problem, Result};
+
+/// Lists the schedules of a namespace, a page at a time.
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<SchedulesPage>> {
+    let args = ListSchedulesArgs {
+        namespace: params.namespace()?.unwrap_or_else(Namespace::default_name),
+        after: params.word("after")?,
+        limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT),
+    };
+    params.done()?;
+    let page = SchedulesPage::of(ff.backend().schedules(args).await?);
+    Ok(Json(page.map_err(|error| Problem::defect(&format!("schedules cannot be written: {error}")))?))
+}
+
+/// A schedule, its next ticks and its last ones.
+pub(crate) async fn describe(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    mut params: Params,
+) -> Result<Json<ScheduleView>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    view(ff.backend().describe_schedule(ScheduleRef { namespace, name }).await?)
+}
+
+/// The next ticks of a schedule.
+pub(crate) async fn next(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    mut params: Params,
+) -> Result<Json<NextTicks>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    let count = params.number("count")?.unwrap_or(limits::TICKS_TOLD);
+    params.done()?;
+    Ok(Json(ff.backend().next_ticks(ScheduleRef { namespace, name }, count).await?))
+}
+
+/// Defines a schedule, or defines it anew.
+pub(crate) async fn put(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    Body(put): Body<PutSchedule>,
+) -> Result<Json<ScheduleView>> {
+    view(ff.backend().put_schedule(put.into_args(name)?).await?)
+}
+
+/// Deletes a schedule.
+pub(crate) async fn delete(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    Body(delete): Body<DeleteSchedule>,
+) -> Result<Json<ScheduleDeleted>> {
+    Ok(Json(ff.backend().delete_schedule(delete.into_ref(name)).await?))
+}
+
+/// Keeps a schedule from ticking.
+pub(crate) async fn pause(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    Body(pause): Body<PauseSchedule>,
+) -> Result<Json<ScheduleView>> {
+    view(ff.backend().pause_schedule(pause.into_args(name)).await?)
+}
+
+/// Has a schedule tick again.
+pub(crate) async fn resume(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    Body(resume): Body<ResumeSchedule>,
+) -> Result<Json<ScheduleView>> {
+    view(ff.backend().resume_schedule(resume.into_ref(name)).await?)
+}
+
+/// Starts what a tick would start, now.
+pub(crate) async fn trigger(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    Body(trigger): Body<TriggerSchedule>,
+) -> Result<Json<TickRecord>> {
+    Ok(Json(ff.backend().trigger_schedule(trigger.into_ref(name)).await?))
+}
+
+/// Starts what the ticks of a past range would have started.
+pub(crate) async fn backfill(
+    State(ff): State<Runtime>,
+    Schedule(name): Schedule,
+    Body(backfill): Body<BackfillSchedule>,
+) -> Result<Json<Backfilled>> {
+    Ok(Json(ff.backend().backfill_schedule(backfill.into_args(name)).await?))
+}
+
+fn view(info: ScheduleInfo) -> Result<Json<ScheduleView>> {
+    let view = ScheduleView::of(info);
+    Ok(Json(view.map_err(|error| Problem::defect(&format!("a schedule cannot be written: {error}")))?))
+}
