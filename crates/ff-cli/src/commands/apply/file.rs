@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ff_api::PutSchedule;
 use ff_core::contracts::QuotaDefinition;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits;
-use ff_core::types::{LaneId, Namespace, QuotaName};
+use ff_core::types::{LaneId, Namespace, QuotaName, ScheduleName};
 use ff_sdk::{Client, yaml};
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +17,15 @@ use crate::exit::Usage;
 use crate::input::Input;
 
 /// A section that is left out is not looked at; one that is empty names nothing.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConfigurationFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lanes: Option<BTreeMap<LaneId, LaneEntry>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quotas: Option<BTreeMap<QuotaName, QuotaDefinition>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) schedules: Option<BTreeMap<ScheduleName, PutSchedule>>,
 }
 
 impl ConfigurationFile {
@@ -30,13 +33,16 @@ impl ConfigurationFile {
     pub(super) fn read(file: &Path, namespace: &Namespace) -> anyhow::Result<Self> {
         let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
         let text = input.text(limits::FLOW_BYTES)?;
-        let read = yaml::to_json(&text).and_then(|json| match json.first() {
-            Some(b'{') => ff_api::object::<Self>(&json),
-            _ => Err(Refusal::new(Code::InvalidInput).because("must be a map with the sections lanes and quotas")),
-        });
+        let read =
+            yaml::to_json(&text).and_then(|json| match json.first() {
+                Some(b'{') => ff_api::object::<Self>(&json),
+                _ => Err(Refusal::new(Code::InvalidInput)
+                    .because("must be a map with the sections lanes, quotas and schedules")),
+            });
         let checked = read.and_then(|read| {
             check(&read.lanes, namespace)?;
             check(&read.quotas, namespace)?;
+            check(&read.schedules, namespace)?;
             Ok(read)
         });
         checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
@@ -46,7 +52,8 @@ impl ConfigurationFile {
     pub(super) async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<Self> {
         let lanes = Some(LaneEntry::stored(client, namespace).await?);
         let quotas = Some(QuotaDefinition::stored(client, namespace).await?);
-        Ok(Self { lanes, quotas })
+        let schedules = Some(PutSchedule::stored(client, namespace).await?);
+        Ok(Self { lanes, quotas, schedules })
     }
 }
 

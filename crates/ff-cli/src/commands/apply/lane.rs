@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use ff_core::contracts::{ConfigureLaneArgs, Setting};
 use ff_core::engine_error::Refusal;
 use ff_core::lane::{LaneSettings, LaneState};
-use ff_core::types::{LaneId, Namespace};
+use ff_core::quota::Per;
+use ff_core::types::{FairKey, LaneId, Namespace};
 use ff_sdk::Client;
 use serde::{Deserialize, Serialize};
 
@@ -25,15 +26,23 @@ pub(super) struct LaneEntry {
     ageing_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retention_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fair_by: Option<Per>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    weights: BTreeMap<FairKey, u32>,
 }
 
 impl LaneEntry {
-    fn of(settings: &LaneSettings) -> Self {
-        let LaneSettings { state, concurrency, ageing_ms, retention_ms } = *settings;
-        Self { state: Some(state).filter(|state| *state != LaneState::Active), concurrency, ageing_ms, retention_ms }
+    fn of(settings: LaneSettings) -> Self {
+        let LaneSettings { state, concurrency, ageing_ms, retention_ms, fair_by, weights } = settings;
+        let state = Some(state).filter(|state| *state != LaneState::Active);
+        Self { state, concurrency, ageing_ms, retention_ms, fair_by, weights }
     }
 
-    fn into_args(self, namespace: Namespace, lane: LaneId) -> ConfigureLaneArgs {
+    /// What makes a lane so that has these weights.
+    fn into_args(self, namespace: Namespace, lane: LaneId, known: BTreeMap<FairKey, u32>) -> ConfigureLaneArgs {
+        let gone = known.into_keys().map(|key| (key, Setting::Default));
+        let wanted = self.weights.into_iter().map(|(key, weight)| (key, Setting::To(weight)));
         ConfigureLaneArgs {
             namespace,
             lane,
@@ -41,6 +50,8 @@ impl LaneEntry {
             concurrency: setting(self.concurrency),
             ageing_ms: setting(self.ageing_ms),
             retention_ms: setting(self.retention_ms),
+            fair_by: setting(self.fair_by),
+            weights: gone.chain(wanted).collect(),
         }
     }
 }
@@ -52,18 +63,23 @@ impl Resource for LaneEntry {
     const NOUN: &'static str = "lane";
 
     fn check(&self, namespace: &Namespace, name: &LaneId) -> Result<(), Refusal> {
-        self.clone().into_args(namespace.clone(), name.clone()).check()
+        if self.fair_by.is_none() && !self.weights.is_empty() {
+            return Err(Refusal::invalid("weights", "must be absent without fair_by"));
+        }
+        self.clone().into_args(namespace.clone(), name.clone(), BTreeMap::new()).check()
     }
 
     async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<LaneId, Self>> {
         let lanes = of_namespace(client, Some(namespace)).await?;
-        let entries = lanes.into_iter().map(|lane| (lane.lane_id, Self::of(&lane.settings)));
+        let entries = lanes.into_iter().map(|lane| (lane.lane_id, Self::of(lane.settings)));
         Ok(entries.filter(|(_, entry)| *entry != Self::default()).collect())
     }
 
-    fn completed(self, stored: Option<&Self>) -> Self {
+    fn completed(mut self, stored: Option<&Self>) -> anyhow::Result<Self> {
         let state = self.state.or(stored.and_then(|stored| stored.state));
-        Self { state: state.filter(|state| *state != LaneState::Active), ..self }
+        self.state = state.filter(|state| *state != LaneState::Active);
+        self.weights.retain(|_, weight| *weight != 1);
+        Ok(self)
     }
 
     fn unwritten() -> Option<Self> {
@@ -74,8 +90,15 @@ impl Resource for LaneEntry {
         Some(Self { state: self.state, ..Self::default() })
     }
 
-    async fn write(client: &Client, namespace: &Namespace, name: LaneId, to: Option<Self>) -> anyhow::Result<()> {
-        client.configure_lane(to.unwrap_or_default().into_args(namespace.clone(), name)).await?;
+    async fn write(
+        client: &Client,
+        namespace: &Namespace,
+        name: LaneId,
+        from: Option<Self>,
+        to: Option<Self>,
+    ) -> anyhow::Result<()> {
+        let known = from.map(|from| from.weights).unwrap_or_default();
+        client.configure_lane(to.unwrap_or_default().into_args(namespace.clone(), name, known)).await?;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod lane;
 mod plan;
 mod quota;
 mod resource;
+mod schedule;
 
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
 
-/// Bring lanes and quotas to what a file says, and print what differs first
+/// Bring lanes, quotas and schedules to what a file says, and print what differs first
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The configuration in YAML or JSON; - for standard input
@@ -34,7 +35,7 @@ pub(crate) struct Apply {
     prune: bool,
 }
 
-/// Print the lanes and quotas of the namespace as a file for apply
+/// Print the lanes, quotas and schedules of the namespace as a file for apply
 #[derive(Args)]
 pub(crate) struct Export {}
 

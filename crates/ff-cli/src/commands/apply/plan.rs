@@ -56,6 +56,7 @@ impl Plan {
         let mut plan = Self { changes: Vec::new(), calls: Vec::new(), unchanged: 0 };
         plan.compare(file.lanes, client, namespace, prune).await?;
         plan.compare(file.quotas, client, namespace, prune).await?;
+        plan.compare(file.schedules, client, namespace, prune).await?;
         Ok(plan)
     }
 
@@ -70,7 +71,7 @@ impl Plan {
         let mut stored = R::stored(client, namespace).await?;
         for (name, entry) in wanted {
             let known = stored.remove(&name);
-            let entry = entry.completed(known.as_ref());
+            let entry = entry.completed(known.as_ref())?;
             self.add(name, known, Some(entry))?;
         }
         if prune {
@@ -83,10 +84,6 @@ impl Plan {
     }
 
     fn add<R: Resource + 'static>(&mut self, name: R::Name, known: Option<R>, to: Option<R>) -> anyhow::Result<()> {
-        if known.clone().or_else(R::unwritten) == to {
-            self.unchanged += 1;
-            return Ok(());
-        }
         let change = match (&known, &to) {
             (None, _) => Kind::Create,
             (Some(_), Some(_)) => Kind::Change,
@@ -95,8 +92,13 @@ impl Plan {
         let value =
             |entry: &Option<R>| entry.as_ref().map(serde_json::to_value).transpose().context("cannot write JSON");
         let (before, after) = (value(&known)?, value(&to)?);
+        if value(&known.clone().or_else(R::unwritten))? == after {
+            self.unchanged += 1;
+            return Ok(());
+        }
         self.changes.push(Change { section: R::SECTION, noun: R::NOUN, name: name.to_string(), change, before, after });
-        let write = async move |client: Client, namespace: Namespace| R::write(&client, &namespace, name, to).await;
+        let write =
+            async move |client: Client, namespace: Namespace| R::write(&client, &namespace, name, known, to).await;
         self.calls.push(Box::new(move |client, namespace| Box::pin(write(client, namespace))));
         Ok(())
     }

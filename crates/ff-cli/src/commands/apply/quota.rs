@@ -29,7 +29,13 @@ impl Resource for QuotaDefinition {
         Ok(defined.collect())
     }
 
-    async fn write(client: &Client, namespace: &Namespace, name: QuotaName, to: Option<Self>) -> anyhow::Result<()> {
+    async fn write(
+        client: &Client,
+        namespace: &Namespace,
+        name: QuotaName,
+        _: Option<Self>,
+        to: Option<Self>,
+    ) -> anyhow::Result<()> {
         let quota = client.quota_of(namespace.as_str(), name.as_str())?;
         match to {
             Some(definition) => drop(quota.put(definition).await?),

@@ -8,8 +8,8 @@ use ff_core::types::Namespace;
 use ff_sdk::Client;
 use serde::Serialize;
 
-/// The entry of one thing in its section. What is compared is what the file could say.
-pub(super) trait Resource: Clone + PartialEq + Serialize {
+/// The entry of one thing in its section. What is compared is what it writes into a file.
+pub(super) trait Resource: Clone + Serialize {
     type Name: Clone + Ord + Display;
 
     /// The section's name in the file.
@@ -24,9 +24,9 @@ pub(super) trait Resource: Clone + PartialEq + Serialize {
     /// All of them in a namespace, as a file would have them.
     async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<Self::Name, Self>>;
 
-    /// The entry with what it leaves to the store, given what the store has.
-    fn completed(self, _stored: Option<&Self>) -> Self {
-        self
+    /// The entry as the store would show it, once it is made so: what it leaves to the store is filled in.
+    fn completed(self, _stored: Option<&Self>) -> anyhow::Result<Self> {
+        Ok(self)
     }
 
     /// What one is like that was never written, for things that exist without being made.
@@ -39,6 +39,12 @@ pub(super) trait Resource: Clone + PartialEq + Serialize {
         None
     }
 
-    /// Makes it so, or deletes it.
-    async fn write(client: &Client, namespace: &Namespace, name: Self::Name, to: Option<Self>) -> anyhow::Result<()>;
+    /// Makes it so, or deletes it. `from` is what the store had.
+    async fn write(
+        client: &Client,
+        namespace: &Namespace,
+        name: Self::Name,
+        from: Option<Self>,
+        to: Option<Self>,
+    ) -> anyhow::Result<()>;
 }
