@@ -167,7 +167,7 @@ fn job(lane: &str, tenant: &str) -> Job {
 
 /// Work of a tenant on the first partition.
 fn on_first_partition(subject: &Subject, lane: &str, tenant: usize) -> anyhow::Result<SubmitArgs> {
-    let partitions = *subject.flowfabric.backend().partitions();
+    let partitions = subject.flowfabric.backend().partitions();
     let mut work = SubmitArgs {
         lane: LaneId::parse(lane)?,
         tags: [(TagKey::parse(TAG)?, TagValue::parse(&format!("tenant-{tenant}"))?)].into(),
