@@ -25,6 +25,9 @@ const TRIES: usize = 3;
 /// How long work is set aside after its partition did not answer: a part of a store may be away while the rest answers.
 const SET_ASIDE: Duration = Duration::from_millis(250);
 
+/// How many are claimed from one partition of a fair lane before others have their turn.
+const FAIR_AT_ONCE: usize = 8;
+
 /// Claims ready work from the store.
 pub(crate) struct Claimer {
     store: Arc<dyn EngineStore>,
@@ -125,6 +128,7 @@ impl Claimer {
     }
 
     async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<Claimed>> {
+        let share = if offer.is_fair() { share.min(FAIR_AT_ONCE) } else { share };
         let claims = self.claim_on(args, &offer, share).await;
         let claims = match claims {
             Ok(claims) => claims,

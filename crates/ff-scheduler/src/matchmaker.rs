@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ff_core::fairness::step_of;
 use ff_core::lease::contracts::Head;
 use ff_core::types::LaneId;
 use tokio::sync::Notify;
@@ -122,6 +123,11 @@ impl Offer {
         self.taken.preference
     }
 
+    /// Whether its lane is fair.
+    pub(crate) fn is_fair(&self) -> bool {
+        self.taken.types.iter().any(|(_, head)| head.is_fair())
+    }
+
     /// The lane as indexes name it.
     pub(crate) fn lane(&self) -> &LaneId {
         &self.taken.lane
@@ -137,7 +143,20 @@ impl Offer {
     pub(crate) fn settle(mut self, next: Option<Head>) {
         match next {
             None => self.taken.types.clear(),
-            Some(next) => self.taken.types.iter_mut().for_each(|(_, head)| *head = next.max(*head)),
+            Some(used) if used.is_fair() => {
+                let state = self.matchmaker.state();
+                let ReadyLane { lane, types, .. } = &mut self.taken;
+                types.iter_mut().for_each(|(_, head)| *head = state.ready.after_turn(lane, *head, used));
+            }
+            Some(next) => {
+                // A claim under quotas does not know how much was used: as much as one turn.
+                let state = self.matchmaker.state();
+                let ReadyLane { lane, types, .. } = &mut self.taken;
+                types.iter_mut().for_each(|(_, head)| match head.is_fair() {
+                    true => *head = state.ready.after_turn(lane, *head, Head::fair(step_of(1))),
+                    false => *head = next.max(*head),
+                });
+            }
         }
     }
 

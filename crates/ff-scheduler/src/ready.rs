@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::lease::contracts::{Head, NextArgs};
-use ff_core::types::{Capability, Kind, LaneId, RequirementClass};
+use ff_core::types::{Capability, Kind, LaneId, RequirementClass, TimestampMs};
 
 /// How many types of work that is assigned are known at once.
 const ASSIGNED_MAX: usize = 1_000;
@@ -15,6 +15,8 @@ pub(crate) struct ReadyWork {
     lanes: HashMap<LaneId, HashMap<WorkType, Heads>>,
     /// How many types of all lanes are of work that is assigned to a worker instance.
     assigned: usize,
+    /// Of fair lanes, the virtual time up to which partitions have been served.
+    rounds: HashMap<LaneId, Head>,
 }
 
 /// The kind of ready work, and what it requires of its worker.
@@ -49,6 +51,7 @@ impl ReadyWork {
         if of.class.assignee().is_some() && !self.has(lane, of) {
             self.count_assigned();
         }
+        let head = self.rounds.get(lane).filter(|_| head.is_fair()).map_or(head, |round| head.max(*round));
         let types = self.lanes.entry(lane.clone()).or_default();
         types.entry(of.clone()).or_default().add(partition, head)
     }
@@ -64,6 +67,16 @@ impl ReadyWork {
             self.assigned = 0;
         }
         self.assigned += 1;
+    }
+
+    /// What is left of a partition of a fair lane once a claim has used some virtual time of it: those come first of which the least was
+    /// used, so that a partition with many keys is asked more often than one with few.
+    pub(crate) fn after_turn(&self, lane: &LaneId, head: Head, used: Head) -> Head {
+        let began = if head.is_fair() { Some(head) } else { self.rounds.get(lane).copied() };
+        Head {
+            created_at: began.map_or(used.created_at, |began| TimestampMs(began.created_at.0 + used.created_at.0)),
+            ..used
+        }
     }
 
     /// Whether anything of this type is ready on this lane.
@@ -94,6 +107,11 @@ impl ReadyWork {
             self.assigned -= if is_assigned { before - types.len() } else { 0 };
             if types.is_empty() {
                 self.lanes.remove(lane);
+            }
+            let fair = taken.iter().flat_map(|ready| &ready.types).map(|(_, head)| *head).filter(|head| head.is_fair());
+            if let Some(latest) = fair.max() {
+                let round = self.rounds.entry(lane.clone()).or_insert(latest);
+                *round = latest.max(*round);
             }
             if !taken.is_empty() {
                 return taken;
@@ -140,7 +158,10 @@ struct Heads {
 impl Heads {
     fn add(&mut self, partition: u16, head: Head) -> bool {
         let known = self.by_partition.get(&partition).copied();
-        if known.is_none_or(|known| head < known) {
+        // A partition of a fair lane that was served waits for its turn, whatever else becomes ready there.
+        let is_later_turn = known.is_some_and(|known| known.is_fair() && head.is_fair() && head > known);
+        let is_earlier = known.is_none_or(|known| head < known && !(known.is_fair() && head.is_fair()));
+        if is_earlier || is_later_turn {
             self.by_partition.insert(partition, head);
             self.best_first.insert((head, partition));
             if let Some(known) = known {

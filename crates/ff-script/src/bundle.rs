@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ff_core::entropy::JITTER_SCALE;
 use ff_core::fairness::step_of;
 use ff_core::flow::CancelPolicy;
+use ff_core::lease::contracts::Head;
 use ff_core::limits;
 use ff_core::policy::Policy;
 use ff_core::suspension::TimeoutBehavior;
@@ -104,6 +105,7 @@ fn constants(clock: LibraryClock) -> String {
     constant("capability_bytes", limits::CAPABILITY_BYTES.to_string());
     constant("lane_classes", limits::LANE_CLASSES.to_string());
     constant("lane_weights", limits::LANE_WEIGHTS.to_string());
+    constant("fair_behind", Head::fair(0).behind.to_string());
     constant("idle_turns", limits::IDLE_TURNS.to_string());
     constant("turn_step", step_of(1).to_string());
     constant("waitpoints", limits::WAITPOINTS.to_string());

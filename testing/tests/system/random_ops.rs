@@ -62,7 +62,7 @@ async fn quotas_of_each_store_do_what_those_of_the_model_do() {
 async fn turns_of_each_store_are_those_of_the_model() {
     let _server = shared_postgres();
     for make in [memory, sqlite, postgres, valkey] {
-        compare(make, Mix::FAIR, 12, 400, &["lane configured, taken, several claimed, taken in turn"]).await;
+        compare(make, Mix::FAIR, 8, 400, &["lane configured, taken, several claimed, taken in turn"]).await;
     }
 }
 

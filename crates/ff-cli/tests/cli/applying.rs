@@ -34,8 +34,7 @@ fn apply(world: &World, file: &str, options: &[&str]) -> CommandRun {
 #[test]
 fn a_file_is_applied_and_applied_again() {
     let world = World::start();
-    let created = "\
-+ lane mail
+    let created = r#"+ lane mail
     ageing_ms: 60000
     concurrency: 5
 + quota customers
@@ -45,7 +44,7 @@ fn a_file_is_applied_and_applied_again() {
 + schedule report
     cron: 0 9 * * *
     execution: {"kind":"report","payload":{"day":"{{tick}}"}}
-";
+"#;
     assert_eq!(
         apply(&world, FILE, &["--dry-run"]).ok(),
         format!("{created}3 to create, 0 to change, 0 to delete, 1 unchanged")
@@ -130,7 +129,10 @@ fn one_wrong_entry_changes_nothing() {
         ("lanes: {a: {fair_by: tag:x, weights: {x: 0}}}", "lanes.a.weights.x: must be from 1"),
         ("schedules: {a: {cron: 61 * * * *, execution: {kind: a}}}", "schedules.a.cron"),
         ("schedules: {a: {every_ms: 1000}}", "schedules.a.execution: is required, or flow"),
-        ("schedules: {a: {every_ms: 1000, namespace: b, execution: {kind: a}}}", "schedules.a.namespace: must be absent"),
+        (
+            "schedules: {a: {every_ms: 1000, namespace: b, execution: {kind: a}}}",
+            "schedules.a.namespace: must be absent",
+        ),
         ("quotas: {a: {scope: namespace}}", "quotas.a.rate: must say rate, max_concurrent or both"),
         ("quotas: {a: {max_concurrent: 1}}", "quotas.a.scope: is required"),
         ("lanes: {a: {concurrency: 1}}\nqotas: {}", "qotas"),

@@ -91,9 +91,9 @@ pub struct ReadyLane {
 }
 
 impl ReadyLane {
-    /// Work with keys is ready. Which of it comes first is a matter of turns, so every partition that has some counts the same.
+    /// Work with keys is ready.
     pub fn keyed(lane: LaneId, kind: Kind, class: RequirementClass) -> Self {
-        Self { lane, kind, class, head: Head::new(Priority::default(), TimestampMs(0)) }
+        Self { lane, kind, class, head: Head::fair(0) }
     }
 
     pub fn queue(&self) -> WorkQueue {

@@ -113,10 +113,15 @@ fn in_turn(candidates: &mut [Candidate], limit: usize) -> Vec<usize> {
 }
 
 /// What becomes of the turns when executions of these keys have been taken, in this order: the clock goes on, and each key that
-/// was served has to wait. Keys of which nothing has waited for a while are forgotten besides.
-pub(crate) fn charge(view: &dyn View, partition: u16, lane: &Lane, served: &[FairKey]) -> Result<Vec<TurnWrite>, Stop> {
+/// was served has to wait. Keys of which nothing has waited for a while are forgotten besides. Says by how much the clock went on.
+pub(crate) fn charge(
+    view: &dyn View,
+    partition: u16,
+    lane: &Lane,
+    served: &[FairKey],
+) -> Result<(Vec<TurnWrite>, u64), Stop> {
     if served.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), 0));
     }
     let name = |key: FairKey| TurnName { partition, lane: lane.key(), key };
     let idle = idle(partition, lane);
@@ -124,7 +129,7 @@ pub(crate) fn charge(view: &dyn View, partition: u16, lane: &Lane, served: &[Fai
     let known = keys.iter().map(|key| view.turn(&name(key.clone())).map(drop));
     require_all(known.chain([view.turns(&idle).map(drop)]))?;
     let mut clock = view.turn(&name(FairKey::default()))?.cloned().unwrap_or_default();
-    let mut turns = BTreeMap::new();
+    let (mut turns, began) = (BTreeMap::new(), clock.clock);
     for key in served {
         let step = lane.settings.step_of(key);
         if key.is_empty() {
@@ -139,8 +144,9 @@ pub(crate) fn charge(view: &dyn View, partition: u16, lane: &Lane, served: &[Fai
         clock.clock = clock.clock.max(turn.at);
         turn.at += step;
     }
+    let used = clock.clock - began;
     let over = view.turns(&idle)?.into_iter().filter(|(at, key)| *at <= clock.clock && !turns.contains_key(key));
     let over: Vec<_> = over.map(|(_, key)| (name(key), None)).collect();
     let paid = turns.into_iter().map(|(key, turn)| (name(key), Some(turn)));
-    Ok(paid.chain([(name(FairKey::default()), Some(clock))]).chain(over).collect())
+    Ok((paid.chain([(name(FairKey::default()), Some(clock))]).chain(over).collect(), used))
 }

@@ -148,15 +148,21 @@ impl Head {
         Self { behind: limits::PRIORITY_MAX - priority.get(), created_at }
     }
 
-    /// Where an execution stands among others of its lane. Under a key its priority counts only among those of the key.
+    /// Where an execution stands among others of its lane. Under a key its priority and age count only among those of the key.
     pub fn of(execution: &Execution) -> Self {
-        let priority = if execution.queue_key().is_empty() { execution.priority } else { Priority::default() };
-        Self::new(priority, execution.created_at)
+        let is_fair = !execution.queue_key().is_empty();
+        if is_fair { Self::fair(0) } else { Self::new(execution.priority, execution.created_at) }
     }
 
-    /// What is left of a fair lane on a partition a claim has served: behind partitions that were served earlier.
-    fn served(now: TimestampMs) -> Self {
-        Self::new(Priority::default(), now)
+    /// What waits of a fair lane on a partition. Which of it comes first is a matter of turns; what counts between partitions is
+    /// how much virtual time a claim has used of one.
+    pub fn fair(used: u64) -> Self {
+        Self { behind: u16::MAX, created_at: TimestampMs(i64::try_from(used).unwrap_or(i64::MAX)) }
+    }
+
+    /// Whether it is of a fair lane.
+    pub fn is_fair(self) -> bool {
+        self.behind == u16::MAX
     }
 }
 
@@ -290,8 +296,9 @@ pub(super) fn hand_out(
     // There may be more behind what was looked at and turned out not to start.
     taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
     let Some(lane) = fair else { return Ok((taken, changes, Vec::new())) };
-    taken.next = taken.next.map(|_| Head::served(now));
-    Ok((taken, changes, fairness::charge(view, args.partition, lane, &served)?))
+    let (turns, used) = fairness::charge(view, args.partition, lane, &served)?;
+    taken.next = taken.next.map(|_| Head::fair(used));
+    Ok((taken, changes, turns))
 }
 
 /// Whether its flow lets it start. One whose flow is cancelled is not handed out, but ends.

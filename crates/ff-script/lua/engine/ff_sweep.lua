@@ -32,7 +32,7 @@ for _, queue in ipairs(call('SMEMBERS', lanes)) do
   if has_keys then
     local at = #ready
     ready[at + 1], ready[at + 2], ready[at + 3] = lane, kind, class or ''
-    ready[at + 4], ready[at + 5] = text(limits.priority_max), '0'
+    ready[at + 4], ready[at + 5] = text(limits.fair_behind), '0'
   elseif not head[1] then
     empty[#empty + 1] = queue
   end

@@ -78,10 +78,9 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
     behind, created_at = index.head(passed_over, moment)
   end
   if is_keyed then
-    turns.charge(lane, configured, served)
-    -- Partitions of a fair lane are served in turn.
+    local used = turns.charge(lane, configured, served)
     if behind then
-      behind, created_at = limits.priority_max, moment
+      behind, created_at = limits.fair_behind, used
     end
   end
   claim.hold(lane, holder, held)

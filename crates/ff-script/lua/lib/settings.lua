@@ -151,7 +151,7 @@ function settings.announce(lane, before, after)
       hint.ready(lane, kind, class, index.head(tonumber(head[2]), here.memory.moment))
     end
     if of == lane and after.keyed and call('EXISTS', keys.turns(lane, kind, class)) == 1 then
-      hint.ready(lane, kind, class, limits.priority_max, 0)
+      hint.ready(lane, kind, class, limits.fair_behind, 0)
     end
   end
 end

@@ -37,7 +37,7 @@ function turns.key_of(lane, namespace, kind, tags, first, last)
 end
 
 --- So many more of a key wait. One of which nothing waited begins at the clock, or at its last turn when that is later.
-local function join(lane, kind, class, key, by, created_at)
+local function join(lane, kind, class, key, by)
   local hash = keys.turn(lane, key)
   if call('HINCRBY', hash, kind .. ' ' .. (class or ''), by) > by then
     return
@@ -56,7 +56,7 @@ local function join(lane, kind, class, key, by, created_at)
   call('ZADD', keys.turns_any(lane, class), at, key)
   if call('ZCARD', list) == 1 then
     call('SADD', keys.index('lanes'), keys.queue_name(lane, kind, class))
-    hint.ready(lane, kind, class, limits.priority_max, created_at)
+    hint.ready(lane, kind, class, limits.fair_behind, 0)
   end
 end
 
@@ -98,7 +98,7 @@ function turns.wait(lane, kind, class, key, priority, created_at, id)
   local score = index.score(priority, created_at)
   index.add(keys.waiting_keyed(lane), score, id)
   index.add(keys.queue_of_key(lane, kind, class, key), score, id)
-  join(lane, kind, class, key, 1, created_at)
+  join(lane, kind, class, key, 1)
 end
 
 function turns.unwait(lane, kind, class, key, id)
@@ -259,12 +259,14 @@ local function move(lane, key, at)
   call('HSET', hash, 'at', at)
 end
 
---- Executions of these keys are being taken, in this order: the clock goes on, and each key has to wait for its next turn.
+--- Executions of these keys are being taken, in this order: the clock goes on, and each key has to wait for its next turn. Says by how
+--- much the clock went on.
 function turns.charge(lane, configured, served)
   if not served[1] then
-    return
+    return 0
   end
   local plain_at, time = clock_of(lane)
+  local began = time
   local next_at = {}
   for _, key in ipairs(served) do
     local step = step_of(configured, key)
@@ -286,6 +288,7 @@ function turns.charge(lane, configured, served)
     call('HSET', hash, 'at', text(plain_at))
   end
   forget(lane, time)
+  return time - began
 end
 
 return turns

@@ -13,6 +13,7 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{BlockDetail, Blocker};
+use ff_core::fairness::step_of;
 use ff_core::limits;
 use ff_core::quota::QuotaSlot;
 use ff_core::types::{ClaimId, ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
@@ -60,7 +61,10 @@ pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
     claims.claimed.extend(taken.claimed);
     // More may have come since the executions were listed.
     let last = claims.claimed.last().map(|claimed| Head::new(claimed.task.priority, claimed.task.created_at));
-    claims.next = claims.next.into_iter().chain(taken.next).min().or(last);
+    let next = claims.next.into_iter().chain(taken.next).min();
+    // What was admitted has used turns as well, at most so many.
+    let used = step_of(1) * claims.claimed.len() as u64;
+    claims.next = next.map(|next| if next.is_fair() { Head::fair(used) } else { next }).or(last);
     claims.limited |= taken.limited;
     let progress = QuotaProgress { blocked, left_ready: left_ready && !claims.limited };
     Ok((claims, progress))
