@@ -5,6 +5,7 @@ mod browser;
 mod flows;
 mod freezing;
 mod load;
+mod quotas;
 mod server;
 mod steps;
 mod workers;
