@@ -236,14 +236,14 @@ mod tests {
         Head::new(Priority::default(), TimestampMs(created))
     }
 
+    /// The class of what is assigned to a worker here.
+    fn own() -> RequirementClass {
+        RequirementClass::parse(",,w-1").unwrap()
+    }
+
     fn worker(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {
         let kinds = kinds.iter().map(|name| kind(name).kind).collect();
-        matchmaker.place(Arc::new(WorkFilter {
-            lanes: vec![lane()],
-            kinds,
-            capabilities: [].into(),
-            own: RequirementClass::PLAIN,
-        }))
+        matchmaker.place(Arc::new(WorkFilter { lanes: vec![lane()], kinds, capabilities: [].into(), own: own() }))
     }
 
     fn idle(matchmaker: &Arc<Matchmaker>, kinds: &[&str]) -> QueuePlace {

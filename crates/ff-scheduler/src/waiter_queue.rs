@@ -123,6 +123,11 @@ mod tests {
 
     use super::*;
 
+    /// The class of what is assigned to a worker here.
+    fn own() -> RequirementClass {
+        RequirementClass::parse(",,w-1").unwrap()
+    }
+
     struct Worker(u64, Arc<Notify>);
 
     impl Worker {
@@ -135,11 +140,7 @@ mod tests {
             let kinds = kinds.iter().map(|name| Kind::parse(name).unwrap()).collect();
             let capabilities = capabilities.iter().map(|word| Capability::parse(word).unwrap()).collect();
             let (ticket, notify) = (line.ticket(), Arc::new(Notify::new()));
-            line.join(
-                ticket,
-                Arc::new(WorkFilter { lanes, kinds, capabilities, own: RequirementClass::PLAIN }),
-                notify.clone(),
-            );
+            line.join(ticket, Arc::new(WorkFilter { lanes, kinds, capabilities, own: own() }), notify.clone());
             Self(ticket, notify)
         }
 
@@ -200,7 +201,7 @@ mod tests {
             lanes: vec![LaneId::parse("a").unwrap()],
             kinds: vec![],
             capabilities: BTreeSet::new(),
-            own: RequirementClass::PLAIN,
+            own: own(),
         };
         line.join(first.0, Arc::new(wanted), first.1.clone());
         call(&mut line, "a", "x");

@@ -37,7 +37,7 @@ fn an_execution_is_assigned_to_a_worker() {
     assert!(assigned.starts_with(&format!("{id} is assigned to w-7; any worker may claim it in ")), "{assigned}");
     assert_eq!(world.json(&["assign", &id, "--worker", "w-7"])["already"], json!(true));
     world.run(&["assign", &id, "--worker", "w-8"]).refused(1, "grant_already_exists");
-    world.run(&["assign", &id, "--worker", "w-7", "--for", "2h"]).refused(1, "ttl_ms: must be from 1000 to 3600000");
+    world.run(&["assign", &id, "--worker", "w-7", "--for", "2h"]).refused(2, "ttl_ms: must be from 1000 to 3600000");
     assert!(world.ok(&["get", &id]).contains("assigned to w-7 (it has the data)"));
     let text = world.ok(&["explain", &id]);
     assert!(text.starts_with("It is assigned to worker w-7: it has the data."), "{text}");

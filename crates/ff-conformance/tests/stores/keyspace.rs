@@ -35,6 +35,7 @@ const PROMISES: &[&str] = &[
     "quota::rating::each_value_of_a_key_has_its_own_window",
     "schedule::ticking::a_tick_starts_at_its_time_and_says_what_it_started",
     "lane::pausing::a_paused_lane_takes_work_and_hands_out_none",
+    "lease::assigning::assigned_work_goes_to_the_worker_that_is_meant",
     "signal::delivering::a_signal_reads_back_as_it_was_sent",
     "signal::repeating::a_duplicate_counts_once",
     "stream::modes::a_summary_is_the_document_and_then_its_patches",

@@ -11,7 +11,7 @@ use crate::execution::{
     Attempt, AttemptEnd, AttemptOutcome, BlockDetail, Blocker, Failure, FinishedBy, Hold, Origin, Outcome, Phase,
 };
 use crate::flow::Membership;
-use crate::lease::{ClaimGrant, Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
+use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
 use crate::payload::Fingerprint;
 use crate::policy::{self, Policy};
 use crate::singleton::QueuePlace;
@@ -142,27 +142,6 @@ impl Execution {
     /// What it requires of its worker, as the queues it waits in are named.
     pub fn class(&self) -> RequirementClass {
         self.policy.class()
-    }
-
-    /// The class of the queue that claims take it from, while they may.
-    pub fn queue_class(&self) -> Option<RequirementClass> {
-        match self.phase {
-            Phase::Waiting => Some(self.class()),
-            _ => self.grant().map(|grant| RequirementClass::assigned_to(&grant.worker_instance_id)),
-        }
-    }
-
-    /// The key of that queue. Work that is assigned to a worker instance waits under none.
-    pub fn queue_key(&self) -> FairKey {
-        if self.phase == Phase::Waiting { self.fair_key.clone() } else { FairKey::default() }
-    }
-
-    /// The grant of the worker instance it is assigned to.
-    pub fn grant(&self) -> Option<&ClaimGrant> {
-        match (&self.phase, self.blocked_by.as_deref()) {
-            (Phase::Blocked { on: Blocker::Assignment, .. }, Some(BlockDetail::Assignment(grant))) => Some(grant),
-            _ => None,
-        }
     }
 
     /// Whether it is part of a submission that was not visible when it was written. Once its flow is, it is as well.

@@ -12,7 +12,7 @@ use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision, check_message, found};
 use crate::partition::{PartitionConfig, check_id};
 use crate::state::PublicState;
-use crate::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
+use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TimestampMs, WorkerInstanceId};
 use crate::view::{Stop, View};
 
 /// Permission for one worker instance to claim one execution, until a moment. Nobody else may claim it meanwhile.
@@ -32,6 +32,29 @@ impl ClaimGrant {
     /// Whether a holder may claim under it now.
     pub(super) fn is_for(&self, holder: &Holder, now: TimestampMs) -> bool {
         self.worker_instance_id == holder.worker_instance_id && now < self.expires_at
+    }
+}
+
+impl Execution {
+    /// The class of the queue that claims take it from, while they may.
+    pub fn queue_class(&self) -> Option<RequirementClass> {
+        match self.phase {
+            Phase::Waiting => Some(self.class()),
+            _ => self.grant().map(|grant| RequirementClass::assigned_to(&grant.worker_instance_id)),
+        }
+    }
+
+    /// The key of that queue. Work that is assigned to a worker instance waits under none.
+    pub fn queue_key(&self) -> FairKey {
+        if self.phase == Phase::Waiting { self.fair_key.clone() } else { FairKey::default() }
+    }
+
+    /// The grant of the worker instance it is assigned to.
+    pub fn grant(&self) -> Option<&ClaimGrant> {
+        match (&self.phase, self.blocked_by.as_deref()) {
+            (Phase::Blocked { on: Blocker::Assignment, .. }, Some(BlockDetail::Assignment(grant))) => Some(grant),
+            _ => None,
+        }
     }
 }
 
@@ -217,7 +240,7 @@ mod tests {
     use crate::lease::contracts::ClaimArgs;
     use crate::operation::PumpArgs;
     use crate::samples::{at, running, waiting, work};
-    use crate::types::{LeaseEpoch, RequirementClass};
+    use crate::types::LeaseEpoch;
 
     fn to(instance: &str) -> AssignArgs {
         AssignArgs {

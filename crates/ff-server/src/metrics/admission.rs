@@ -31,7 +31,7 @@ impl Admission {
         }
         for on in Blocker::OF_ADMISSION {
             drop(admission.blocked.get_or_create(&reason(on.reason())));
-            if on != Blocker::Operator {
+            if !matches!(on, Blocker::Operator | Blocker::Assignment) {
                 drop(admission.wait.get_or_create(&reason(on.reason())));
             }
         }

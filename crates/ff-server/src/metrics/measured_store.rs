@@ -73,6 +73,7 @@ impl Subject {
             Operation::WriteSchedule(args) => Self::Ticks(TickNote::of(args)),
             Operation::Unblock(args) => Self::Block(args.from.reason()),
             Operation::Hold(_) => Self::Block(BlockingReason::PausedByOperator),
+            Operation::Assign(_) => Self::Block(BlockingReason::WaitingForLocalityMatch),
             _ => Self::Other,
         }
     }
@@ -106,6 +107,9 @@ impl Perform for MeasuredStore {
                 }
                 (Subject::Block(reason), Reply::HoldPlaced(placed)) => {
                     self.gathered.admission.blocked(reason, usize::from(!placed.already));
+                }
+                (Subject::Block(reason), Reply::GrantIssued(issued)) => {
+                    self.gathered.admission.blocked(reason, usize::from(!issued.already));
                 }
                 (Subject::Block(reason), Reply::UnblockedExecutions(count)) => {
                     self.gathered.admission.unblocked(reason, count);

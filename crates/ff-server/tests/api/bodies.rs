@@ -308,6 +308,9 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
         "replay" => {
             world.post(&held.path("complete"), &held.call(json!({}))).await;
         }
+        "assign" => {
+            world.post(&held.path("revoke"), &json!({})).await;
+        }
         "resume" | "approve" | "reject" => {
             held.suspend(world, json!({"waitpoints": [{"key": "a"}]})).await;
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use ff_core::api_key::{Role, SecretKey};
-use ff_core::contracts::{Filter, ListArgs};
+use ff_core::contracts::{AssignArgs, Filter, ListArgs};
 use ff_core::flow::member_id;
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName};
+use ff_core::types::{FlowId, IdempotencyKey, Namespace, NodeName, WorkerInstanceId};
 use ff_sdk::{Connect, Context, Fault, Flow, Job, Node, Search};
 use ff_server::{Metrics, ROUTES};
 use serde_json::{Value, json};
@@ -65,6 +65,27 @@ async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
     working.await.unwrap().unwrap();
     let lane = client.lane("default").unwrap().describe().await.unwrap();
     assert_eq!(lane.namespace.as_str(), "acme");
+}
+
+/// Who assigned an execution is told by the name of the key, unless the caller says it.
+#[tokio::test]
+async fn an_assignment_names_the_key_it_was_made_with() {
+    let (keyed, _) = KeyedStore::new().await;
+    let key = keyed.tenant("acme").await;
+    let world = keyed.asked_with(&key).await;
+    let ff = Connect::to(&world.url).key(SecretKey::parse(&key).unwrap()).connect().await.unwrap();
+    let client = ff.client();
+    let worker_instance_id = WorkerInstanceId::parse("w-7").unwrap();
+    for (requested_by, told) in [(None, "a test"), (Some("ada".to_owned()), "ada")] {
+        let execution_id = client.submit(Job::new("a", &1)).await.unwrap().execution_id;
+        let (worker_instance_id, ttl_ms) = (worker_instance_id.clone(), 5_000);
+        let args = AssignArgs { execution_id, worker_instance_id, ttl_ms, reason: None, requested_by };
+        client.assign(args).await.unwrap();
+        let page = world.get("/v1/grants?worker=w-7").await.body;
+        assert_eq!(page["grants"][0]["requested_by"], told, "{page}");
+        assert_eq!(world.get("/v1/grants?worker=w-8").await.body["grants"], json!([]));
+        client.unassign(&execution_id).await.unwrap();
+    }
 }
 
 /// To a key of `acme`, `default` would stand for no namespace being named. Named, it is refused before anything is asked.

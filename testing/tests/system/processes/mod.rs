@@ -5,6 +5,7 @@ mod browser;
 mod flows;
 mod freezing;
 mod load;
+mod quotas;
 mod schedules;
 mod server;
 mod steps;
