@@ -143,9 +143,13 @@ impl Ticker {
 
     fn settle(&mut self, partition: u16, answer: Answer<TickedPartition>, now: TimestampMs) -> Option<TimestampMs> {
         match answer {
-            Ok(TickedPartition { looked, next, awaited }) => {
-                self.store.outages().answered(partition);
+            Ok(TickedPartition { looked, next, awaited, failure }) => {
                 self.await_ends(awaited.into_iter().map(|(work, schedule)| (Some(work), schedule)));
+                if let Some(error) = failure {
+                    self.store.outages().failed("schedules", partition, &error);
+                    return next.into_iter().chain([self.later(partition, now)]).min();
+                }
+                self.store.outages().answered(partition);
                 if looked == 0 && next.is_some_and(|at| at <= now) {
                     // The store's clock is behind the one that was read.
                     return Some(self.later(partition, now));

@@ -84,7 +84,8 @@ impl WorldClock {
                 let agenda = self.engine_store.schedule_agenda().await?;
                 let due: Vec<_> = agenda.into_iter().filter(|tick| tick.look_at <= now).collect();
                 for tick in &due {
-                    self.engine_store.look_at_schedules(tick.partition).await?;
+                    let ticked = self.engine_store.look_at_schedules(tick.partition).await?;
+                    ticked.failure.map_or(Ok(()), Err)?;
                 }
                 Ok(due.is_empty())
             };

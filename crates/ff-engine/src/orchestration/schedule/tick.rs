@@ -6,12 +6,12 @@ use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use ff_core::schedule::{OverlapVerdict, Schedule, StartedWork, TickStep, Turn};
 use ff_core::types::TimestampMs;
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
 
 use super::{TRIES, busy, start, write};
 
 /// What became of the schedules of a partition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TickedPartition {
     /// How many were looked at.
     pub looked: usize,
@@ -19,6 +19,8 @@ pub struct TickedPartition {
     pub next: Option<TimestampMs>,
     /// Schedules with a tick that waits, and what it waits for the end of.
     pub awaited: Vec<(StartedWork, ScheduleRef)>,
+    /// Why a schedule could not be looked at. The others were.
+    pub failure: Option<EngineError>,
 }
 
 /// What became of a schedule.
@@ -39,15 +41,20 @@ pub(in crate::orchestration) async fn look_at_partition<S: EngineStore + ?Sized>
     let now = store.now().await?;
     let looked = first.iter().take(limits::SCHEDULES_AT_ONCE).take_while(|one| one.look_at <= now).count();
     let rest = first.get(looked).map(|one| one.look_at);
-    let look = |schedule: ScheduleRef| async move {
-        let ticked = look_at_schedule(store, &schedule, now).await?;
-        Ok::<_, EngineError>((schedule, ticked))
-    };
+    let look = |schedule: ScheduleRef| async move { (look_at_schedule(store, &schedule, now).await, schedule) };
     let due: Vec<_> = first.into_iter().take(looked).map(|one| one.schedule).collect();
-    let ticked: Vec<_> = stream::iter(due).map(look).buffer_unordered(looked.max(1)).try_collect().await?;
-    let next = ticked.iter().filter_map(|(_, ticked)| ticked.look_at).chain(rest).min();
-    let awaited = ticked.into_iter().filter_map(|(schedule, ticked)| Some((ticked.awaits?, schedule)));
-    Ok(TickedPartition { looked, next, awaited: awaited.collect() })
+    let looks: Vec<_> = stream::iter(due).map(look).buffer_unordered(looked.max(1)).collect().await;
+    let mut ticked = TickedPartition { looked, next: rest, ..TickedPartition::default() };
+    for (answer, schedule) in looks {
+        match answer {
+            Ok(TickedSchedule { look_at, awaits }) => {
+                ticked.next = ticked.next.into_iter().chain(look_at).min();
+                ticked.awaited.extend(awaits.map(|work| (work, schedule)));
+            }
+            Err(error) => ticked.failure = Some(error),
+        }
+    }
+    Ok(ticked)
 }
 
 /// Looks at a schedule: starts what is due of it, and writes what became of it. A start that was made before the record could be
