@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fairness, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
     SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
@@ -115,27 +115,7 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
-    /// Tenants with little work beside one with much in a fair lane, shares by weight, and claims with many keys
-    Fairness {
-        #[command(flatten)]
-        store: Store,
-
-        /// Executions worked on at once
-        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
-        workers: usize,
-
-        /// Tenants; all but one have one execution
-        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
-        tenants: usize,
-
-        /// Executions of the one with much work
-        #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = positive)]
-        count: usize,
-
-        /// Keys on one partition, beside ten
-        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
-        keys: usize,
-    },
+    Fairness(super::bench_fairness::FairnessArgs),
     /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
     Stream {
         #[command(flatten)]
@@ -281,10 +261,10 @@ impl From<Shape> for JobShape {
 }
 
 #[derive(Args)]
-struct Store {
+pub(super) struct Store {
     /// The store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; what is measured stays in it
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
-    store: String,
+    pub(super) store: String,
 }
 
 impl Bench {
@@ -307,9 +287,7 @@ impl Bench {
             Scenario::Quota { store, workers, keys, max_concurrent: most, count } => {
                 QuotaCost { store: store.store, workers, keys, most, count }.measure().await?
             }
-            Scenario::Fairness { store, workers, tenants, count, keys } => {
-                Fairness { store: store.store, workers, tenants, count, keys }.measure().await?
-            }
+            Scenario::Fairness(args) => args.measure().await?,
             Scenario::Stream { store, workers, frame, count, readers } => {
                 let ff = std::env::current_exe().context("cannot find the program to start as a server")?;
                 StreamCost { store: store.store, workers, frame, count, readers, ff }.measure().await?
@@ -353,7 +331,7 @@ fn target(store: Option<String>, settings: &Settings, typed: &TypedCommand) -> R
 /// More than this of anything is not measured in a day.
 const MOST: usize = 1_000_000_000;
 
-fn positive(text: &str) -> Result<usize, String> {
+pub(super) fn positive(text: &str) -> Result<usize, String> {
     within(text, 1, MOST)
 }
 

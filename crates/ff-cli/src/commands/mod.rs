@@ -3,6 +3,7 @@
 mod adjust;
 mod attempts;
 mod bench;
+mod bench_fairness;
 mod completions;
 mod config;
 mod decide;
