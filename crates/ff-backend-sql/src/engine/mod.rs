@@ -69,7 +69,8 @@ impl Question for ListQueueArgs {
             text(kind.as_str()),
             Value::number(self.limit),
         ];
-        let mut rows: Vec<_> = reader.query(QUEUE, &[parameters.clone()]).await?.into_iter().flatten().collect();
+        let mut rows: Vec<_> =
+            reader.query(QUEUE, std::slice::from_ref(&parameters)).await?.into_iter().flatten().collect();
         if self.state == QueueState::Ready && rows.len() < self.limit {
             rows.extend(keyed(reader, &self, parameters).await?);
         }

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fairness, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
     SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
@@ -116,27 +116,7 @@ enum Scenario {
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
-    /// Tenants with little work beside one with much in a fair lane, shares by weight, and claims with many keys
-    Fairness {
-        #[command(flatten)]
-        store: Store,
-
-        /// Executions worked on at once
-        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
-        workers: usize,
-
-        /// Tenants; all but one have one execution
-        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
-        tenants: usize,
-
-        /// Executions of the one with much work
-        #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = positive)]
-        count: usize,
-
-        /// Keys on one partition, beside ten
-        #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
-        keys: usize,
-    },
+    Fairness(super::bench_fairness::FairnessArgs),
     Schedules(BenchSchedules),
     /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
     Stream {
@@ -309,9 +289,7 @@ impl Bench {
             Scenario::Quota { store, workers, keys, max_concurrent: most, count } => {
                 QuotaCost { store: store.store, workers, keys, most, count }.measure().await?
             }
-            Scenario::Fairness { store, workers, tenants, count, keys } => {
-                Fairness { store: store.store, workers, tenants, count, keys }.measure().await?
-            }
+            Scenario::Fairness(args) => args.measure().await?,
             Scenario::Schedules(schedules) => schedules.measure().await?,
             Scenario::Stream { store, workers, frame, count, readers } => {
                 let ff = std::env::current_exe().context("cannot find the program to start as a server")?;

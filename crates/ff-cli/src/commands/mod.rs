@@ -5,6 +5,7 @@ mod apply;
 mod assign;
 mod attempts;
 mod bench;
+mod bench_fairness;
 mod completions;
 mod config;
 mod decide;

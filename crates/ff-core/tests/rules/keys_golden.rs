@@ -9,7 +9,7 @@ use ff_core::keys::{
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::state::PublicState;
 use ff_core::types::{
-    AttemptIndex, BudgetId, EdgeId, ExecutionId, FairKey, FlowId, Kind, LaneId, Namespace, QueueName, QuotaPolicyId,
+    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, QueueName, QuotaPolicyId,
     RequirementClass, SignalId, TagKey, TagValue, WaitpointId, WaitpointKey, WorkerInstanceId,
 };
 use uuid::Uuid;
@@ -65,7 +65,6 @@ fn our_own_keys_follow_the_same_grammar() {
 
     let exec = ExecKeyContext::new(&Partition::new(PartitionFamily::Execution, 7), &execution(EXECUTION));
     let queue = QueueName::parse("singleton:a:{fp:1}").unwrap();
-    let fair_key = FairKey::parse("a {fp:1}").unwrap();
     let suspension = format!("ff:exec:{{fp:7}}:{EXECUTION}:suspension");
     let partition = Partition::new(PartitionFamily::Flow, 7);
     let (flow, flows) = (FlowKeyContext::new(&partition, &FlowId::from_uuid(uuid(1))), FlowIndexKeys::new(&partition));
@@ -80,18 +79,6 @@ fn our_own_keys_follow_the_same_grammar() {
             index.lane_eligible_kind_class(&lane, &kind, &class),
             "ff:idx:{fp:7}:lane:acme/mail:eligible:kind:resize:class:gpu,region=eu",
         ),
-        (index.lane_keyed(&lane), "ff:idx:{fp:7}:lane:acme/mail:eligible_keyed"),
-        (
-            index.lane_eligible_key(&lane, &kind, &class, &fair_key),
-            "ff:idx:{fp:7}:lane:acme/mail:eligible:kind:resize:class:gpu,region=eu key:a {fp:1}",
-        ),
-        (index.lane_turn(&lane, &fair_key), "ff:idx:{fp:7}:lane:acme/mail:turn:a {fp:1}"),
-        (index.lane_turns(&lane, &class), "ff:idx:{fp:7}:lane:acme/mail:turns:class:gpu,region=eu"),
-        (
-            index.lane_turns_kind(&lane, &kind, &class),
-            "ff:idx:{fp:7}:lane:acme/mail:turns:kind:resize:class:gpu,region=eu",
-        ),
-        (index.lane_turns_idle(&lane), "ff:idx:{fp:7}:lane:acme/mail:turns:idle"),
         (
             index.lane_unroutable(&lane, &kind, &class),
             "ff:idx:{fp:7}:lane:acme/mail:blocked:route:kind:resize:class:gpu,region=eu",

@@ -29,9 +29,8 @@ pub struct Generator {
     steps: Chance,
     /// And for what keeps executions back that are ready.
     admission: Chance,
-    /// And for quotas.
+    /// And for quotas, and for fair lanes.
     quotas: Chance,
-    /// And for fair lanes.
     fairness: Chance,
     mix: Mix,
     jobs: u32,
