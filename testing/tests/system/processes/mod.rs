@@ -5,7 +5,6 @@ mod browser;
 mod flows;
 mod freezing;
 mod load;
-mod quotas;
 mod server;
 mod steps;
 mod workers;
