@@ -24,7 +24,7 @@ const FROZEN: Duration = Duration::from_millis(4_500);
 const SOON: Duration = Duration::from_secs(2);
 
 /// What is frozen and woken.
-pub(super) trait Freeze {
+trait Freeze {
     fn freeze(&self);
     fn wake(&self);
 }

@@ -5,7 +5,6 @@ mod browser;
 mod flows;
 mod freezing;
 mod load;
-mod quotas;
 mod schedules;
 mod server;
 mod steps;
