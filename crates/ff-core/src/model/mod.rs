@@ -147,14 +147,7 @@ impl Model {
         }
         self.quotas.write(decision.quotas);
         self.write_schedules(decision.schedules);
-        for queue in decision.key_queues {
-            let name = (queue.namespace.clone(), queue.name.clone());
-            if queue.executions.is_empty() {
-                self.key_queues.remove(&name);
-            } else {
-                self.key_queues.insert(name, queue);
-            }
-        }
+        self.write_key_queues(decision.key_queues);
         decision.reply
     }
 
