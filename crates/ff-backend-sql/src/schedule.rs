@@ -25,14 +25,14 @@ pub(crate) const DUE_SCHEDULES: &str = "\
 /// The partitions with a schedule that has to be looked at, from each to the next, and when the first of each has to be.
 pub(crate) const SCHEDULE_AGENDA: &str = "\
     WITH RECURSIVE step (partition) AS (\
-        SELECT (SELECT partition FROM schedule WHERE look_at IS NOT NULL ORDER BY partition LIMIT 1) \
+        SELECT -1 \
         UNION ALL \
         SELECT (SELECT partition FROM schedule \
                 WHERE look_at IS NOT NULL AND partition > step.partition ORDER BY partition LIMIT 1) \
         FROM step WHERE step.partition IS NOT NULL) \
     SELECT step.partition, (SELECT look_at FROM schedule \
                             WHERE look_at IS NOT NULL AND partition = step.partition ORDER BY look_at LIMIT 1) \
-    FROM step WHERE step.partition IS NOT NULL";
+    FROM step WHERE step.partition >= 0";
 
 pub(crate) fn key_of_schedule((_, schedule): &(u16, ScheduleRef)) -> Key {
     vec![schedule.namespace.as_str().into(), schedule.name.as_str().into()]

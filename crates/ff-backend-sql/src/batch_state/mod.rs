@@ -9,6 +9,7 @@ mod loaded_execution;
 mod missing;
 mod partition_cache;
 mod record_set;
+mod registry;
 mod side_writes;
 mod steps;
 mod streams;
@@ -24,20 +25,20 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
 use ff_core::execution::Execution;
 use ff_core::flow::FlowChange;
-use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, schedule_hints, streamed, worker_hints};
+use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
-use ff_core::quota::{QuotaRow, QuotaRowName, QuotaWrites};
-use ff_core::schedule::{Schedule, ScheduleRef, ScheduleWrite};
+use ff_core::quota::{QuotaRow, QuotaRowName};
+use ff_core::schedule::{Schedule, ScheduleRef};
 use ff_core::singleton::KeyQueue;
 use ff_core::step::StepCounter;
 use ff_core::types::{
     ExecutionId, FlowId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId,
 };
-use ff_core::worker::{Worker, WorkerChange};
+use ff_core::worker::Worker;
 
 use crate::fairness::Turns;
-use crate::singleton::{QueueId, id_of_queue};
+use crate::singleton::QueueId;
 pub(crate) use claim_filter::ClaimFilter;
 pub(crate) use events::EventBuffer;
 pub(crate) use flows::{EdgeRange, Flows, Members, all_into};
@@ -189,48 +190,6 @@ impl BatchState {
         }
         self.going.insert(id);
         self.decide(id, PendingWrite::Forgotten);
-    }
-
-    /// Applies the change of a worker instance.
-    pub(crate) fn apply_to_worker(&mut self, change: WorkerChange) {
-        match change {
-            WorkerChange::Put(worker) => {
-                let before = self.workers.find(&worker.worker_instance_id).flatten();
-                self.hints.extend(worker_hints(before, &worker));
-                self.workers.write(worker.worker_instance_id.clone(), worker);
-            }
-            WorkerChange::Remove { worker_instance_id, .. } => self.workers.remove(worker_instance_id),
-        }
-    }
-
-    /// Applies the change of the queue of a key.
-    pub(crate) fn apply_to_key_queue(&mut self, queue: KeyQueue) {
-        let id = id_of_queue(&queue);
-        if queue.executions.is_empty() { self.key_queues.remove(id) } else { self.key_queues.write(id, queue) }
-    }
-
-    /// Applies what is written of a schedule.
-    pub(crate) fn apply_to_schedule(&mut self, write: ScheduleWrite) {
-        self.hints.extend(schedule_hints(&write));
-        let id = (write.partition, write.schedule);
-        match write.record {
-            Some(record) => self.schedules.write(id, *record),
-            None => self.schedules.remove(id),
-        }
-    }
-
-    /// Applies what is written of quotas.
-    pub(crate) fn apply_to_quotas(&mut self, writes: QuotaWrites) {
-        self.hints.extend(quota_hints(&writes));
-        for (partition, set) in writes.sets {
-            self.cache.quotas.write((partition, set.namespace.clone()), set);
-        }
-        for (policy_id, name, row) in writes.rows {
-            match row {
-                Some(row) => self.quota_rows.write((policy_id, name), row),
-                None => self.quota_rows.remove((policy_id, name)),
-            }
-        }
     }
 
     /// Applies the change of a partition's feed.

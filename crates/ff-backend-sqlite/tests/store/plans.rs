@@ -27,6 +27,8 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("workers_beyond", "USING PRIMARY KEY (worker_instance_id>?)"),
     ("next_quota_namespace", "USING PRIMARY KEY (namespace>?)"),
     ("quota_rows", "USING PRIMARY KEY (policy_id=? AND name>? AND name<?)"),
+    ("schedules_after", "USING PRIMARY KEY (namespace=? AND name>?)"),
+    ("due_schedules", "USING COVERING INDEX schedule_look_at (partition=? AND look_at>?)"),
     ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
     ("feeds", "USING PRIMARY KEY (partition<?)"),
     ("attempts_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),
@@ -144,6 +146,13 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority<?)",
+        ],
+    ),
+    (
+        "schedule_agenda",
+        &[
+            "schedule USING COVERING INDEX schedule_look_at (partition>?)",
+            "schedule USING COVERING INDEX schedule_look_at (partition=? AND look_at>?)",
         ],
     ),
     ("ahead_by_priority", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority>?)"]),

@@ -150,13 +150,7 @@ impl Model {
         }
         self.quotas.write(decision.quotas);
         self.write_schedules(decision.schedules);
-        for queue in decision.key_queues {
-            let name = (queue.namespace.clone(), queue.name.clone());
-            match queue.executions.is_empty() {
-                true => drop(self.key_queues.remove(&name)),
-                false => drop(self.key_queues.insert(name, queue)),
-            }
-        }
+        self.write_key_queues(decision.key_queues);
         decision.turns.into_iter().for_each(|write| self.turns.write(write));
         decision.reply
     }

@@ -3,8 +3,21 @@
 use super::Model;
 use crate::execution::{Execution, Phase};
 use crate::explain::{AHEAD_MAX, HOLDERS_MAX, QueueArgs, QueueFacts};
+use crate::singleton::KeyQueue;
 
 impl Model {
+    /// Writes the queues of singleton and debounce keys; one without executions goes.
+    pub(super) fn write_key_queues(&mut self, queues: Vec<KeyQueue>) {
+        for queue in queues {
+            let name = (queue.namespace.clone(), queue.name.clone());
+            if queue.executions.is_empty() {
+                self.key_queues.remove(&name);
+            } else {
+                self.key_queues.insert(name, queue);
+            }
+        }
+    }
+
     /// How an execution's lane is configured, and what is ahead of the execution.
     pub fn queue_facts(&self, args: &QueueArgs) -> QueueFacts {
         let key = args.lane.within(&args.namespace);

@@ -69,7 +69,7 @@ impl Cron {
         }
         let fields: Vec<_> = text.split_ascii_whitespace().collect();
         let (second, rest) = match fields.as_slice() {
-            [rest @ ..] if rest.len() == 5 => ("0", rest),
+            rest if rest.len() == 5 => ("0", rest),
             [second, rest @ ..] if rest.len() == 5 => (*second, rest),
             _ => {
                 let what = "5 fields (minute, hour, day of month, month, day of week) or 6 (second first)";

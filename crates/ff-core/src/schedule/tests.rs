@@ -241,6 +241,6 @@ fn a_record_reads_back_as_it_is_written() {
     let (after, _) = look(&after, T0 + 2 * MINUTE, true);
     let text = serde_json::to_string(&after).unwrap();
     assert_eq!(serde_json::from_str::<Schedule>(&text).unwrap(), after, "{text}");
-    let named = ScheduleRef { namespace: after.namespace.clone(), name: after.name.clone() };
+    let named = ScheduleRef { namespace: after.namespace, name: after.name };
     assert_eq!(ScheduleRef::parse_key(&named.key()), Some(named));
 }

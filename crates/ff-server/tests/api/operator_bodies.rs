@@ -43,7 +43,7 @@ pub(crate) fn routes() -> Vec<Route> {
         field("execution", json!([5, true, "k", []])),
         field("flow", json!([5, true, "k", []])),
     ];
-    let range = vec![name("namespace"), required("from", moment.clone()), required("to", moment.clone())];
+    let range = vec![name("namespace"), required("from", moment.clone()), required("to", moment)];
     let mut label: Vec<_> = tags().into();
     label.push(field("remove", list.clone()));
     vec![

@@ -54,7 +54,7 @@ async fn two_servers(mut servers: [ServerProcess; 2], freeze: impl Fn(), thaw: i
     create(&servers[0].connect().await).await;
     for nth in 0..number("FF_KILLS", 6) {
         ticks(&servers[1].connect().await, 3).await;
-        servers[nth as usize % 2].kill_and_start_again().await;
+        servers[nth % 2].kill_and_start_again().await;
     }
     freeze();
     pass(FROZEN).await;

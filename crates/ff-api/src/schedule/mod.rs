@@ -1,16 +1,17 @@
 //! Schedules on the wire.
 
-use ff_core::contracts::{self, BackfillArgs, PauseScheduleArgs, PutScheduleArgs, ScheduleInfo, ScheduleRef};
+mod view;
+
+use ff_core::contracts::{BackfillArgs, PauseScheduleArgs, PutScheduleArgs, ScheduleRef, SubmitArgs};
 use ff_core::engine_error::Refusal;
-use ff_core::schedule::{
-    CatchUp, CronText, Overlap, Pause, QueuedTick, Schedule, ScheduleDefinition, ScheduleTarget, StartedWork,
-    TickRecord, Timing, Zone,
-};
-use ff_core::types::{ExecutionId, FlowId, Namespace, ScheduleId, ScheduleName, TimestampMs};
+use ff_core::schedule::{CatchUp, CronText, Overlap, ScheduleDefinition, ScheduleTarget, Timing, Zone};
+use ff_core::types::{Namespace, ScheduleName, TimestampMs};
 use serde::{Deserialize, Serialize};
 
 use crate::object::word;
 use crate::{Content, Encoding, NewFlow, Strict, Submit, SubmitFlow};
+
+pub use view::{ScheduleView, SchedulesPage};
 
 /// How a schedule is to be. One of `cron`, `every_ms` and `at` says when its ticks come, and one of `execution` and `flow` what each of
 /// them starts. Payloads and the values of labels may hold `{{tick}}` and `{{schedule}}`.
@@ -127,7 +128,7 @@ impl PutSchedule {
 }
 
 /// A submission as a schedule shows it: without what each tick fills in.
-fn template(args: contracts::SubmitArgs) -> Result<Submit, serde_json::Error> {
+fn template(args: SubmitArgs) -> Result<Submit, serde_json::Error> {
     let payload = args.payload.clone();
     let submit = Submit::of(args)?;
     let content = if payload == ff_core::payload::Payload::default() {
@@ -178,108 +179,6 @@ fn within(target: &str, refusal: Refusal) -> Refusal {
     match refusal.field.clone() {
         Some(field) => refusal.at(format!("{target}.{field}")),
         None => refusal.at(target),
-    }
-}
-
-/// A schedule, its next ticks and its last ones.
-#[derive(Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScheduleView {
-    pub schedule_id: ScheduleId,
-    pub namespace: Namespace,
-    pub name: ScheduleName,
-    pub definition: PutSchedule,
-    pub version: u64,
-    pub created_at: TimestampMs,
-    pub changed_at: TimestampMs,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<Pause>,
-    /// The first tick that has not come yet, also while it is paused; absent when none is to come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_tick: Option<TimestampMs>,
-    /// The next five ticks; none while it is paused.
-    pub next_ticks: Vec<TimestampMs>,
-    /// A tick that waits for the end of what the one before it started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queued_tick: Option<TimestampMs>,
-    /// When it is looked whether that may start, at the latest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queued_look_at: Option<TimestampMs>,
-    /// What a tick started last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_execution_id: Option<ExecutionId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_flow_id: Option<FlowId>,
-    /// The last ten ticks that came, oldest first.
-    pub ticks: Vec<TickRecord>,
-}
-
-impl ScheduleView {
-    pub fn of(info: ScheduleInfo) -> Result<Self, serde_json::Error> {
-        let ScheduleInfo { schedule, next_ticks } = info;
-        let (last_execution_id, last_flow_id) = match schedule.last_started {
-            Some(StartedWork::Execution(id)) => (Some(id), None),
-            Some(StartedWork::Flow(id)) => (None, Some(id)),
-            None => (None, None),
-        };
-        Ok(Self {
-            schedule_id: schedule.id,
-            namespace: schedule.namespace,
-            name: schedule.name,
-            definition: PutSchedule::of(None, schedule.definition)?,
-            version: schedule.version,
-            created_at: schedule.created_at,
-            changed_at: schedule.changed_at,
-            paused: schedule.paused,
-            next_tick: schedule.next_tick,
-            next_ticks,
-            queued_tick: schedule.queued.map(|queued| queued.tick),
-            queued_look_at: schedule.queued.map(|queued| queued.look_at),
-            last_execution_id,
-            last_flow_id,
-            ticks: schedule.ticks,
-        })
-    }
-
-    pub fn into_info(self) -> Result<ScheduleInfo, Refusal> {
-        let execution = self.last_execution_id.map(StartedWork::Execution);
-        let schedule = Schedule {
-            id: self.schedule_id,
-            definition: self.definition.into_definition()?.normalized(&self.namespace),
-            namespace: self.namespace,
-            name: self.name,
-            version: self.version,
-            created_at: self.created_at,
-            changed_at: self.changed_at,
-            paused: self.paused,
-            next_tick: self.next_tick,
-            queued: self.queued_tick.zip(self.queued_look_at).map(|(tick, look_at)| QueuedTick { tick, look_at }),
-            last_started: execution.or(self.last_flow_id.map(StartedWork::Flow)),
-            ticks: self.ticks,
-        };
-        Ok(ScheduleInfo { schedule, next_ticks: self.next_ticks })
-    }
-}
-
-/// One page of a listing of schedules.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SchedulesPage {
-    pub schedules: Vec<ScheduleView>,
-    /// The `after` of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<ScheduleName>,
-}
-
-impl SchedulesPage {
-    pub fn of(page: contracts::SchedulesPage) -> Result<Self, serde_json::Error> {
-        let views = page.schedules.into_iter().map(|schedule| ScheduleView::of(ScheduleInfo::of(schedule)));
-        Ok(Self { schedules: views.collect::<Result<_, _>>()?, next: page.next })
-    }
-
-    pub fn into_page(self) -> Result<contracts::SchedulesPage, Refusal> {
-        let schedules = self.schedules.into_iter().map(|view| Ok(view.into_info()?.schedule));
-        Ok(contracts::SchedulesPage { schedules: schedules.collect::<Result<_, Refusal>>()?, next: self.next })
     }
 }
 
@@ -351,8 +250,11 @@ impl BackfillSchedule {
 
 #[cfg(test)]
 mod tests {
+    use ff_core::contracts::ScheduleInfo;
     use ff_core::engine_error::Code;
     use ff_core::json;
+    use ff_core::schedule::Schedule;
+    use ff_core::types::ScheduleId;
 
     use super::*;
 
