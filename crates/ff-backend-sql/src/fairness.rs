@@ -15,13 +15,14 @@ use crate::schema::{TURN, TURN_QUEUE};
 use crate::session::{Key, Put, Read, Session};
 use crate::value::{Row, Value};
 
-/// The keys of a list whose turns come first, each with its turn.
+/// The keys of a list whose turns come first, each with its turn. Joined, Postgres may read all turns of the lane as long as it
+/// believes them to be few.
 pub(crate) const TURNS: &str = "\
-    SELECT keys.turn_at, keys.fair_key, turn.record FROM (\
+    SELECT turn_at, fair_key, (SELECT record FROM turn \
+        WHERE turn.partition = keys.partition AND turn.lane = keys.lane AND turn.fair_key = keys.fair_key) FROM (\
         SELECT partition, lane, turn_at, fair_key FROM turn_queue \
         WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 ORDER BY turn_at, fair_key LIMIT $5) AS keys \
-    JOIN turn ON turn.partition = keys.partition AND turn.lane = keys.lane AND turn.fair_key = keys.fair_key \
-    ORDER BY keys.turn_at, keys.fair_key";
+    ORDER BY turn_at, fair_key";
 
 /// The next list that has a key, in the order of lanes, classes and kinds.
 pub(crate) const NEXT_TURNS: &str = "\
@@ -135,7 +136,8 @@ pub(crate) async fn load_turns(
             let key = fair_key(row.text(1)?)?;
             let name = TurnName { partition: list.0, lane: list.1.clone(), key: key.clone() };
             keys.push((row.count(0)?, key));
-            state.turns.turns.lay(name, record::read(row.text(2)?).map(Some).map_err(|error| error.to_string()));
+            let stored = row.text(2).and_then(record::read).map(Some);
+            state.turns.turns.lay(name, stored.map_err(|error| error.to_string()));
         }
         state.turns.lists.insert(list, IndexPrefix::new(keys, limit));
     }

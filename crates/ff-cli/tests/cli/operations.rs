@@ -126,7 +126,7 @@ fn a_lane_is_made_fair_and_its_keys_are_weighed() {
     world.run(&["lanes", "set", "mail", "--weight", "acme=many"]).refused(2, "whole number");
     world.run(&["lanes", "set", "mail", "--fair-by", "tenant"]).refused(2, "must be kind, namespace or tag:<name>");
     world.run(&["lanes", "set", "mail", "--fair-by", "tag:a b"]).refused(2, "tag:a b");
-    world.run(&["lanes", "set", "other", "--weight", "acme=2"]).refused(1, "fair_by");
+    world.run(&["lanes", "set", "other", "--weight", "acme=2"]).refused(2, "the lane has no fair_by");
     let plain = world.json(&["lanes", "set", "mail", "--fair-by", "none"])["settings"].clone();
     assert_eq!(plain, json!({"state": "active"}));
 }

@@ -2,12 +2,14 @@
 
 use ff_core::contracts::{
     ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterClassesArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs,
+    Setting,
 };
 use ff_core::engine_error::Code;
 use ff_core::lane::LaneState;
 use ff_core::limits;
 use ff_core::types::{
-    LaneId, Namespace, RequirementClass, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId, draw_execution_uuid,
+    FairKey, LaneId, Namespace, RequirementClass, TagKey, TagValue, TimestampMs, WorkerId, WorkerInstanceId,
+    draw_execution_uuid,
 };
 use ff_script::execution::{ff_create_execution, ff_create_executions, ff_replay_execution, ff_set_execution_tags};
 use ff_script::flow::ff_submit_flow;
@@ -22,6 +24,8 @@ use crate::wire::Wire;
 
 const CASES: &[(&str, Code)] = &[
     ("ff_add_execution_to_flow", Code::NotRunnable),
+    ("ff_configure_lane", Code::InvalidInput),
+    ("ff_configure_lane", Code::LimitExceeded),
     ("ff_create_execution", Code::NotRunnable),
     ("ff_create_executions", Code::NotRunnable),
     ("ff_heartbeat_worker", Code::NotFound),
@@ -82,6 +86,16 @@ impl<'w> OperatorScene<'w> {
             "ff_add_execution_to_flow" => {
                 let node = graph(&["late"], &[], &[]).nodes.remove(0);
                 ff_add_execution_to_flow(wire, &ONE_PARTITION, &self.scene.flow_id, node).await.map(drop)
+            }
+            "ff_configure_lane" => {
+                let key = |nth: usize| (FairKey::parse(&format!("k{nth}")).unwrap(), Setting::To(2));
+                let is_fair = code == Code::LimitExceeded;
+                let args = ConfigureLaneArgs {
+                    fair_by: if is_fair { Setting::To("kind".parse().unwrap()) } else { Setting::Keep },
+                    weights: (0..=limits::LANE_WEIGHTS).map(key).collect(),
+                    ..ConfigureLaneArgs::new(Namespace::default_name(), LaneId::default_name())
+                };
+                ff_configure_lane(wire, &ONE_PARTITION, args).await.map(drop)
             }
             "ff_create_execution" => ff_create_execution(wire, &ONE_PARTITION, new).await.map(drop),
             "ff_create_executions" => {
