@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_requirement_classes.sql"),
     include_str!("../migrations/0010_quotas.sql"),
     include_str!("../migrations/0011_key_queues.sql"),
+    include_str!("../migrations/0012_budgets.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

@@ -4,6 +4,7 @@
 //! What is brought along is joined to a limited inner query. Joined to the table itself, Postgres may look for it by the
 //! partition alone as long as it believes the tables to be small, through everything that was ever submitted to the partition.
 
+use crate::budget::USAGE_BACKLOG_OF;
 use crate::engine::{NEXT_READY, QUEUE};
 use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
 use crate::flow::queries::{
@@ -107,6 +108,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("steps_to", STEPS_TO),
     ("steps_on", STEPS_ON),
     ("quota_rows", QUOTA_ROWS),
+    ("usage_backlog", USAGE_BACKLOG_OF),
     ("next_quota_namespace", NEXT_QUOTA_NAMESPACE),
     ("leases_of", LEASES_OF),
     ("surplus_leases", SURPLUS_LEASES),

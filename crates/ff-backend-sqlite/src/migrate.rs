@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_requirement_classes.sql"),
     include_str!("../migrations/0009_quotas.sql"),
     include_str!("../migrations/0010_key_queues.sql"),
+    include_str!("../migrations/0011_budgets.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

@@ -2,6 +2,7 @@
 //! runs the rule again. Rules are pure, so running twice is free.
 
 use crate::api_key::ApiKey;
+use crate::budget::UsageReportEntry;
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
@@ -92,6 +93,9 @@ pub trait View {
     /// A row at the home of a quota policy.
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss>;
 
+    /// A report of usage that was accepted; none when there was none of this id.
+    fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss>;
+
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
 
     fn api_key(&self, id: &KeyId) -> Result<Option<&ApiKey>, Miss>;
@@ -179,6 +183,7 @@ pub enum Miss {
     Active(u16, LaneId),
     Quotas(u16, Namespace),
     QuotaRow(QuotaPolicyId, QuotaRowName),
+    UsageReport(ExecutionId, IdempotencyKey),
     Worker(WorkerInstanceId),
     ApiKey(KeyId),
     Feed(u16),

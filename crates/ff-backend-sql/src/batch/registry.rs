@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use ff_core::event::Feed;
 use ff_core::quota::QuotaRowName;
-use ff_core::types::{KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 use super::suspensions::load;
 use crate::batch_state::{BatchState, WriterCache};
+use crate::budget::{key_of_report, read_report};
 use crate::error::SqlError;
 use crate::lane::key_of_lane;
 use crate::queries::HELD_ON;
 use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::record;
-use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, WORKER};
+use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, USAGE_REPORT, WORKER};
 use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
 use crate::value::Row;
@@ -26,6 +27,7 @@ pub(super) struct RegistryMisses {
     pub(super) key_queues: BTreeSet<QueueId>,
     pub(super) quotas: BTreeSet<(u16, Namespace)>,
     pub(super) quota_rows: BTreeSet<(QuotaPolicyId, QuotaRowName)>,
+    pub(super) usage_reports: BTreeSet<(ExecutionId, IdempotencyKey)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
     pub(super) api_keys: BTreeSet<KeyId>,
     pub(super) feeds: BTreeSet<u16>,
@@ -45,6 +47,8 @@ impl RegistryMisses {
         let key = |(policy_id, name): &(QuotaPolicyId, QuotaRowName)| key_of_quota_row(policy_id, name);
         let table = (&QUOTA_ROW, &["record"][..]);
         load(reader, &mut state.quota_rows, self.quota_rows, table, key, |_, row| record::read(row.text(0)?)).await?;
+        let table = (&USAGE_REPORT, &["until"][..]);
+        load(reader, &mut state.usage_reports, self.usage_reports, table, key_of_report, read_report).await?;
         let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
         load(reader, &mut state.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);

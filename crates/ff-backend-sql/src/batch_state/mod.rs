@@ -18,6 +18,7 @@ mod writer_cache;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ff_core::api_key::ApiKey;
+use ff_core::budget::UsageReportEntry;
 use ff_core::change::{Change, KeyEntry};
 use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
@@ -72,6 +73,7 @@ pub(crate) struct BatchState {
     pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
     pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
     pub(crate) quota_rows: RecordSet<(QuotaPolicyId, QuotaRowName), QuotaRow>,
+    pub(crate) usage_reports: RecordSet<(ExecutionId, IdempotencyKey), UsageReportEntry>,
     pub(crate) key_queues: RecordSet<QueueId, KeyQueue>,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
@@ -202,6 +204,10 @@ impl BatchState {
                 let why = self.quota_rows.unreadable(&(*policy_id, name.clone()))?;
                 Some(format!("{name} of the quota {policy_id}: {why}"))
             }
+            Miss::UsageReport(id, report) => {
+                let why = self.usage_reports.unreadable(&(*id, report.clone()))?;
+                Some(format!("a report of usage of {id}: {why}"))
+            }
             Miss::KeyQueue(partition, namespace, name) => {
                 let why = self.key_queues.unreadable(&(*partition, namespace.clone(), name.clone()))?;
                 Some(format!("the queue {name} of {namespace}: {why}"))
@@ -242,6 +248,7 @@ impl BatchState {
             && SuspensionRecords::is_untouched_by(&change)
             && change.stream.is_none()
             && change.steps.is_none()
+            && change.usage_report.is_none()
         {
             return;
         }
@@ -253,6 +260,9 @@ impl BatchState {
         self.suspensions.take(&mut change);
         self.streams.take(&mut change);
         self.steps.take(&mut change);
+        if let Some(entry) = change.usage_report.take() {
+            self.usage_reports.write((id, entry.report_id.clone()), entry);
+        }
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
@@ -285,6 +295,7 @@ impl BatchState {
         self.side_writes.forget(&id);
         self.suspensions.forget(&id);
         self.streams.forget(&id);
+        self.usage_reports.forget(|(of, _)| *of == id);
         if self.counted_steps(&id).is_some() {
             self.steps.clear(id);
         }

@@ -164,6 +164,7 @@ fn is_table(index: &Index) -> bool {
             | Index::LaneUnroutable(..)
             | Index::InState(..)
             | Index::InReason(..)
+            | Index::UsageBacklog(..)
             | Index::Tag(..)
     )
 }
@@ -200,6 +201,9 @@ fn label(row: &Row) -> Result<Index, SqlError> {
     let namespace = Namespace::parse(row.text(0)?).map_err(unreadable("a namespace"))?;
     if row.text(1)?.is_empty() {
         let word = row.text(2)?;
+        if word == USAGE_BACKLOG {
+            return Ok(Index::UsageBacklog(namespace));
+        }
         return match word.parse() {
             Ok(reason) => Ok(Index::InReason(namespace, reason)),
             Err(_) => Ok(Index::InState(namespace, word.parse().map_err(unreadable("a state"))?)),

@@ -21,6 +21,7 @@ use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use crate::api_key::ApiKey;
+use crate::budget::UsageReportEntry;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::event::{EventCursor, EventsPart};
@@ -68,6 +69,7 @@ pub struct Model {
     workers: BTreeMap<WorkerInstanceId, Worker>,
     api_keys: BTreeMap<KeyId, ApiKey>,
     quotas: QuotaRecords,
+    usage_reports: BTreeMap<(ExecutionId, IdempotencyKey), UsageReportEntry>,
     events: Events,
 }
 
@@ -161,6 +163,9 @@ impl Model {
         if let Some(write) = change.steps.take() {
             self.steps.apply(id, *write);
         }
+        if let Some(entry) = change.usage_report.take() {
+            self.usage_reports.insert((id, entry.report_id.clone()), entry);
+        }
         if let Some(before) = self.executions.remove(&id) {
             self.leave_indexes(&before);
         }
@@ -198,6 +203,7 @@ impl Model {
         let Some(execution) = self.executions.remove(id) else { return };
         self.leave_indexes(&execution);
         self.attempts.remove(id);
+        self.usage_reports.retain(|(of, _), _| of != id);
         self.leases.remove(id);
         self.payloads.remove(id);
         self.results.remove(id);

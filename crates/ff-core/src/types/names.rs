@@ -23,6 +23,10 @@ checked_text! { refused_in_a_name:
     Channel, at most limits::NAME_BYTES;
     /// The name of a quota policy within its namespace.
     QuotaName, at most limits::NAME_BYTES;
+    /// The name of a budget within its namespace.
+    BudgetName, at most limits::NAME_BYTES;
+    /// Something that is spent: tokens, usd_micros, calls, seconds, any name.
+    Dimension, at most limits::NAME_BYTES;
     /// The key of a label.
     TagKey, at most limits::NAME_BYTES;
     /// A worker program, however many copies of it run.
