@@ -4,9 +4,10 @@
 //! A body has `of`, which makes it of the arguments of a command, and `into_args`, which reads the arguments back: what the path names is
 //! given, and what was left out has its default. Answers have `of` and an `into_…` in the same way.
 
-pub mod access;
+mod access;
 mod activity;
 mod api_key;
+pub mod budget;
 mod content;
 mod doctor;
 mod execution;
@@ -30,6 +31,7 @@ mod worker;
 
 pub use activity::{Activity, Ends, KindActivity, LaneActivity, MinuteActivity};
 pub use api_key::{CreateKey, NewKey, RevokeKey};
+pub use budget::{DeleteBudget, PutBudget, ResetBudget};
 pub use content::{Base64, Content, Encoding};
 pub use doctor::Deployment;
 pub use doctor::{DoctorReport, Finding};
@@ -42,7 +44,7 @@ pub use flow::{
 };
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{
-    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, WorkerBatch,
+    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, ReportUsage, WorkerBatch,
     WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};

@@ -114,6 +114,10 @@ error_table! {
     QuotaPolicyNotFound "quota_policy_not_found" Terminal 404 "There is no quota policy of this name.";
     InvalidQuotaSpec "invalid_quota_spec" Terminal 400 "The windows and caps of the quota do not make sense.";
 
+    // Budgets.
+    BudgetNotFound "budget_not_found" Terminal 404 "There is no budget of this name.";
+    BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
+
     // Coming domains. Nothing raises these codes yet; a code moves to its domain above with the first rule that does.
     // Admission.
     ExecutionNotInEligibleSet "execution_not_in_eligible_set" Informational 409
@@ -134,8 +138,6 @@ error_table! {
     StaleOwnerCannotAppend "stale_owner_cannot_append" Terminal 409
         "Only the holder of the running attempt can add to its stream.";
     // Budgets.
-    BudgetNotFound "budget_not_found" Terminal 404 "There is no budget with this id.";
-    BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
     BudgetSoftExceeded "budget_soft_exceeded" Informational 409
         "The budget's soft limit is passed; work may go on until the hard one.";
     InvalidBudgetScope "invalid_budget_scope" Terminal 400 "A budget cannot be attached to such a thing.";

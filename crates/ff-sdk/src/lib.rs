@@ -20,6 +20,7 @@
 //! ```
 
 mod api_key;
+mod budget;
 mod callback;
 mod client;
 mod connect;
@@ -39,6 +40,7 @@ mod stream;
 mod worker;
 pub mod yaml;
 
+pub use budget::BudgetHandle;
 pub use callback::{Callback, CallbackError, CallbackRejection, CallbackSecret};
 pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Synchronous, Target, connect};
@@ -60,7 +62,7 @@ pub use stream::OutputReader;
 
 pub use worker::{
     AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, HandlerFuture, IntoReply, Output,
-    Reply, RunStep, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
+    Reply, RunStep, Suspend, UsageReport, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
 };
 
 /// The pages' programs must compile.

@@ -18,6 +18,9 @@ const STEERING: &[&str] = &[
     "/v1/executions/bulk",
     "/v1/flows/{flow}/nodes/{node}/replay",
     "/v1/lanes/{lane}",
+    "/v1/budgets/{budget}",
+    "/v1/budgets/{budget}/delete",
+    "/v1/budgets/{budget}/reset",
     "/v1/quotas/{quota}",
     "/v1/quotas/{quota}/delete",
 ];

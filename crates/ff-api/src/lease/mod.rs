@@ -8,4 +8,4 @@ pub(crate) mod holder;
 pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult};
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};
-pub use holder::{Complete, Delay, Fail, Progress, Renew};
+pub use holder::{Complete, Delay, Fail, Progress, Renew, ReportUsage};

@@ -24,7 +24,7 @@ use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
-use crate::execution::{Body, UNROUTABLE, attempts_of, lane_of, leases_of, strays};
+use crate::execution::{Body, UNROUTABLE, USAGE_BACKLOG, attempts_of, lane_of, leases_of, strays};
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
+    BudgetCost, Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
     SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
@@ -112,6 +112,19 @@ enum Scenario {
         max_concurrent: u32,
 
         /// Executions under the quota in all, and as many without
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
+        count: usize,
+    },
+    /// Executions under a budget, beside executions without one; and how long a report of usage takes
+    Budget {
+        #[command(flatten)]
+        store: Store,
+
+        /// Callers that submit at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+
+        /// Executions under the budget in all, as many without, and as many that report
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
@@ -282,6 +295,9 @@ impl Bench {
             }
             Scenario::Steps { store, workers, steps, count } => {
                 StepCost { store: store.store, workers, steps, count }.measure().await?
+            }
+            Scenario::Budget { store, workers, count } => {
+                BudgetCost { store: store.store, workers, count }.measure().await?
             }
             Scenario::Quota { store, workers, keys, max_concurrent: most, count } => {
                 QuotaCost { store: store.store, workers, keys, most, count }.measure().await?

@@ -64,7 +64,7 @@ fn what_a_store_has_is_exported_as_a_file_that_changes_nothing() {
     let other = World::start();
     apply(&other, &exported, &[]).ok();
     assert_eq!(other.json(&["export"]), json);
-    assert_eq!(world.json(&["export", "--namespace", "acme"]), json!({"lanes": {}, "quotas": {}}));
+    assert_eq!(world.json(&["export", "--namespace", "acme"]), json!({"lanes": {}, "quotas": {}, "budgets": {}}));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn one_wrong_entry_changes_nothing() {
     }
     world.run(&["apply", "-f", "nowhere.yaml"]).refused(2, "nowhere.yaml");
     world.run(&["apply"]).refused(2, "--file");
-    assert_eq!(world.json(&["export"]), json!({"lanes": {}, "quotas": {}}));
+    assert_eq!(world.json(&["export"]), json!({"lanes": {}, "quotas": {}, "budgets": {}}));
     let fed = CommandRun::fed(world.command(&["apply", "-f", "-"]), b"lanes: {a: {concurrency: 1}}");
     assert!(fed.ok().ends_with("1 created, 0 changed, 0 deleted, 0 unchanged"));
 }

@@ -1,9 +1,11 @@
 //! Charging: what an execution has spent is counted by a budget that applies to it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{BudgetLedger, SoftCrossing, add, amount, fold, take};
-use super::{Amounts, OnHardLimit};
+use super::{Amounts, Balance, BudgetLimit, OnHardLimit};
 use crate::engine_error::Refusal;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
@@ -117,33 +119,37 @@ impl Command for ChargeBudgetArgs {
         let crossed = balance.crossings.values().any(|crossing| {
             crossing.execution_id == id && crossing.seq > self.counted.seq && crossing.seq <= self.total.seq
         });
-        let standing = standing(&budget, &balance);
+        let super::BudgetDefinition { limits, on_hard_limit, .. } = &budget.definition;
+        let standing = BudgetStanding::of(budget.name.clone(), *on_hard_limit, limits, &balance);
         ledger.put_balance(balance);
         Ok(ledger.into_decision(Charged { standing: Some(standing), crossed }))
     }
 }
 
-fn standing(budget: &super::Budget, balance: &super::Balance) -> BudgetStanding {
-    let limits = &budget.definition.limits;
-    let used = |dimension: &Dimension| amount(&balance.used, dimension);
-    let is_over = |dimension: &Dimension, limit: Option<u64>| limit.is_some_and(|limit| used(dimension) > limit);
-    let exceeded: Vec<_> = limits.iter().filter(|(name, limit)| is_over(name, limit.hard)).collect();
-    let status = if !exceeded.is_empty() {
-        BudgetStatus::HardExceeded
-    } else if limits.iter().any(|(name, limit)| is_over(name, limit.soft)) {
-        BudgetStatus::SoftExceeded
-    } else {
-        BudgetStatus::Ok
-    };
-    let left = |(name, limit): (&Dimension, &super::BudgetLimit)| {
-        let taken = used(name).saturating_add(amount(&balance.reserved, name));
-        Some((name.clone(), limit.hard?.saturating_sub(taken)))
-    };
-    BudgetStanding {
-        budget: budget.name.clone(),
-        status,
-        remaining: limits.iter().filter_map(left).collect(),
-        exceeded: exceeded.into_iter().map(|(name, _)| name.clone()).collect(),
-        on_hard_limit: budget.definition.on_hard_limit,
+impl BudgetStanding {
+    /// How a budget with a balance stands.
+    pub fn of(
+        budget: BudgetName,
+        on_hard_limit: OnHardLimit,
+        limits: &BTreeMap<Dimension, BudgetLimit>,
+        balance: &Balance,
+    ) -> Self {
+        let used = |dimension: &Dimension| amount(&balance.used, dimension);
+        let is_over = |dimension: &Dimension, limit: Option<u64>| limit.is_some_and(|limit| used(dimension) > limit);
+        let exceeded: Vec<_> = limits.iter().filter(|(name, limit)| is_over(name, limit.hard)).collect();
+        let status = if !exceeded.is_empty() {
+            BudgetStatus::HardExceeded
+        } else if limits.iter().any(|(name, limit)| is_over(name, limit.soft)) {
+            BudgetStatus::SoftExceeded
+        } else {
+            BudgetStatus::Ok
+        };
+        let left = |(name, limit): (&Dimension, &BudgetLimit)| {
+            let taken = used(name).saturating_add(amount(&balance.reserved, name));
+            Some((name.clone(), limit.hard?.saturating_sub(taken)))
+        };
+        let remaining = limits.iter().filter_map(left).collect();
+        let exceeded = exceeded.into_iter().map(|(name, _)| name.clone()).collect();
+        Self { budget, status, remaining, exceeded, on_hard_limit }
     }
 }

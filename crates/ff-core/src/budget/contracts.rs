@@ -23,6 +23,15 @@ pub struct Budgets {
     pub budgets: Vec<Budget>,
 }
 
+/// The reply to a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetDeleted {
+    /// Whether there was none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already: bool,
+}
+
 /// A budget, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetRef {

@@ -2,16 +2,18 @@
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
+use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas,
-    RotateSecretArgs, RotationReport, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo,
+    PutBudgetArgs, PutQuotaArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport,
+    StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, UsageInfo,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::quota::QuotaPolicy;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
@@ -83,6 +85,37 @@ impl EngineBackend for HttpBackend {
 
     async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
         self.get(&["quotas"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+    }
+
+    async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
+        args.check()?;
+        let missing = || Refusal::invalid("definition", "must be said; to delete a budget is another call");
+        let definition = args.definition.ok_or_else(missing)?;
+        let put = ff_api::PutBudget::of(self.effective_namespace(&args.namespace), definition);
+        self.post(&["budgets", args.name.as_str()], &put, 0).await
+    }
+
+    async fn delete_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetDeleted> {
+        let delete = ff_api::DeleteBudget { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["budgets", name.as_str(), "delete"], &delete, 0).await
+    }
+
+    async fn reset_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetReset> {
+        let reset = ff_api::ResetBudget { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["budgets", name.as_str(), "reset"], &reset, 0).await
+    }
+
+    async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
+        self.get(&["budgets"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+    }
+
+    async fn describe_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetInfo> {
+        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
+        self.get(&["budgets", name.as_str()], &query, 0).await
+    }
+
+    async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
+        self.get(&["flows", &flow_id.to_string(), "usage"], &[], 0).await
     }
 
     async fn describe_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaInfo> {

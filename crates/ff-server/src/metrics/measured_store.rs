@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
-use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims};
+use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims, UsageSettled};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -52,6 +52,8 @@ enum Subject {
     Failure(LeaseId, Kind),
     /// Engines block and unblock for one reason at a time.
     Block(BlockingReason),
+    /// Soft limits that were gone past first.
+    SoftLimits(usize),
     Other,
 }
 
@@ -69,6 +71,7 @@ impl Subject {
                 reason.map_or(Self::Other, Self::Block)
             }
             Operation::Unblock(args) => Self::Block(args.from.reason()),
+            Operation::SettleUsage(args) if !args.crossed.is_empty() => Self::SoftLimits(args.crossed.len()),
             Operation::Hold(_) => Self::Block(BlockingReason::PausedByOperator),
             _ => Self::Other,
         }
@@ -97,6 +100,9 @@ impl Perform for MeasuredStore {
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
                     self.gathered.failed(lease, category, failed);
+                }
+                (Subject::SoftLimits(count), Reply::UsageSettled(UsageSettled { settled: true })) => {
+                    self.gathered.admission.soft_exceeded(count);
                 }
                 (Subject::Block(reason), Reply::BlockedCount(count)) => {
                     self.gathered.admission.blocked(reason, count.blocked);

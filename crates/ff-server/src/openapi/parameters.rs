@@ -2,7 +2,7 @@
 
 use ff_core::limits;
 use ff_core::types::{
-    ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, SignalId, WaitpointId, WorkerInstanceId,
+    BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, SignalId, WaitpointId, WorkerInstanceId,
 };
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ pub(super) fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'
         "signal" => (json!(generator.subschema_for::<SignalId>()), "The signal."),
         "key" => (json!(generator.subschema_for::<KeyId>()), "The public part of an API key."),
         "lane" => (json!(generator.subschema_for::<LaneId>()), "The lane."),
+        "budget" => (json!(generator.subschema_for::<BudgetName>()), "The budget."),
         "quota" => (json!(generator.subschema_for::<QuotaName>()), "The quota policy."),
         "instance" => (json!(generator.subschema_for::<WorkerInstanceId>()), "The running copy of a worker."),
         _ => (json!({ "type": "string", "minLength": 1 }), "A code of an error."),

@@ -242,7 +242,7 @@ async fn bad_parameters_are_named() {
         let id = held.0["execution_id"].as_str().unwrap();
         let path = path.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
         let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID).replace("{flow}", &flow);
-        let path = path.replace("{lane}", "mail").replace("{quota}", "customers");
+        let path = path.replace("{lane}", "mail").replace("{quota}", "customers").replace("{budget}", "daily");
         queries.push((path, "colour=red", "unknown_field", "colour"));
     }
     for (path, query, code, field) in queries {

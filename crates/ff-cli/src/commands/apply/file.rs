@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ff_core::budget::BudgetDefinition;
 use ff_core::contracts::QuotaDefinition;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits;
-use ff_core::types::{LaneId, Namespace, QuotaName};
+use ff_core::types::{BudgetName, LaneId, Namespace, QuotaName};
 use ff_sdk::{Client, yaml};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,8 @@ pub(super) struct ConfigurationFile {
     pub(super) lanes: Option<BTreeMap<LaneId, LaneEntry>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quotas: Option<BTreeMap<QuotaName, QuotaDefinition>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) budgets: Option<BTreeMap<BudgetName, BudgetDefinition>>,
 }
 
 impl ConfigurationFile {
@@ -32,11 +35,12 @@ impl ConfigurationFile {
         let text = input.text(limits::FLOW_BYTES)?;
         let read = yaml::to_json(&text).and_then(|json| match json.first() {
             Some(b'{') => ff_api::object::<Self>(&json),
-            _ => Err(Refusal::new(Code::InvalidInput).because("must be a map with the sections lanes and quotas")),
+            _ => Err(Refusal::new(Code::InvalidInput).because("must be a map with the sections lanes, quotas and budgets")),
         });
         let checked = read.and_then(|read| {
             check(&read.lanes, namespace)?;
             check(&read.quotas, namespace)?;
+            check(&read.budgets, namespace)?;
             Ok(read)
         });
         checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
@@ -46,7 +50,8 @@ impl ConfigurationFile {
     pub(super) async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<Self> {
         let lanes = Some(LaneEntry::stored(client, namespace).await?);
         let quotas = Some(QuotaDefinition::stored(client, namespace).await?);
-        Ok(Self { lanes, quotas })
+        let budgets = Some(BudgetDefinition::stored(client, namespace).await?);
+        Ok(Self { lanes, quotas, budgets })
     }
 }
 

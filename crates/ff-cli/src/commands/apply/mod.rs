@@ -1,8 +1,9 @@
-//! Lanes, quotas and the like as a file says: what differs, and making it so.
+//! Lanes, quotas, budgets and the like as a file says: what differs, and making it so.
 
 mod file;
 mod lane;
 mod plan;
+mod budget;
 mod quota;
 mod resource;
 
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
 
-/// Bring lanes and quotas to what a file says, and print what differs first
+/// Bring lanes, quotas and budgets to what a file says, and print what differs first
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The configuration in YAML or JSON; - for standard input
@@ -34,7 +35,7 @@ pub(crate) struct Apply {
     prune: bool,
 }
 
-/// Print the lanes and quotas of the namespace as a file for apply
+/// Print the lanes, quotas and budgets of the namespace as a file for apply
 #[derive(Args)]
 pub(crate) struct Export {}
 

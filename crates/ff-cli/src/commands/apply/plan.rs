@@ -56,6 +56,7 @@ impl Plan {
         let mut plan = Self { changes: Vec::new(), calls: Vec::new(), unchanged: 0 };
         plan.compare(file.lanes, client, namespace, prune).await?;
         plan.compare(file.quotas, client, namespace, prune).await?;
+        plan.compare(file.budgets, client, namespace, prune).await?;
         Ok(plan)
     }
 
