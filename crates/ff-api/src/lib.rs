@@ -4,10 +4,10 @@
 //! A body has `of`, which makes it of the arguments of a command, and `into_args`, which reads the arguments back: what the path names is
 //! given, and what was left out has its default. Answers have `of` and an `into_…` in the same way.
 
-mod access;
+pub mod access;
 mod activity;
 mod api_key;
-pub mod budget;
+mod budget;
 mod content;
 mod doctor;
 mod execution;
@@ -44,8 +44,8 @@ pub use flow::{
 };
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{
-    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, ReportUsage, WorkerBatch,
-    WorkerBatchReply, WorkerCall, WorkerCallResult,
+    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Input, LeaseCall, Progress, Renew, ReportUsage,
+    WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};
 pub use problem::Problem;

@@ -1,5 +1,6 @@
 //! Measuring a store: what an operation costs through the SDK, beside the least the bare store could do, in one run.
 
+mod budget;
 mod chain;
 mod claim;
 mod fanout;
@@ -12,7 +13,6 @@ mod load;
 mod meter;
 mod processor;
 mod quorum_cancel;
-mod budget;
 mod quota;
 mod report;
 mod retention;
@@ -23,6 +23,7 @@ mod store;
 mod stream;
 mod suspend;
 
+pub use budget::BudgetCost;
 pub use chain::Chain;
 pub use claim::ClaimCost;
 pub use fanout::Fanout;
@@ -31,7 +32,6 @@ pub use job_shape::JobShape;
 pub use latency::Percentiles;
 pub use lifecycle::Lifecycle;
 pub use quorum_cancel::QuorumCancel;
-pub use budget::BudgetCost;
 pub use quota::QuotaCost;
 pub use report::Machine;
 pub use report::Report;

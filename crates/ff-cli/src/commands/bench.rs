@@ -12,8 +12,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    BudgetCost, Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
-    SearchCost, StepCost, StreamCost, SuspendToResume,
+    BudgetCost, Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention,
+    Routing, SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own

@@ -28,10 +28,7 @@ enum Command {
     /// Change what is said of a budget, and leave the rest as it is
     Set(Put),
     /// Have a budget apply to something else: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE, flow:ID or execution:ID
-    Attach {
-        name: BudgetName,
-        scope: Scope,
-    },
+    Attach { name: BudgetName, scope: Scope },
     /// List the budgets of the namespace
     List,
     /// Show a budget and how it stands
@@ -114,7 +111,9 @@ impl Budgets {
         match self.command {
             Command::Create(new) => {
                 if known(&new.name).await?.is_some() {
-                    return Err(BadUsage(format!("there is a budget {}; change it with ff budgets set", new.name)).into());
+                    return Err(
+                        BadUsage(format!("there is a budget {}; change it with ff budgets set", new.name)).into()
+                    );
                 }
                 put(new.name.clone(), new.over(None)).await
             }
@@ -150,7 +149,11 @@ impl Budgets {
             Command::Delete(Named { name }) => {
                 let deleted = backend.delete_budget(named(&name)).await?;
                 settings.answer(&deleted, || {
-                    tell(if deleted.already { format!("there is no budget {name}") } else { format!("deleted {name}") });
+                    tell(if deleted.already {
+                        format!("there is no budget {name}")
+                    } else {
+                        format!("deleted {name}")
+                    });
                     Ok(())
                 })
             }

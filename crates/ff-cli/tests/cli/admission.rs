@@ -106,8 +106,21 @@ fn a_debounced_submission_replaces_the_one_before_it() {
 fn a_budget_is_made_changed_shown_and_deleted() {
     let world = World::start();
     world.ok(&[
-        "budgets", "create", "agent", "--scope", "kind:a", "--hard", "tokens=100", "--soft", "tokens=80", "--reset",
-        "day@Europe/Berlin", "--estimate", "tokens=10", "--on-hard-limit", "fail",
+        "budgets",
+        "create",
+        "agent",
+        "--scope",
+        "kind:a",
+        "--hard",
+        "tokens=100",
+        "--soft",
+        "tokens=80",
+        "--reset",
+        "day@Europe/Berlin",
+        "--estimate",
+        "tokens=10",
+        "--on-hard-limit",
+        "fail",
     ]);
     world.run(&["budgets", "create", "agent", "--hard", "tokens=1"]).refused(2, "change it with ff budgets set");
     world.ok(&["budgets", "set", "agent", "--hard", "tokens=200", "--hard", "usd_micros=5"]);

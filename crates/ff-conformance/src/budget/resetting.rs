@@ -13,6 +13,7 @@ pub(crate) async fn a_new_period_lets_work_start_again(world: World) {
     let first = world.worker("holder").next(1, ms(0)).await.pop().unwrap();
     report(&first, &world, "a", 10).await.unwrap();
     assert_eq!(claim_all(&world).await.len(), 0);
+    first.complete(b"done").await.unwrap();
     world.clock.advance(ms(60_000)).await;
     assert_eq!(standing(&world, "minute").await, (0, 0, 10));
     assert_eq!(claim_all(&world).await.len(), 2, "they come by themselves when the period ends");

@@ -18,8 +18,6 @@
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease
---- no   lease_expired
---- no   lease_revoked
 --- no   limit_exceeded
 --- no   invalid_args
 --- flag allow-oom     work that runs on a full server must be able to go on

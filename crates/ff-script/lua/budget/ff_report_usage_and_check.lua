@@ -5,9 +5,9 @@
 --- arg  execution_id  text
 --- arg  kind          text
 --- arg  seq           int    how many reports the total is of
---- arg  total         text   dimension and amount, and again
+--- arg  total         text?  dimension and amount, and again
 --- arg  counted_seq   int    how many of them every budget is known to have counted
---- arg  counted       text   their total
+--- arg  counted       text?  their total
 ---
 --- ok   state         empty; `over`, when it was made and how it resets, when the program has to say which period it is now, `gone` when there is no budget
 --- ok   at            ms

@@ -2,8 +2,8 @@
 ---
 --- key  core         hash
 --- arg  counted_seq  int    how many
---- arg  counted      text   their total
---- arg  crossed      list   budgets of which one of these reports went past a soft limit first
+--- arg  counted      text?  their total
+--- arg  crossed      text?  budgets, with spaces between, of which one of these reports went past a soft limit first
 ---
 --- ok   settled      1 when it was not noted before
 --- no   invalid_args
@@ -17,7 +17,7 @@ if not spent or spent.counted_seq >= counted_seq or counted_seq > spent.seq then
 end
 usage.count(spent, counted_seq, budget_ledger.amounts(counted))
 usage.write(e, spent)
-for _, budget_id in ipairs(crossed) do
+for budget_id in (crossed or ''):gmatch('%S+') do
   event_feed.to(e, 'soft_limit_exceeded', 'budget_id', budget_id)
 end
 return ok('1')

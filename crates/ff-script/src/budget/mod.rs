@@ -168,9 +168,9 @@ pub async fn ff_report_usage_and_check(
             execution_id: args.execution_id.to_string(),
             kind: args.kind.to_string(),
             seq: args.total.seq,
-            total: amounts_text(&args.total.amounts),
+            total: maybe(amounts_text(&args.total.amounts)),
             counted_seq: args.counted.seq,
-            counted: amounts_text(&args.counted.amounts),
+            counted: maybe(amounts_text(&args.counted.amounts)),
         };
         report.call()
     };
@@ -327,8 +327,8 @@ pub async fn ff_settle_usage(server: &dyn Server, args: SettleUsageArgs) -> Resu
     let settle = SettleUsage {
         core: core_key(&args.execution_id),
         counted_seq: args.counted.seq,
-        counted: amounts_text(&args.counted.amounts),
-        crossed: args.crossed.iter().map(|id| id.to_string().into()).collect(),
+        counted: maybe(amounts_text(&args.counted.amounts)),
+        crossed: maybe(args.crossed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
     };
     let (mut fields, _) = ask_fields(server, settle.call()).await?;
     Ok(UsageSettled { settled: fields.maybe_text()?.is_some() })
@@ -364,6 +364,10 @@ fn amounts_of(text: &str) -> Option<Amounts> {
         amounts.insert(dimension.parse().ok()?, words.next()?.parse().ok()?);
     }
     Some(amounts)
+}
+
+fn maybe(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn optional(amount: Option<u64>) -> String {

@@ -70,7 +70,8 @@ impl Budgets {
         };
         set(&self.waiting, label(None), info.waiting);
         for (dimension, of) in &info.balance {
-            let states = [("used", Some(of.used)), ("reserved", Some(of.reserved)), ("hard", of.hard), ("soft", of.soft)];
+            let states =
+                [("used", Some(of.used)), ("reserved", Some(of.reserved)), ("hard", of.hard), ("soft", of.soft)];
             for (state, amount) in states {
                 if let Some(amount) = amount {
                     set(&self.amount, label(Some((dimension.clone(), state))), amount);

@@ -305,7 +305,12 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
             return (route.path.replace("{key}", &new.text("key_id")), route.good.clone());
         }
         return (
-            route.path.replace("{instance}", "w-1").replace("{lane}", "mail").replace("{quota}", "customers").replace("{budget}", "daily"),
+            route
+                .path
+                .replace("{instance}", "w-1")
+                .replace("{lane}", "mail")
+                .replace("{quota}", "customers")
+                .replace("{budget}", "daily"),
             route.good.clone(),
         );
     }

@@ -240,7 +240,11 @@ async fn another_namespace_cannot_be_named() {
         if *method != "get" || path.contains("{id}") || path.contains("{flow}") {
             continue;
         }
-        let path = path.replace("{lane}", "mail").replace("{quota}", "customers").replace("{budget}", "daily").replace("{instance}", "w-1");
+        let path = path
+            .replace("{lane}", "mail")
+            .replace("{quota}", "customers")
+            .replace("{budget}", "daily")
+            .replace("{instance}", "w-1");
         let named = acme.get(&format!("{path}?namespace=other")).await;
         assert!(matches!(named.body["code"].as_str(), Some("unauthorized" | "unknown_field")), "{path}: {named:?}");
     }

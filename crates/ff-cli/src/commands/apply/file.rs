@@ -33,10 +33,12 @@ impl ConfigurationFile {
     pub(super) fn read(file: &Path, namespace: &Namespace) -> anyhow::Result<Self> {
         let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
         let text = input.text(limits::FLOW_BYTES)?;
-        let read = yaml::to_json(&text).and_then(|json| match json.first() {
-            Some(b'{') => ff_api::object::<Self>(&json),
-            _ => Err(Refusal::new(Code::InvalidInput).because("must be a map with the sections lanes, quotas and budgets")),
-        });
+        let read =
+            yaml::to_json(&text).and_then(|json| match json.first() {
+                Some(b'{') => ff_api::object::<Self>(&json),
+                _ => Err(Refusal::new(Code::InvalidInput)
+                    .because("must be a map with the sections lanes, quotas and budgets")),
+            });
         let checked = read.and_then(|read| {
             check(&read.lanes, namespace)?;
             check(&read.quotas, namespace)?;

@@ -1,9 +1,9 @@
 //! Lanes, quotas, budgets and the like as a file says: what differs, and making it so.
 
+mod budget;
 mod file;
 mod lane;
 mod plan;
-mod budget;
 mod quota;
 mod resource;
 
