@@ -76,4 +76,5 @@ pub use worker::{
 #[doc = include_str!("../../../docs/steps.md")]
 #[doc = include_str!("../../../docs/operating.md")]
 #[doc = include_str!("../../../docs/limits.md")]
+#[doc = include_str!("../../../docs/budgets.md")]
 struct Pages;

@@ -7,6 +7,8 @@ mod flows;
 mod index_prefix;
 mod loaded_execution;
 mod partition_cache;
+mod quotas;
+mod quotas;
 mod record_set;
 mod side_writes;
 mod steps;
@@ -24,10 +26,10 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
 use ff_core::flow::FlowChange;
-use ff_core::hint::{Hint, delivered, flow_hints, hints, quota_hints, streamed, worker_hints};
+use ff_core::hint::{Hint, delivered, flow_hints, hints, streamed, worker_hints};
 use ff_core::index::Score;
 use ff_core::payload::Payload;
-use ff_core::quota::{QuotaRow, QuotaRowName, QuotaWrites};
+use ff_core::quota::{QuotaRow, QuotaRowName};
 use ff_core::singleton::KeyQueue;
 use ff_core::step::StepCounter;
 use ff_core::types::{
@@ -319,20 +321,6 @@ impl BatchState {
     pub(crate) fn apply_to_key_queue(&mut self, queue: KeyQueue) {
         let id = id_of_queue(&queue);
         if queue.executions.is_empty() { self.key_queues.remove(id) } else { self.key_queues.write(id, queue) }
-    }
-
-    /// Applies what is written of quotas.
-    pub(crate) fn apply_to_quotas(&mut self, writes: QuotaWrites) {
-        self.hints.extend(quota_hints(&writes));
-        for (partition, set) in writes.sets {
-            self.cache.quotas.write((partition, set.namespace.clone()), set);
-        }
-        for (policy_id, name, row) in writes.rows {
-            match row {
-                Some(row) => self.quota_rows.write((policy_id, name), row),
-                None => self.quota_rows.remove((policy_id, name)),
-            }
-        }
     }
 
     /// Applies the change of a partition's feed.

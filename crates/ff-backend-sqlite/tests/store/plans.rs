@@ -24,6 +24,7 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("workers_beyond", "USING PRIMARY KEY (worker_instance_id>?)"),
     ("next_quota_namespace", "USING PRIMARY KEY (namespace>?)"),
     ("quota_rows", "USING PRIMARY KEY (policy_id=? AND name>? AND name<?)"),
+    ("usage_backlog", "USING PRIMARY KEY (namespace=? AND key=? AND value=?)"),
     ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
     ("feeds", "USING PRIMARY KEY (partition<?)"),
     ("attempts_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),

@@ -98,19 +98,15 @@ enum Scenario {
     Quota {
         #[command(flatten)]
         store: Store,
-
         /// Callers that submit at once, and executions worked on at once
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
-
         /// Values of the quota's key
         #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
         keys: usize,
-
         /// How many of each may be held at once
         #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
         max_concurrent: u32,
-
         /// Executions under the quota in all, and as many without
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
@@ -119,11 +115,9 @@ enum Scenario {
     Budget {
         #[command(flatten)]
         store: Store,
-
         /// Callers that submit at once, and executions worked on at once
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
-
         /// Executions under the budget in all, as many without, and as many that report
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,

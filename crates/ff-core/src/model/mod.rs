@@ -21,7 +21,6 @@ use self::steps::Steps;
 use self::streams::Streams;
 use self::suspension::SuspensionRecords;
 use crate::api_key::ApiKey;
-use crate::budget::UsageReportEntry;
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::Refusal;
 use crate::event::{EventCursor, EventsPart};
@@ -69,7 +68,6 @@ pub struct Model {
     workers: BTreeMap<WorkerInstanceId, Worker>,
     api_keys: BTreeMap<KeyId, ApiKey>,
     quotas: QuotaRecords,
-    usage_reports: BTreeMap<(ExecutionId, IdempotencyKey), UsageReportEntry>,
     events: Events,
 }
 
@@ -163,9 +161,7 @@ impl Model {
         if let Some(write) = change.steps.take() {
             self.steps.apply(id, *write);
         }
-        if let Some(entry) = change.usage_report.take() {
-            self.usage_reports.insert((id, entry.report_id.clone()), entry);
-        }
+        self.quotas.remember_report(change.usage_report.take());
         if let Some(before) = self.executions.remove(&id) {
             self.leave_indexes(&before);
         }
@@ -203,7 +199,7 @@ impl Model {
         let Some(execution) = self.executions.remove(id) else { return };
         self.leave_indexes(&execution);
         self.attempts.remove(id);
-        self.usage_reports.retain(|(of, _), _| of != id);
+        self.quotas.forget_reports(id);
         self.leases.remove(id);
         self.payloads.remove(id);
         self.results.remove(id);

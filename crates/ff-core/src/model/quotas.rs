@@ -3,19 +3,30 @@
 use std::collections::BTreeMap;
 
 use super::Model;
+use crate::budget::UsageReportEntry;
 use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, UsageBacklogArgs};
 use crate::index::Index;
 use crate::quota::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet, QuotaWrites, SlotRow, SlotState};
-use crate::types::{BudgetId, ExecutionId, Namespace, QuotaPolicyId};
+use crate::types::{BudgetId, ExecutionId, IdempotencyKey, Namespace, QuotaPolicyId};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuotaRecords {
     pub(super) sets: BTreeMap<(u16, Namespace), QuotaSet>,
     pub(super) rows: BTreeMap<(QuotaPolicyId, QuotaRowName), QuotaRow>,
+    pub(super) reports: BTreeMap<(ExecutionId, IdempotencyKey), UsageReportEntry>,
 }
 
 impl QuotaRecords {
+    /// Remembers a report of usage.
+    pub(super) fn remember_report(&mut self, entry: Option<UsageReportEntry>) {
+        self.reports.extend(entry.map(|entry| ((entry.execution_id, entry.report_id.clone()), entry)));
+    }
+
+    pub(super) fn forget_reports(&mut self, id: &ExecutionId) {
+        self.reports.retain(|(of, _), _| of != id);
+    }
+
     pub(super) fn write(&mut self, writes: QuotaWrites) {
         for (partition, set) in writes.sets {
             self.sets.insert((partition, set.namespace.clone()), set);

@@ -124,7 +124,7 @@ impl View for Model {
     }
 
     fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss> {
-        Ok(self.usage_reports.get(&(*execution, id.clone())))
+        Ok(self.quotas.reports.get(&(*execution, id.clone())))
     }
 
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {

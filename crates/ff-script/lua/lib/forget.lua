@@ -100,7 +100,7 @@ function forget.execution(e)
   end
   label.remove_all(e)
   if core.usage then
-    index.settle_usage(core.namespace, e.id)
+    usage.forget(e)
   end
   index.uncreate(core.namespace, e.id)
   index.restate(core.namespace, core.public_state, 'none', core.created_at, e.id)

@@ -114,15 +114,6 @@ function index.reason(namespace, from, to, created_at, id)
   end
 end
 
---- Budgets may not have counted what it has spent, or have.
-function index.owe_usage(namespace, created_at, id)
-  add(keys.usage_backlog(namespace or 'default'), created_at, id)
-end
-
-function index.settle_usage(namespace, id)
-  remove(keys.usage_backlog(namespace or 'default'), id)
-end
-
 --- It has a label, or has it no longer.
 function index.label(namespace, key, value, created_at, id)
   add(keys.label(namespace or 'default', key, value), created_at, id)

@@ -53,10 +53,15 @@ function usage.write(e, spent)
   call('HSET', keys.of(e.id, 'core'), 'usage', e.core.usage)
   local was_owed, is_owed = before and before.counted_seq < before.seq, spent.counted_seq < spent.seq
   if is_owed and not was_owed then
-    index.owe_usage(e.core.namespace, e.core.created_at, e.id)
+    index.add(keys.usage_backlog(e.core.namespace or 'default'), e.core.created_at, e.id)
   elseif was_owed and not is_owed then
-    index.settle_usage(e.core.namespace, e.id)
+    usage.forget(e)
   end
+end
+
+--- Takes the execution out of that index.
+function usage.forget(e)
+  index.remove(keys.usage_backlog(e.core.namespace or 'default'), e.id)
 end
 
 return usage
