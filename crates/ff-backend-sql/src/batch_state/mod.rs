@@ -8,7 +8,6 @@ mod index_prefix;
 mod loaded_execution;
 mod partition_cache;
 mod quotas;
-mod quotas;
 mod record_set;
 mod side_writes;
 mod steps;

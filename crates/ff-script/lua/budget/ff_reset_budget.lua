@@ -12,10 +12,11 @@
 --- no   invalid_args
 --- flag allow-oom      a full server must still be able to finish and tidy up
 
-local moment, b = now(), budget_ledger.open(definition)
+local b = budget_ledger.open(definition)
 if not b.name then
   return no.budget_not_found()
 end
+local moment = now()
 if period_from then
   if period_from >= b.period_from then
     budget_ledger.begin(b, period_from, period_until)
