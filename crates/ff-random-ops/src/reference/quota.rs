@@ -59,7 +59,7 @@ impl Reference {
             QuotaOrder::Claim { partition, max } => Operation::Claim(claim(*partition, *max)),
             QuotaOrder::Admit { policy, jobs, claim } => AdmitArgs {
                 policy_id: policy_id(*policy),
-                revision: self.revision(*policy),
+                revision: self.policy_revision(*policy),
                 claim_id: claim.map(claim_id),
                 asked: self.asked(*policy, jobs),
             }
@@ -131,7 +131,7 @@ impl Reference {
         (UsageTotal { seq: usage.seq, amounts: usage.total() }, usage.counted.clone())
     }
 
-    fn revision(&self, policy: u8) -> u64 {
+    fn policy_revision(&self, policy: u8) -> u64 {
         let set = self.quota_set();
         let budget = set.budgets.values().next().filter(|_| policy == BUDGET).map(|budget| budget.revision);
         budget.or_else(|| self.quota_policy(policy).map(|policy| policy.revision)).unwrap_or(1)
