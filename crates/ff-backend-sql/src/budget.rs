@@ -88,7 +88,10 @@ impl Question for ReadBudgetLedger {
         let balance = rows.iter().flatten().next().map(|row| record::read::<QuotaRow>(row.text(0)?)).transpose()?;
         let mut sums = BudgetLedgerSums::of(balance.iter());
         let mut after = None;
-        while self.with_draws {
+        if !self.with_draws {
+            return Ok(sums);
+        }
+        loop {
             let (rows, is_more) = rows_of(reader, &policy_id, "slot/", after.take(), limits::PAGE).await?;
             after = rows.last().map(|(name, _)| name.clone());
             for (_, row) in rows {
@@ -97,9 +100,8 @@ impl Question for ReadBudgetLedger {
                 }
             }
             if !is_more {
-                break;
+                return Ok(sums);
             }
         }
-        Ok(sums)
     }
 }

@@ -317,8 +317,9 @@ pub async fn ff_record_spend(server: &dyn Server, args: ReportUsageArgs) -> Resu
         budgets.push(row.read()?);
     }
     let usage = total.amounts.clone();
-    let pending = (!budgets.is_empty()).then(|| PendingUsage { execution_id: id, kind, budgets, total, counted });
-    let pending = pending.map(Box::new);
+    let is_pending = !budgets.is_empty();
+    let pending = Box::new(PendingUsage { execution_id: id, kind, budgets, total, counted });
+    let pending = is_pending.then_some(pending);
     Ok(UsageReported { duplicate, late, usage, budgets: Vec::new(), failed: false, pending })
 }
 
