@@ -62,7 +62,7 @@ pub(crate) fn routes() -> Vec<Route> {
                 name("namespace"),
                 required("scope", json!([5, true, "", "lane:", "queue:a", "tag:a", "execution:7", [], {}])),
                 required("limits", json!([5, "", true, []])),
-                field("reset", json!(["daily", {"interval": {}}, {"daily": 1}])),
+                field("reset", json!(["", "daily"])),
                 field("on_hard_limit", json!(["", "suspend"])),
                 field("estimate", json!([5, "", true, []])),
             ],
