@@ -7,6 +7,7 @@
 pub mod access;
 mod activity;
 mod api_key;
+mod budget;
 mod content;
 mod doctor;
 mod execution;
@@ -31,6 +32,7 @@ mod worker;
 
 pub use activity::{Activity, Ends, KindActivity, LaneActivity, MinuteActivity};
 pub use api_key::{CreateKey, NewKey, RevokeKey};
+pub use budget::{DeleteBudget, PutBudget, ResetBudget};
 pub use content::{Base64, Content, Encoding};
 pub use doctor::Deployment;
 pub use doctor::{DoctorReport, Finding};
@@ -43,8 +45,8 @@ pub use flow::{
 };
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{
-    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew, WorkerBatch,
-    WorkerBatchReply, WorkerCall, WorkerCallResult,
+    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew, ReportUsage,
+    WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};
 pub use problem::Problem;

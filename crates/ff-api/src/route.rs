@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AppendFrames, Complete, CreateWaitpoint, Delay, Fail, Fork, Heartbeat, Leave, PAYLOAD_BODY_BYTES, Progress,
-    RecordStep, RecordStepReply, RegisterWorker, Renew, SetTags, TagFlow, WaitForChildren,
+    RecordStep, RecordStepReply, RegisterWorker, Renew, ReportUsage, SetTags, TagFlow, WaitForChildren,
 };
 
 /// The body of a call that is one operation on one thing. Its path names the thing.
@@ -83,6 +83,9 @@ macro_rules! calls {
             "/v1/executions/{id}/progress" WORK lease::progress:
                 Progress(ProgressArgs, execution_id: ExecutionId) -> Noted, at most CONTROL_BODY_BYTES, refused [409],
                 "Notes how far the holder is." => "It was noted.";
+            "/v1/executions/{id}/usage" WORK budget::report:
+                ReportUsage(ReportUsageArgs, execution_id: ExecutionId) -> UsageReported, at most CONTROL_BODY_BYTES, refused [409],
+                "Adds what the holder has spent to the execution and to every budget that applies, once." => "What it has spent, and how its budgets stand.";
             "/v1/executions/{id}/frames" WORK stream::append:
                 AppendFrames(AppendFramesArgs, execution_id: ExecutionId) -> FramesAppended, at most PAYLOAD_BODY_BYTES, refused [409],
                 "Adds frames to the stream of the running attempt." => "Their numbers.";
@@ -160,6 +163,7 @@ macro_rules! routes {
             get  "/v1/executions/{id}/payload"                            READ      execution::payload;
             get  "/v1/executions/{id}/result"                             READ      execution::result;
             get  "/v1/executions/{id}/attempts"                           READ      execution::attempts;
+            get  "/v1/executions/{id}/usage"                              READ      budget::of_execution;
             get  "/v1/executions/{id}/steps"                              READ      step::list;
             get  "/v1/executions/{id}/stream"                             READ_STREAM stream::read;
             post "/v1/executions/{id}/stream/token"                       READ      stream::make_token;
@@ -176,6 +180,7 @@ macro_rules! routes {
             post "/v1/flows"                                              SUBMIT    flow::submit;
             get  "/v1/flows"                                              READ      flow::list;
             get  "/v1/flows/{flow}"                                       READ      flow::describe;
+            get  "/v1/flows/{flow}/usage"                                 READ      budget::of_flow;
             get  "/v1/flows/{flow}/members"                               READ      flow::members;
             get  "/v1/flows/{flow}/edges"                                 READ      flow::edges;
             get  "/v1/flows/{flow}/events"                                READ      flow::events;
@@ -199,6 +204,11 @@ macro_rules! routes {
             post "/v1/schedules/{schedule}/resume"                        OPERATE   schedule::resume;
             post "/v1/schedules/{schedule}/trigger"                       OPERATE   schedule::trigger;
             post "/v1/schedules/{schedule}/backfill"                      OPERATE   schedule::backfill;
+            get  "/v1/budgets"                                            READ      budget::list;
+            get  "/v1/budgets/{budget}"                                   READ      budget::describe;
+            post "/v1/budgets/{budget}"                                   OPERATE   budget::put;
+            post "/v1/budgets/{budget}/reset"                             OPERATE   budget::reset;
+            post "/v1/budgets/{budget}/delete"                            OPERATE   budget::delete;
             get  "/v1/events"                                             OPERATE   event::list;
             get  "/v1/grants"                                             READ      lease::grants;
             get  "/v1/workers"                                            OPERATE   worker::list;

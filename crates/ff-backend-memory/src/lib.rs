@@ -2,6 +2,7 @@
 //! tests and for trying things out. ff-conformance tests it with every other store.
 
 mod api_key;
+mod budget;
 mod engine;
 mod event;
 mod execution;

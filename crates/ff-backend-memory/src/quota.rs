@@ -1,7 +1,7 @@
 //! The domain of quotas, over the model.
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
+use ff_core::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
 use ff_core::partition::namespace_partition;
 use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::QuotaSet;
@@ -14,8 +14,8 @@ impl Handle<ReadQuotaSet, QuotaSet> for MemoryBackend {
     }
 }
 
-impl Handle<ListAllQuotas, Quotas> for MemoryBackend {
-    async fn handle(&self, _: ListAllQuotas) -> Answer<Quotas> {
+impl Handle<ListAllQuotas, Vec<QuotaSet>> for MemoryBackend {
+    async fn handle(&self, _: ListAllQuotas) -> Answer<Vec<QuotaSet>> {
         Ok(self.model()?.all_quotas())
     }
 }

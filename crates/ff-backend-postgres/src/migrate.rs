@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_key_queues.sql"),
     include_str!("../migrations/0012_turns.sql"),
     include_str!("../migrations/0013_schedules.sql"),
+    include_str!("../migrations/0014_budgets.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

@@ -8,6 +8,7 @@ mod announcer;
 mod api_key;
 mod batch;
 mod batch_state;
+mod budget;
 mod engine;
 mod error;
 mod event;
@@ -46,7 +47,7 @@ pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
     IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, READY, SCHEDULE, SIGNAL,
-    SIGNAL_KEY, STEP, STREAM, SUSPEND_KEY, TABLES, TAG, TURN, TURN_QUEUE, WAITPOINT, WORKER,
+    SIGNAL_KEY, STEP, STREAM, SUSPEND_KEY, TABLES, TAG, TURN, TURN_QUEUE, USAGE_REPORT, WAITPOINT, WORKER,
 };
 pub use session::{Key, Load, Over, Put, Question, Read, ReadContext, Session, TransactionContext};
 pub use store::{Driver, SqlStore};

@@ -4,6 +4,7 @@
 //! What is brought along is joined to a limited inner query. Joined to the table itself, Postgres may look for it by the
 //! partition alone as long as it believes the tables to be small, through everything that was ever submitted to the partition.
 
+use crate::budget::USAGE_BACKLOG_OF;
 use crate::engine::{NEXT_READY, QUEUE};
 use crate::explain::{AHEAD_BY_AGE, AHEAD_BY_PRIORITY};
 use crate::fairness::{KEYS_AHEAD, NEXT_TURNS, TURN_QUEUES_ON, TURNS, TURNS_ON};
@@ -114,6 +115,7 @@ pub const QUERIES: &[(&str, &str)] = &[
     ("steps_to", STEPS_TO),
     ("steps_on", STEPS_ON),
     ("quota_rows", QUOTA_ROWS),
+    ("usage_backlog", USAGE_BACKLOG_OF),
     ("next_quota_namespace", NEXT_QUOTA_NAMESPACE),
     ("schedules_after", SCHEDULES_AFTER),
     ("due_schedules", DUE_SCHEDULES),

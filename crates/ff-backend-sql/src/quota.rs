@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
-use ff_core::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
+use ff_core::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
 use ff_core::partition::namespace_partition;
 use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::{QuotaRow, QuotaRowName, QuotaSet, SlotRow, SlotState};
@@ -54,16 +54,16 @@ impl Question for ReadQuotaSet {
 
 #[async_trait]
 impl Question for ListAllQuotas {
-    type Answer = Quotas;
+    type Answer = Vec<QuotaSet>;
 
-    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Quotas> {
-        let (mut all, mut after) = (Quotas::default(), String::new());
+    async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Vec<QuotaSet>> {
+        let (mut all, mut after) = (Vec::new(), String::new());
         loop {
             let rows = reader.query(NEXT_QUOTA_NAMESPACE, &[vec![after.as_str().into()]]).await?;
             let Some(row) = rows.iter().flatten().next() else { return Ok(all) };
             let namespace = Namespace::parse(row.text(0)?).map_err(unreadable("a namespace"))?;
             let known = set_at_home(reader, &namespace, at).await?;
-            all.quotas.extend(known.into_iter().flat_map(|set| set.policies.into_values()));
+            all.extend(known);
             after = namespace.to_string();
         }
     }
@@ -106,7 +106,12 @@ impl Question for QuotaSlotsArgs {
         let next = rows.last().filter(|_| is_more).map(|(name, _)| name.clone());
         let mut slots = Vec::new();
         for (name, row) in rows {
-            let QuotaRow::Slot(SlotRow { epoch, at, state: SlotState::Held { .. }, .. }) = row else { continue };
+            let slot = match row {
+                QuotaRow::Slot(slot) => Some(slot),
+                QuotaRow::Draw(draw) => draw.slot,
+                _ => None,
+            };
+            let Some(SlotRow { epoch, at, state: SlotState::Held { .. }, .. }) = slot else { continue };
             let (key, id) = name.strip_prefix("slot/").and_then(|name| name.rsplit_once('/')).unwrap_or_default();
             let execution_id = id.parse().map_err(unreadable("a slot"))?;
             slots.push(HeldSlot { key: key.to_owned(), execution_id, epoch, at });
@@ -116,7 +121,7 @@ impl Question for QuotaSlotsArgs {
 }
 
 /// The next rows whose names begin alike, and whether there are more.
-async fn rows_of(
+pub(crate) async fn rows_of(
     reader: &mut dyn Read,
     policy_id: &QuotaPolicyId,
     prefix: &str,

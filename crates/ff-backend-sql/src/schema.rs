@@ -16,6 +16,7 @@ pub static TABLES: &[&Table] = &[
     &KEY_QUEUE,
     &WAITPOINT,
     &SUSPEND_KEY,
+    &USAGE_REPORT,
     &KEY_RING,
     &API_KEY,
     &SIGNAL,
@@ -161,6 +162,13 @@ pub static SUSPEND_KEY: Table = Table {
         Column::int("until"),
         Column::text("answer"),
     ],
+};
+
+/// The reports of usage that are remembered.
+pub static USAGE_REPORT: Table = Table {
+    name: "usage_report",
+    key: 3,
+    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::text("id"), Column::int("until")],
 };
 
 /// The secrets of every partition.

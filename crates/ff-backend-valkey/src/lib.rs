@@ -12,6 +12,7 @@
 mod api_key;
 mod backend;
 mod boot;
+mod budget;
 mod call_error;
 mod calls;
 pub mod cascade;

@@ -2,15 +2,16 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    AdmissionVerdicts, AdmissionsSettled, AdmitArgs, CopyQuotasArgs, DefineQuotaArgs, PutQuotaArgs, QuotaDefined,
-    QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas, QuotasCopied, SettleAdmissionsArgs,
+    AdmissionVerdicts, AdmissionsSettled, AdmitArgs, CopyQuotasArgs, DefineQuotaArgs, PutBudgetArgs, PutQuotaArgs,
+    QuotaDefined, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, QuotasCopied, SettleAdmissionsArgs,
 };
-use ff_core::engine_error::EngineError;
+use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::keys::quota_namespaces_key;
 use ff_core::partition::namespace_partition;
 use ff_core::query::{ListAllQuotas, ReadQuotaSet};
 use ff_core::quota::QuotaSet;
-use ff_core::types::Namespace;
+use ff_core::types::{Namespace, TimestampMs};
+use ff_script::budget::{ff_release_budget, ff_reserve_budget};
 use ff_script::engine::ff_now;
 use ff_script::quota::{
     ff_check_admission_and_record, ff_copy_quotas, ff_create_quota_policy, ff_read_quota_keys, ff_read_quota_slots,
@@ -25,24 +26,40 @@ use crate::backend::functions;
 const TRIES: usize = 16;
 
 impl Handle<PutQuotaArgs, QuotaSet> for ValkeyBackend {
-    /// Lua would change numbers and empty tables, so the program reads the policies, changes them, and writes them over the
-    /// revision it has read.
     async fn handle(&self, args: PutQuotaArgs) -> Answer<QuotaSet> {
-        let home = namespace_partition(&args.namespace, &self.partitions);
+        self.change_quotas(&args.namespace, |before, now| args.apply(before, now)).await
+    }
+}
+
+impl Handle<PutBudgetArgs, QuotaSet> for ValkeyBackend {
+    async fn handle(&self, args: PutBudgetArgs) -> Answer<QuotaSet> {
+        self.change_quotas(&args.namespace, |before, now| args.apply(before, now)).await
+    }
+}
+
+impl ValkeyBackend {
+    /// Lua would change numbers and empty tables, so the program reads what limits a namespace, changes it, and writes it over the
+    /// revision it has read.
+    async fn change_quotas(
+        &self,
+        namespace: &Namespace,
+        change: impl Fn(QuotaSet, TimestampMs) -> Result<QuotaSet, Refusal> + Send + Sync,
+    ) -> Answer<QuotaSet> {
+        let home = namespace_partition(namespace, &self.partitions);
         // The directory first, so that no policy is missing from it.
         let index = quota_namespaces_key();
-        self.calls.plain(&index, cmd("SADD").arg(&index).arg(args.namespace.as_str()).clone()).await?;
+        self.calls.plain(&index, cmd("SADD").arg(&index).arg(namespace.as_str()).clone()).await?;
         for _ in 0..TRIES {
-            let before = self.quota_set(&args.namespace).await?;
+            let before = self.quota_set(namespace).await?;
             let expected = before.revision;
-            let after = args.apply(before, ff_now(&*self.calls, home).await?)?;
+            let after = change(before, ff_now(&*self.calls, home).await?)?;
             if after.revision == expected {
                 return Ok(after);
             }
             let copy = CopyQuotasArgs { partition: home, set: after };
             let known = ff_copy_quotas(&*self.calls, &copy, Some(expected)).await?;
             // The same revision may be another's; then what is kept is not what was written.
-            if known.revision == copy.set.revision && self.quota_set(&args.namespace).await? == copy.set {
+            if known.revision == copy.set.revision && self.quota_set(namespace).await? == copy.set {
                 return Ok(copy.set);
             }
         }
@@ -53,10 +70,35 @@ impl Handle<PutQuotaArgs, QuotaSet> for ValkeyBackend {
 functions! {
     CopyQuotasArgs => QuotasCopied: |store, args| ff_copy_quotas(&*store.calls, &args, None);
     DefineQuotaArgs => QuotaDefined: |store, args| ff_create_quota_policy(&*store.calls, &store.partitions, &args);
-    AdmitArgs => AdmissionVerdicts: |store, args| ff_check_admission_and_record(&*store.calls, &store.partitions, &args);
-    SettleAdmissionsArgs => AdmissionsSettled: |store, args| ff_release_admission(&*store.calls, &store.partitions, &args);
     QuotaKeysArgs => QuotaKeysPage: |store, args| ff_read_quota_keys(&*store.calls, &store.partitions, &args);
-    QuotaSlotsArgs => QuotaSlotsPage: |store, args| ff_read_quota_slots(&*store.calls, &store.partitions, &args);
+}
+
+/// A budget is asked as a quota policy is, and lives elsewhere.
+impl Handle<AdmitArgs, AdmissionVerdicts> for ValkeyBackend {
+    async fn handle(&self, args: AdmitArgs) -> Answer<AdmissionVerdicts> {
+        match args.policy_id.budget() {
+            Some(id) => Ok(ff_reserve_budget(&*self.calls, &self.partitions, &id, &args).await?),
+            None => Ok(ff_check_admission_and_record(&*self.calls, &self.partitions, &args).await?),
+        }
+    }
+}
+
+impl Handle<SettleAdmissionsArgs, AdmissionsSettled> for ValkeyBackend {
+    async fn handle(&self, args: SettleAdmissionsArgs) -> Answer<AdmissionsSettled> {
+        match args.policy_id.budget() {
+            Some(id) => Ok(ff_release_budget(&*self.calls, &self.partitions, &id, &args).await?),
+            None => Ok(ff_release_admission(&*self.calls, &self.partitions, &args).await?),
+        }
+    }
+}
+
+impl Handle<QuotaSlotsArgs, QuotaSlotsPage> for ValkeyBackend {
+    async fn handle(&self, args: QuotaSlotsArgs) -> Answer<QuotaSlotsPage> {
+        match args.policy_id.budget() {
+            Some(id) => self.held_of_budget(&id, args).await,
+            None => Ok(ff_read_quota_slots(&*self.calls, &self.partitions, &args).await?),
+        }
+    }
 }
 
 impl Handle<ReadQuotaSet, QuotaSet> for ValkeyBackend {
@@ -65,17 +107,17 @@ impl Handle<ReadQuotaSet, QuotaSet> for ValkeyBackend {
     }
 }
 
-impl Handle<ListAllQuotas, Quotas> for ValkeyBackend {
-    async fn handle(&self, _: ListAllQuotas) -> Answer<Quotas> {
+impl Handle<ListAllQuotas, Vec<QuotaSet>> for ValkeyBackend {
+    async fn handle(&self, _: ListAllQuotas) -> Answer<Vec<QuotaSet>> {
         let index = quota_namespaces_key();
         let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{index} names something that is not a namespace"));
         let mut names = Vec::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
         names.sort_unstable();
-        let mut all = Quotas::default();
+        let mut all = Vec::new();
         for name in names {
             let namespace = Namespace::parse(&name).map_err(|_| unreadable())?;
-            all.quotas.extend(self.quota_set(&namespace).await?.policies.into_values());
+            all.push(self.quota_set(&namespace).await?);
         }
         Ok(all)
     }
@@ -83,7 +125,7 @@ impl Handle<ListAllQuotas, Quotas> for ValkeyBackend {
 
 impl ValkeyBackend {
     /// The policies of a namespace, as its home has them.
-    async fn quota_set(&self, namespace: &Namespace) -> Answer<QuotaSet> {
+    pub(crate) async fn quota_set(&self, namespace: &Namespace) -> Answer<QuotaSet> {
         let key = quotas_key(namespace_partition(namespace, &self.partitions), namespace);
         let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{key} does not hold quotas"));

@@ -1,5 +1,6 @@
 //! Measuring a store: what an operation costs through the SDK, beside the least the bare store could do, in one run.
 
+mod budget;
 mod chain;
 mod claim;
 mod fairness;
@@ -24,6 +25,7 @@ mod store;
 mod stream;
 mod suspend;
 
+pub use budget::BudgetCost;
 pub use chain::Chain;
 pub use claim::ClaimCost;
 pub use fairness::Fairness;

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
+use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks,
-    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
-    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
-    SubmitFlowArgs, Submitted, SubmittedFlow,
+    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
+    PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
+    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    UsageInfo,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::hint::{Hint, Hints};
@@ -20,7 +22,7 @@ use ff_core::query::{Query, QueryReply};
 use ff_core::quota::QuotaPolicy;
 use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -184,6 +186,30 @@ impl EngineBackend for Metered<dyn EngineBackend> {
 
     async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
         self.inner.list_quotas(namespace).await
+    }
+
+    async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
+        self.inner.put_budget(args).await
+    }
+
+    async fn delete_budget(&self, budget: BudgetRef) -> Answer<BudgetDeleted> {
+        self.inner.delete_budget(budget).await
+    }
+
+    async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
+        self.inner.list_budgets(namespace).await
+    }
+
+    async fn describe_budget(&self, budget: BudgetRef) -> Answer<BudgetInfo> {
+        self.inner.describe_budget(budget).await
+    }
+
+    async fn reset_budget(&self, budget: BudgetRef) -> Answer<BudgetReset> {
+        self.inner.reset_budget(budget).await
+    }
+
+    async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
+        self.inner.flow_usage(flow_id).await
     }
 
     async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo> {

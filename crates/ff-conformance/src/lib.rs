@@ -8,6 +8,7 @@
 
 mod admission;
 mod api_key;
+mod budget;
 mod event;
 mod execution;
 mod flow;

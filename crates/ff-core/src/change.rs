@@ -1,5 +1,6 @@
 //! What a rule decided: the record as it is to be, and what is to be written beside it.
 
+use crate::budget::UsageReportEntry;
 use crate::event::Event;
 use crate::execution::{Attempt, Execution};
 use crate::lease::LeaseEvent;
@@ -34,6 +35,8 @@ pub struct Change {
     pub stream: Option<Box<StreamWrite>>,
     /// What becomes of its recorded steps.
     pub steps: Option<Box<StepsWrite>>,
+    /// A report of usage to remember.
+    pub usage_report: Option<UsageReportEntry>,
     pub events: Vec<Event>,
 }
 
@@ -73,6 +76,7 @@ impl Change {
             suspend_key: None,
             stream: None,
             steps: None,
+            usage_report: None,
             events: Vec::new(),
         }
     }
@@ -94,6 +98,7 @@ impl Change {
         self.suspend_key = later.suspend_key.or(self.suspend_key);
         self.stream = later.stream.or(self.stream);
         self.steps = later.steps.or(self.steps);
+        self.usage_report = later.usage_report.or(self.usage_report);
         self.events.extend(later.events);
         self
     }

@@ -1,6 +1,7 @@
 //! Arguments and outcomes of every operation, from the domains that own them.
 
 pub use crate::api_key::contracts::*;
+pub use crate::budget::contracts::*;
 pub use crate::due::PumpArgs;
 pub use crate::event::contracts::*;
 pub use crate::execution::contracts::*;

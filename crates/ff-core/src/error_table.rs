@@ -123,6 +123,9 @@ error_table! {
 
     // Schedules.
     ScheduleNotFound "schedule_not_found" Terminal 404 "There is no schedule of this name.";
+    // Budgets.
+    BudgetNotFound "budget_not_found" Terminal 404 "There is no budget of this name.";
+    BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
 
     // Coming domains. Nothing raises these codes yet; a code moves to its domain above with the first rule that does.
     // Admission.
@@ -137,8 +140,6 @@ error_table! {
     StaleOwnerCannotAppend "stale_owner_cannot_append" Terminal 409
         "Only the holder of the running attempt can add to its stream.";
     // Budgets.
-    BudgetNotFound "budget_not_found" Terminal 404 "There is no budget with this id.";
-    BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
     BudgetSoftExceeded "budget_soft_exceeded" Informational 409
         "The budget's soft limit is passed; work may go on until the hard one.";
     InvalidBudgetScope "invalid_budget_scope" Terminal 400 "A budget cannot be attached to such a thing.";

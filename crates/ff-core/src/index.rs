@@ -44,6 +44,8 @@ pub enum Index {
     InState(Namespace, PublicState),
     /// The executions of a tenant that wait for something admission asks for.
     InReason(Namespace, BlockingReason),
+    /// The executions of a tenant whose usage budgets may not have counted.
+    UsageBacklog(Namespace),
     /// The executions with a label.
     Tag(Namespace, TagKey, TagValue),
 }
@@ -96,6 +98,7 @@ impl Index {
             Self::NamespaceExecutions(namespace) => keys.namespace_executions(namespace),
             Self::InState(namespace, state) => keys.in_state(namespace, *state),
             Self::InReason(namespace, reason) => keys.in_reason(namespace, *reason),
+            Self::UsageBacklog(namespace) => keys.usage_backlog(namespace),
             Self::Tag(namespace, key, value) => keys.tag(namespace, key, value),
         }
     }
@@ -184,7 +187,9 @@ fn searched_by(execution: &Execution) -> impl Iterator<Item = Index> {
     let labels = execution.tags.iter().map(|(key, value)| Index::Tag(namespace.clone(), key.clone(), value.clone()));
     let reason = Some(execution.blocking_reason()).filter(|reason| has_reason_index(*reason));
     let in_reason = reason.map(|reason| Index::InReason(namespace.clone(), reason));
-    tenant.into_iter().chain(in_state).chain(in_reason).chain(labels)
+    let backlog = execution.usage.as_ref().filter(|usage| usage.is_pending());
+    let backlog = backlog.map(|_| Index::UsageBacklog(namespace.clone()));
+    tenant.into_iter().chain(backlog).chain(in_state).chain(in_reason).chain(labels)
 }
 
 /// The waitpoints of an execution in the index of waitpoints made ahead, by when they expire.

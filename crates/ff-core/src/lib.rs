@@ -5,6 +5,7 @@
 
 pub mod api_key;
 pub mod backend;
+pub mod budget;
 pub mod change;
 pub mod clock;
 pub mod contracts;

@@ -70,6 +70,21 @@ pub const DEBOUNCE_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 /// How many times its delay after its first submission a debounced execution starts at the latest.
 pub const DEBOUNCE_SPANS: u64 = 10;
 
+/// Budgets of one namespace.
+pub const BUDGETS: usize = 256;
+/// Dimensions of a budget, and dimensions an execution spends.
+pub const BUDGET_DIMENSIONS: usize = 16;
+/// Kinds a budget has estimates for.
+pub const BUDGET_ESTIMATES: usize = 64;
+/// The shortest and the longest interval after which a budget begins anew: a second and a year.
+pub const BUDGET_INTERVAL_MIN_MS: u64 = 1_000;
+pub const BUDGET_INTERVAL_MAX_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
+/// The most that is counted of a dimension. Every whole number up to here is exact in a double, which Lua and JavaScript count with.
+pub const AMOUNT_MAX: u64 = (1 << 53) - 1;
+/// How long a report of usage is remembered, so that the same one is not counted twice.
+pub const USAGE_REMEMBERED_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Draws on a budget that one report lets go, when they are as old as that.
+pub const BUDGET_DRAWS_FORGOTTEN: usize = 2;
 /// Quota policies of one namespace.
 pub const QUOTAS: usize = 256;
 /// The most a quota policy may allow, in a window or at once.

@@ -4,6 +4,7 @@
 use crate::api_key::ApiKey;
 use crate::api_key::contracts::{KeysPage, ListKeysArgs};
 use crate::backend::{Handle, PartitionStatus, Pending};
+use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, UsageBacklogArgs, UsageInfo};
 use crate::contracts::{QueueArgs, QueueFacts};
 use crate::engine_error::Refusal;
 use crate::event::contracts::{EventsArgs, EventsPage};
@@ -16,7 +17,7 @@ use crate::lane::contracts::{LaneInfo, LanesPage, ListLanesArgs, ListQueueArgs, 
 use crate::partition::{PartitionConfig, check_id, check_partition};
 use crate::payload::Payload;
 use crate::quota::QuotaSet;
-use crate::quota::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
+use crate::quota::contracts::{QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
 use crate::schedule::contracts::{DueSchedule, DueSchedulesArgs, ListSchedulesArgs, PartitionTick, SchedulesPage};
 use crate::schedule::{Schedule, ScheduleRef};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
@@ -85,6 +86,8 @@ macro_rules! queries {
                 /// The events on any partition since a cursor. Answers at once, with what there is. From then on, and for
                 /// [`crate::limits::FOLLOWED_MS`] after the last such question, every event is kept for readers.
                 events(args: EventsArgs) -> EventsPage = Events(EventsArgs): args;
+                /// What an execution has spent, by attempt.
+                usage(id: &ExecutionId) -> UsageInfo = Usage(ReadUsage): ReadUsage { execution_id: *id };
                 /// Every key there ever was, without its hash.
                 list_keys(args: ListKeysArgs) -> KeysPage = ListKeys(ListKeysArgs): args;
             }
@@ -107,8 +110,15 @@ macro_rules! queries {
                 /// The quota policies of a namespace, as its home has them.
                 quota_set(namespace: &Namespace) -> QuotaSet = QuotaSet(ReadQuotaSet):
                     ReadQuotaSet { namespace: namespace.clone() };
-                /// Every quota policy of every namespace.
-                all_quotas() -> Quotas = AllQuotas(ListAllQuotas): ListAllQuotas;
+                /// What limits each namespace that has a quota policy or a budget, or had one.
+                all_quotas() -> Vec<QuotaSet> = AllQuotas(ListAllQuotas): ListAllQuotas;
+                /// How a budget stands at its home.
+                budget_ledger(args: ReadBudgetLedger) -> BudgetLedgerSums = BudgetLedger(ReadBudgetLedger): args;
+                /// Executions whose usage budgets may not have counted.
+                usage_backlog(args: UsageBacklogArgs) -> Vec<ExecutionId> = UsageBacklog(UsageBacklogArgs): args;
+                /// What budgets have to count of an execution.
+                pending_usage(id: &ExecutionId) -> Option<PendingUsage> = PendingUsage(ReadPendingUsage):
+                    ReadPendingUsage { execution_id: *id };
                 /// The values of a quota policy's key that are in use.
                 quota_keys(args: QuotaKeysArgs) -> QuotaKeysPage = QuotaKeys(QuotaKeysArgs): args;
                 /// The slots of a quota policy that are held.
@@ -237,6 +247,10 @@ questions! {
     ReadResult { execution_id: ExecutionId }
     /// Which attempts were there at it?
     ReadAttempts { execution_id: ExecutionId }
+    /// What has it spent?
+    ReadUsage { execution_id: ExecutionId }
+    /// What do budgets have to count of it?
+    ReadPendingUsage { execution_id: ExecutionId }
     /// In which namespace is it?
     NamespaceOf { execution_id: ExecutionId }
     /// Has it ended, and how?
@@ -291,7 +305,7 @@ macro_rules! checks {
 
 checks! {
     |query, partitions| check_id(&query.execution_id, partitions) =>
-        Describe, QueueArgs, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
+        Describe, QueueArgs, ReadUsage, ReadPendingUsage, ReadPayload, ReadResult, ReadAttempts, EndOf, ListWaitpoints, MintToken, ReadSignal;
     |query, partitions| check_partition(query.partition, partitions) =>
         ReadKeyRing, Sweep, TakeSnapshot, ListQueueArgs;
     |query, partitions| check_id(&query.execution_id, partitions).and(query.check()) =>
@@ -302,10 +316,11 @@ checks! {
     |query, partitions| DueSchedulesArgs::check_for(query, partitions) => DueSchedulesArgs;
     |_query, _partitions| Ok(()) =>
         DescribeLane, DescribeLiveLane, ListKids, DescribeFlow, Now, ListSweepableWorkers, FindKey, JudgeToken, NamespaceOf,
-        NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, FindSchedule, ReadScheduleAgenda;
+        NamespaceOfFlow, EndOfFlow, ReadQuotaSet, ListAllQuotas, ReadBudgetLedger, UsageBacklogArgs, FindSchedule,
+        ReadScheduleAgenda;
 }
 
-/// Which quota policies are there at all?
+/// What is limited at all?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAllQuotas;
 

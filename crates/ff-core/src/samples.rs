@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use crate::api_key::ApiKey;
+use crate::budget::UsageReportEntry;
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::entropy::{Entropy, SeededEntropy};
@@ -194,6 +195,10 @@ impl View for RecordSet {
     }
 
     fn quotas(&self, _: u16, _: &Namespace) -> Result<Option<&QuotaSet>, Miss> {
+        Ok(None)
+    }
+
+    fn usage_report(&self, _: &ExecutionId, _: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss> {
         Ok(None)
     }
 

@@ -2,6 +2,7 @@
 //! runs the rule again. Rules are pure, so running twice is free.
 
 use crate::api_key::ApiKey;
+use crate::budget::UsageReportEntry;
 use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
@@ -102,6 +103,8 @@ pub trait View {
 
     /// A schedule at its home.
     fn schedule(&self, partition: u16, schedule: &ScheduleRef) -> Result<Option<&Schedule>, Miss>;
+    /// A report of usage that was accepted; none when there was none of this id.
+    fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss>;
 
     fn worker(&self, instance: &WorkerInstanceId) -> Result<Option<&Worker>, Miss>;
 
@@ -195,6 +198,7 @@ pub enum Miss {
     Quotas(u16, Namespace),
     QuotaRow(QuotaPolicyId, QuotaRowName),
     Schedule(u16, ScheduleRef),
+    UsageReport(ExecutionId, IdempotencyKey),
     Worker(WorkerInstanceId),
     ApiKey(KeyId),
     Feed(u16),

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::backend::{Answer, EngineStore};
-use ff_core::contracts::QuotaSlotsArgs;
+use ff_core::contracts::{QuotaSlotsArgs, ReadBudgetLedger};
 use ff_core::doctor::{self, Finding};
 use ff_core::execution::Phase;
 use ff_core::limits;
+use ff_core::partition::quota_home;
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{ExecutionId, LeaseEpoch, QuotaPolicyId};
 
@@ -39,8 +40,36 @@ pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answe
     let now = store.now().await?;
     let mut findings = doctor::examine(&snapshot, partition, now);
     findings.extend(unreserved(store, &snapshot).await?);
+    findings.extend(unaccounted(store, partition).await?);
     Ok(Examination { partitions: 1, executions: snapshot.executions.len(), findings })
 }
+
+/// I13: what is spent of a budget is what reports account for, and what is reserved of it is reserved for executions. Each budget is
+/// looked at with the partition its home is on.
+async fn unaccounted(store: &dyn EngineStore, partition: u16) -> Answer<Vec<Finding>> {
+    let (mut findings, partitions) = (Vec::new(), store.partitions());
+    for budget in store.all_quotas().await?.into_iter().flat_map(|set| set.budgets.into_values()) {
+        if quota_home(&budget.id.policy_id(), &partitions) != partition {
+            continue;
+        }
+        let read = ReadBudgetLedger { budget_id: budget.id, with_draws: true };
+        let mut faults = store.budget_ledger(read).await?.faults();
+        // Reports come while it is read; what is wrong stays wrong.
+        for _ in 0..LOOKS {
+            if faults.is_empty() {
+                break;
+            }
+            faults = store.budget_ledger(read).await?.faults();
+        }
+        let about = format!("budget {} of {}", budget.name, budget.namespace);
+        let finding = |what| Finding { invariant: "I13", about: about.clone(), what };
+        findings.extend(faults.into_iter().map(finding));
+    }
+    Ok(findings)
+}
+
+/// How often a ledger is read again that does not fit together.
+const LOOKS: usize = 5;
 
 /// I14: every slot of a quota that a lease has is held at the home of its policy.
 async fn unreserved(store: &dyn EngineStore, snapshot: &Snapshot) -> Answer<Vec<Finding>> {

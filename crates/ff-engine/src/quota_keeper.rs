@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore};
+use ff_core::budget::Budget;
 use ff_core::contracts::{
-    AdmissionRelease, Cursor, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReleaseGuard,
-    SettleAdmissionsArgs,
+    AdmissionRelease, Cursor, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReadBudgetLedger,
+    ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
 };
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::execution::BlockDetail;
+use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::limits;
 use ff_core::partition::quota_home;
 use ff_core::quota::{QuotaPolicy, QuotaSlot};
-use ff_core::state::BlockingReason;
 use ff_core::types::{ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -166,35 +166,70 @@ struct Reconciler {
     store: Arc<dyn EngineStore>,
     places: HashMap<QuotaPolicyId, Place>,
     /// Where the last turn ended among the executions of a namespace that wait for quotas.
-    waiting: HashMap<Namespace, Cursor>,
+    waiting: HashMap<(Namespace, Blocker), Cursor>,
     corrected: Arc<AtomicU64>,
     found_any: bool,
 }
 
 impl Reconciler {
     async fn run(&mut self, owned: Option<&BTreeSet<u16>>) -> Answer<()> {
-        let policies = self.store.all_quotas().await?.quotas;
-        self.found_any = !policies.is_empty();
+        let sets = self.store.all_quotas().await?;
+        self.found_any = sets.iter().any(|set| !set.is_empty());
+        let policies: Vec<_> = sets.iter().flat_map(|set| set.policies.values()).collect();
+        let budgets: Vec<_> = sets.iter().flat_map(|set| set.budgets.values()).collect();
         let partitions = self.store.partitions();
-        let own =
-            |policy: &&QuotaPolicy| owned.is_none_or(|owned| owned.contains(&quota_home(&policy.id, &partitions)));
+        let own = |id: &QuotaPolicyId| owned.is_none_or(|owned| owned.contains(&quota_home(id, &partitions)));
         let mut unattended = BTreeMap::<&Namespace, Vec<(QuotaPolicyId, BTreeSet<String>)>>::new();
-        for policy in policies.iter().filter(own) {
-            self.release_leftovers(policy).await?;
+        for policy in policies.iter().filter(|policy| own(&policy.id)) {
+            self.release_leftovers(policy.id, policy.name.as_str()).await?;
             if let Some(lines) = self.look_after(policy).await? {
                 unattended.entry(&policy.namespace).or_default().push((policy.id, lines));
             }
         }
-        self.places.retain(|policy_id, _| policies.iter().any(|policy| policy.id == *policy_id));
         for (namespace, policies) in unattended {
-            self.release_forgotten(namespace, &policies).await?;
+            let is_forgotten = |detail: &BlockDetail| match detail {
+                BlockDetail::Quota { policy_id, key, retry_at: None, .. } => {
+                    policies.iter().any(|(of, lines)| of == policy_id && !lines.contains(key))
+                }
+                _ => false,
+            };
+            self.release_forgotten(namespace, Blocker::Quota, is_forgotten).await?;
+        }
+        for budget in budgets.iter().filter(|budget| own(&budget.id.policy_id())) {
+            self.attend_to_budget(budget).await?;
+        }
+        let ids = policies.iter().map(|policy| policy.id).chain(budgets.iter().map(|budget| budget.id.policy_id()));
+        let ids: BTreeSet<_> = ids.collect();
+        self.places.retain(|policy_id, _| ids.contains(policy_id));
+        for set in sets.iter().filter(|set| !set.budgets.is_empty()) {
+            self.settle_usage(&set.namespace).await?;
         }
         Ok(())
     }
 
+    /// Gives back what is reserved for no lease, gives room to those that wait, and makes those ready whose place was lost.
+    async fn attend_to_budget(&mut self, budget: &Budget) -> Answer<()> {
+        let policy_id = budget.id.policy_id();
+        self.release_leftovers(policy_id, budget.name.as_str()).await?;
+        self.store.settle_quota(SettleAdmissionsArgs { policy_id, releases: Vec::new(), keys: Vec::new() }).await?;
+        let args = ReadBudgetLedger { budget_id: budget.id, with_draws: false };
+        if self.store.budget_ledger(args).await?.balance.waiting() > 0 {
+            return Ok(());
+        }
+        let is_forgotten =
+            |detail: &BlockDetail| matches!(detail, BlockDetail::Budget { name, .. } if name == budget.name.as_str());
+        self.release_forgotten(&budget.namespace, Blocker::Budget, is_forgotten).await
+    }
+
+    /// Goes on with reports of usage that a process left before every budget had counted them.
+    async fn settle_usage(&mut self, namespace: &Namespace) -> Answer<()> {
+        let args = UsageBacklogArgs { namespace: namespace.clone(), limit: limits::PAGE };
+        let ids = self.store.usage_backlog(args).await?;
+        self.store.settle_usage_of(ids).await.map(drop)
+    }
+
     /// Gives back slots that are held for executions that do not run under the epoch they are for.
-    async fn release_leftovers(&mut self, policy: &QuotaPolicy) -> Answer<()> {
-        let policy_id = policy.id;
+    async fn release_leftovers(&mut self, policy_id: QuotaPolicyId, name: &str) -> Answer<()> {
         for _ in 0..PAGES {
             let after = self.places.entry(policy_id).or_default().slots.take();
             let page = self.store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::QUOTA_SETTLE }).await?;
@@ -211,7 +246,7 @@ impl Reconciler {
                 let released = self.store.settle_quota(args).await?.released;
                 if released > 0 {
                     self.corrected.fetch_add(released.into(), Ordering::Relaxed);
-                    tracing::warn!(corrected = released, quota = %policy.name, "slots were held for no lease");
+                    tracing::warn!(corrected = released, quota = name, "slots were held for no lease");
                 }
             }
             self.places.entry(policy_id).or_default().slots.clone_from(&page.next);
@@ -262,25 +297,20 @@ impl Reconciler {
     async fn release_forgotten(
         &mut self,
         namespace: &Namespace,
-        policies: &[(QuotaPolicyId, BTreeSet<String>)],
+        on: Blocker,
+        is_forgotten: impl Fn(&BlockDetail) -> bool + Send + Sync,
     ) -> Answer<()> {
         let now = self.store.now().await?;
-        let blocking_reason = Some(BlockingReason::WaitingForQuota);
+        let blocking_reason = Some(on.reason());
         let filter = Filter { blocking_reason, ..Filter::everything(namespace.clone()) };
-        let after = self.waiting.remove(namespace);
+        let after = self.waiting.remove(&(namespace.clone(), on));
         let page = self.store.list(ListArgs { filter, after, limit: limits::PAGE }).await?;
-        self.waiting.extend(page.next.map(|next| (namespace.clone(), next)));
-        let is_forgotten = |detail: &BlockDetail| match detail {
-            BlockDetail::Quota { policy_id, key, retry_at: None, .. } => {
-                policies.iter().any(|(of, lines)| of == policy_id && !lines.contains(key))
-            }
-            _ => false,
-        };
+        self.waiting.extend(page.next.map(|next| ((namespace.clone(), on), next)));
         let old = page.executions.iter().filter(|one| one.changed_at + limits::QUOTA_RECONCILE_MS <= now);
-        let forgotten = old.filter(|one| one.blocking_detail.as_deref().is_some_and(is_forgotten));
+        let forgotten = old.filter(|one| one.blocking_detail.as_deref().is_some_and(&is_forgotten));
         let forgotten: Vec<_> = forgotten.map(|one| one.execution_id).collect();
         if !forgotten.is_empty() {
-            let corrected = self.store.unblock_from_quota(forgotten).await?;
+            let corrected = self.store.unblock_from(on, forgotten).await?;
             self.corrected.fetch_add(corrected as u64, Ordering::Relaxed);
             tracing::warn!(corrected, %namespace, "executions waited for slots that no execution was in line for");
         }

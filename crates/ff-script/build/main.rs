@@ -12,6 +12,7 @@ use header::Header;
 
 /// The domains that have functions, and the folder of published functions that no store calls.
 const DOMAINS: &[&str] = &[
+    "budget",
     "event",
     "execution",
     "flow",

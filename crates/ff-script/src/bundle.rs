@@ -138,6 +138,10 @@ fn constants(clock: LibraryClock) -> String {
     constant("recount_ms", limits::RECOUNT_MS.to_string());
     constant("recount", limits::RECOUNT.to_string());
     constant("key_queue", limits::KEY_QUEUE.to_string());
+    constant("amount_max", limits::AMOUNT_MAX.to_string());
+    constant("budget_dimensions", limits::BUDGET_DIMENSIONS.to_string());
+    constant("budget_draws_forgotten", limits::BUDGET_DRAWS_FORGOTTEN.to_string());
+    constant("usage_remembered_ms", limits::USAGE_REMEMBERED_MS.to_string());
     constant("quota_step", limits::QUOTA_STEP.to_string());
     constant("quota_reserved_ms", limits::QUOTA_RESERVED_MS.to_string());
     constant("flow_nodes", limits::FLOW_NODES.to_string());

@@ -8,6 +8,7 @@
 //! There is one wrapper per function, under the function's name, over anything that can be asked ([`Server`]). Wrappers of
 //! published functions take and give what was published; calls that say more, such as signed tokens, are beside them.
 
+pub mod budget;
 mod bundle;
 pub mod engine;
 mod error;

@@ -2,7 +2,7 @@
 //! folder: it goes on where it was, and calls no tool a second time whose result is recorded.
 //!
 //! The model is a script, so that this runs without a network. Everything else is as it would be: calls of the model and of the
-//! tools are steps, tokens are streamed while they come, and a person is asked before money is spent.
+//! tools are steps, tokens are streamed while they come and reported as usage, and a person is asked before money is spent.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -58,6 +58,9 @@ async fn agent(ctx: Context, task: String) -> Result<String, Fault> {
     loop {
         let turn = messages.len();
         let reply = ctx.step("model", || model(&ctx, &messages)).key(turn).retries(3).await?;
+        // Named after the turn, so that a run that begins anew does not count it again.
+        let tokens = reply.text.split_whitespace().count() as u64;
+        ctx.usage().add("tokens", tokens).id(&format!("turn-{turn}")).report().await?;
         let Some(call) = reply.call else { return Ok(reply.text) };
         if call.tool == "book" {
             ask(&ctx, &call).await?;

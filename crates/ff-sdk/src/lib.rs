@@ -20,6 +20,7 @@
 //! ```
 
 mod api_key;
+mod budget;
 mod callback;
 mod client;
 mod connect;
@@ -40,6 +41,7 @@ mod stream;
 mod worker;
 pub mod yaml;
 
+pub use budget::BudgetHandle;
 pub use callback::{Callback, CallbackError, CallbackRejection, CallbackSecret};
 pub use client::{Client, End};
 pub use connect::{Connect, ConnectError, Synchronous, Target, connect};
@@ -62,7 +64,7 @@ pub use stream::OutputReader;
 
 pub use worker::{
     AddChildren, Child, Children, Context, CreateWaitpoint, Decision, Fault, Handler, HandlerFuture, IntoReply, Output,
-    Reply, RunStep, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
+    Reply, RunStep, Suspend, UsageReport, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
 };
 
 /// The pages' programs must compile.
@@ -77,4 +79,5 @@ pub use worker::{
 #[doc = include_str!("../../../docs/operating.md")]
 #[doc = include_str!("../../../docs/limits.md")]
 #[doc = include_str!("../../../docs/schedules.md")]
+#[doc = include_str!("../../../docs/budgets.md")]
 struct Pages;

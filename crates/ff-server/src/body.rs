@@ -76,6 +76,9 @@ bounded! {
     WorkerBatch     at most BATCH_BODY_BYTES;
     Bulk            at most CONTROL_BODY_BYTES within namespace;
     ConfigureLane   at most CONTROL_BODY_BYTES within namespace;
+    PutBudget       at most CONTROL_BODY_BYTES within namespace;
+    DeleteBudget    at most CONTROL_BODY_BYTES within namespace;
+    ResetBudget     at most CONTROL_BODY_BYTES within namespace;
     PutQuota        at most CONTROL_BODY_BYTES within namespace;
     DeleteQuota     at most CONTROL_BODY_BYTES within namespace;
     PutSchedule     at most SCHEDULE_BODY_BYTES within namespace;

@@ -27,6 +27,7 @@ mod approval;
 mod audit;
 mod bearer;
 mod body;
+mod budget;
 mod call;
 mod callers;
 mod capacity;

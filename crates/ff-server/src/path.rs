@@ -6,7 +6,8 @@ use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
 use ff_core::types::{
-    ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId, WorkerInstanceId,
+    BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId,
+    WorkerInstanceId,
 };
 use ff_scheduler::Runtime;
 use tracing::Span;
@@ -70,6 +71,8 @@ in_path! {
     Quota(QuotaName): "quota", "quota";
     /// The schedule an address names, within the namespace that is said beside it.
     Schedule(ScheduleName): "schedule", "schedule";
+    /// The budget an address names, within the namespace that is said beside it.
+    Budget(BudgetName): "budget", "budget";
     /// The API key an address names.
     Key(KeyId): "key", "key_id";
     /// The node of a flow an address names.

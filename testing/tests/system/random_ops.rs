@@ -54,7 +54,7 @@ async fn valkey_runs_flows_as_the_model_does() {
 async fn quotas_of_each_store_do_what_those_of_the_model_do() {
     let _server = shared_postgres();
     for make in [memory, sqlite, postgres, valkey] {
-        compare(make, Mix::QUOTAS, 8, 300, &[QUOTAS]).await;
+        compare(make, Mix::QUOTAS, 12, 700, &[QUOTAS]).await;
     }
 }
 

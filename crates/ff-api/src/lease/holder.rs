@@ -1,10 +1,11 @@
 //! What only the holder of a lease may ask. Every call carries the fence, flat beside its own fields.
 
-use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs};
+use ff_core::budget::Amounts;
+use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReportUsageArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
-use ff_core::types::{AttemptId, ContentType, ExecutionId, Kind, LeaseEpoch, LeaseId, TimestampMs};
+use ff_core::types::{AttemptId, ContentType, ExecutionId, IdempotencyKey, Kind, LeaseEpoch, LeaseId, TimestampMs};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -25,6 +26,14 @@ holder_calls! {
         percent: Option<u8>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+    }
+
+    /// The holder says what it has spent since its last report.
+    ReportUsage {
+        /// The same report sent again has the same id, and counts once.
+        report_id: IdempotencyKey,
+        /// By dimension: tokens, usd_micros, calls, seconds, any name.
+        amounts: Amounts,
     }
 
     /// The holder says the work is done.
@@ -73,6 +82,16 @@ impl Progress {
 
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ProgressArgs, Refusal> {
         Ok(ProgressArgs { execution_id, fence: self.fence()?, percent: self.percent, message: self.message })
+    }
+}
+
+impl ReportUsage {
+    pub fn of(args: ReportUsageArgs) -> Self {
+        held!(ReportUsage, args.fence, report_id: args.report_id, amounts: args.amounts)
+    }
+
+    pub fn into_args(self, execution_id: ExecutionId) -> Result<ReportUsageArgs, Refusal> {
+        Ok(ReportUsageArgs { execution_id, fence: self.fence()?, report_id: self.report_id, amounts: self.amounts })
     }
 }
 

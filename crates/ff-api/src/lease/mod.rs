@@ -10,4 +10,4 @@ pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCall
 pub use claim::{Claim, ClaimOf};
 pub use claimed::{Claimed, Claims, Input};
 pub use grants::Grants;
-pub use holder::{Complete, Delay, Fail, Progress, Renew};
+pub use holder::{Complete, Delay, Fail, Progress, Renew, ReportUsage};

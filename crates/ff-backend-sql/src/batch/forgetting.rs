@@ -8,7 +8,7 @@ use crate::error::SqlError;
 use crate::execution::NARROW_TABLES;
 use crate::schema::{
     ATTEMPT, FLOW_EVENT, FLOW_KEY, FRAME, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, STREAM, SUSPEND_KEY,
-    WAITPOINT,
+    USAGE_REPORT, WAITPOINT,
 };
 use crate::session::{Key, Session, key_of};
 use crate::table::Table;
@@ -32,6 +32,8 @@ pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Res
     }
     let streamed = state.going().filter(|(_, stored)| stored.is_some_and(|execution| execution.streamed));
     let streamed: Vec<Key> = streamed.map(|(id, _)| key_of(id)).collect();
+    let spent = state.going().filter(|(_, stored)| stored.is_some_and(|execution| execution.usage.is_some()));
+    delete_all(session, &USAGE_REPORT, spent.map(|(id, _)| key_of(id)).collect()).await?;
     delete_all(session, &STREAM, streamed.clone()).await?;
     delete_all(session, &FRAME, streamed).await?;
     delete_all(session, &IDEMPOTENCY, state.side_writes.freed.iter().map(key_of_entry).collect()).await?;

@@ -71,6 +71,9 @@ impl Misses {
             Miss::SignalKey(id, waitpoint, key) => {
                 self.suspensions.signal_keys.insert((id, waitpoint, key));
             }
+            Miss::UsageReport(id, report) => {
+                self.registry.usage_reports.insert((id, report));
+            }
             Miss::Stream(id, attempt) => {
                 self.streams.insert((id, attempt));
             }

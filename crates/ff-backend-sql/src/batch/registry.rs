@@ -6,10 +6,11 @@ use ff_core::event::Feed;
 use ff_core::fairness::TurnName;
 use ff_core::quota::QuotaRowName;
 use ff_core::schedule::ScheduleRef;
-use ff_core::types::{KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
+use ff_core::types::{ExecutionId, IdempotencyKey, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
 use super::suspensions::load;
 use crate::batch_state::{BatchState, WriterCache};
+use crate::budget::{key_of_report, read_report};
 use crate::error::SqlError;
 use crate::fairness::key_of_turn;
 use crate::lane::key_of_lane;
@@ -17,7 +18,7 @@ use crate::queries::HELD_ON;
 use crate::quota::{key_of_quota_row, key_of_quotas};
 use crate::record;
 use crate::schedule::key_of_schedule;
-use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, SCHEDULE, TURN, WORKER};
+use crate::schema::{API_KEY, FEED, KEY_QUEUE, LANE, QUOTA_ROW, QUOTA_SET, SCHEDULE, TURN, USAGE_REPORT, WORKER};
 use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
 use crate::value::Row;
@@ -32,6 +33,7 @@ pub(super) struct RegistryMisses {
     pub(super) quotas: BTreeSet<(u16, Namespace)>,
     pub(super) quota_rows: BTreeSet<(QuotaPolicyId, QuotaRowName)>,
     pub(super) schedules: BTreeSet<(u16, ScheduleRef)>,
+    pub(super) usage_reports: BTreeSet<(ExecutionId, IdempotencyKey)>,
     pub(super) workers: BTreeSet<WorkerInstanceId>,
     pub(super) api_keys: BTreeSet<KeyId>,
     pub(super) feeds: BTreeSet<u16>,
@@ -57,6 +59,8 @@ impl RegistryMisses {
         let table = (&SCHEDULE, &["record"][..]);
         let schedules = &mut state.schedules;
         load(reader, schedules, self.schedules, table, key_of_schedule, |_, row| record::read(row.text(0)?)).await?;
+        let table = (&USAGE_REPORT, &["until"][..]);
+        load(reader, &mut state.usage_reports, self.usage_reports, table, key_of_report, read_report).await?;
         let (table, key) = ((&WORKER, &["record"][..]), |instance: &WorkerInstanceId| vec![instance.as_str().into()]);
         load(reader, &mut state.workers, self.workers, table, key, |_, row| record::read(row.text(0)?)).await?;
         let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);

@@ -13,6 +13,7 @@ use super::steps::write_steps;
 use super::streams::write_streams;
 use crate::api_key::api_key_of;
 use crate::batch_state::{BatchState, Flows, SuspensionRecords};
+use crate::budget::report_of;
 use crate::error::SqlError;
 use crate::event::{feed_of, record_events};
 use crate::execution::{Body, NARROW_TABLES, body_values, put};
@@ -27,7 +28,8 @@ use crate::record;
 use crate::schedule::{key_of_schedule, schedule_of};
 use crate::schema::{
     API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_QUEUE, KEY_RING,
-    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, WAITPOINT, WORKER,
+    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, USAGE_REPORT,
+    WAITPOINT, WORKER,
 };
 use crate::session::{Key, Put, Read, Session, key_of};
 use crate::signal::{record_deliveries, signal_key_of, signal_of};
@@ -108,6 +110,8 @@ async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Resul
     let rows = state.quota_rows.written().map(|((policy_id, name), row)| quota_row_of(policy_id, name, row));
     written |= put_all(session, &QUOTA_ROW, rows.collect::<Result<_, _>>()?).await?;
     written |= write_turns(session, &state.turns.turns).await?;
+    let reports = state.usage_reports.written().map(|(_, entry)| report_of(entry));
+    written |= put_all(session, &USAGE_REPORT, reports.collect()).await?;
     let queues = state.key_queues.written().map(|(_, queue)| queue_put(queue));
     written |= put_all(session, &KEY_QUEUE, queues.collect::<Result<_, _>>()?).await?;
     written |= delete_all(session, &KEY_QUEUE, state.key_queues.removed().map(key_of_queue).collect()).await?;

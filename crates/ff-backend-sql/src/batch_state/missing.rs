@@ -83,6 +83,10 @@ impl BatchState {
                 let why = self.quota_rows.unreadable(&(*policy_id, name.clone()))?;
                 Some(format!("{name} of the quota {policy_id}: {why}"))
             }
+            Miss::UsageReport(id, report) => {
+                let why = self.usage_reports.unreadable(&(*id, report.clone()))?;
+                Some(format!("a report of usage of {id}: {why}"))
+            }
             Miss::KeyQueue(partition, namespace, name) => {
                 let why = self.key_queues.unreadable(&(*partition, namespace.clone(), name.clone()))?;
                 Some(format!("the queue {name} of {namespace}: {why}"))

@@ -20,6 +20,7 @@ mod writer_cache;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ff_core::api_key::ApiKey;
+use ff_core::budget::UsageReportEntry;
 use ff_core::change::{Change, KeyEntry};
 use ff_core::contracts::ClaimArgs;
 use ff_core::event::Feed;
@@ -75,6 +76,7 @@ pub(crate) struct BatchState {
     pub(crate) workers: RecordSet<WorkerInstanceId, Worker>,
     pub(crate) api_keys: RecordSet<KeyId, ApiKey>,
     pub(crate) quota_rows: RecordSet<(QuotaPolicyId, QuotaRowName), QuotaRow>,
+    pub(crate) usage_reports: RecordSet<(ExecutionId, IdempotencyKey), UsageReportEntry>,
     pub(crate) key_queues: RecordSet<QueueId, KeyQueue>,
     pub(crate) turns: Turns,
     pub(crate) schedules: RecordSet<(u16, ScheduleRef), Schedule>,
@@ -142,6 +144,7 @@ impl BatchState {
             && SuspensionRecords::is_untouched_by(&change)
             && change.stream.is_none()
             && change.steps.is_none()
+            && change.usage_report.is_none()
         {
             return;
         }
@@ -153,6 +156,9 @@ impl BatchState {
         self.suspensions.take(&mut change);
         self.streams.take(&mut change);
         self.steps.take(&mut change);
+        if let Some(entry) = change.usage_report.take() {
+            self.usage_reports.write((id, entry.report_id.clone()), entry);
+        }
         if let Some(entry) = &change.key {
             self.keys.insert((entry.namespace.clone(), entry.key.clone()), Some(entry.clone()));
         }
@@ -185,6 +191,7 @@ impl BatchState {
         self.side_writes.forget(&id);
         self.suspensions.forget(&id);
         self.streams.forget(&id);
+        self.usage_reports.forget(|(of, _)| *of == id);
         if self.counted_steps(&id).is_some() {
             self.steps.clear(id);
         }

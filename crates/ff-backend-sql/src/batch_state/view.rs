@@ -2,6 +2,7 @@
 //! so far.
 
 use ff_core::api_key::ApiKey;
+use ff_core::budget::UsageReportEntry;
 use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::{Execution, Phase};
@@ -157,6 +158,11 @@ impl View for BatchState {
         let known = self.cache.quotas.find(&(partition, namespace.clone()));
         let known = known.or_else(|| self.cache.has_no_quotas.then_some(None));
         known.ok_or_else(|| Miss::Quotas(partition, namespace.clone()))
+    }
+
+    fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss> {
+        let known = self.usage_reports.find(&(*execution, id.clone()));
+        known.ok_or_else(|| Miss::UsageReport(*execution, id.clone()))
     }
 
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {

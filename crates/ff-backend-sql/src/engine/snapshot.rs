@@ -22,7 +22,7 @@ use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
-use crate::execution::{Body, attempts_of, class_of_queue, lane_of, leases_of, strays};
+use crate::execution::{Body, USAGE_BACKLOG, attempts_of, class_of_queue, lane_of, leases_of, strays};
 use crate::fairness::add_turns;
 use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
 use crate::schema::{EXECUTION, FEED};
@@ -169,6 +169,7 @@ fn is_table(index: &Index) -> bool {
             | Index::LaneUnroutable(..)
             | Index::InState(..)
             | Index::InReason(..)
+            | Index::UsageBacklog(..)
             | Index::Tag(..)
     )
 }
@@ -206,6 +207,9 @@ fn label(row: &Row) -> Result<Index, SqlError> {
     let namespace = Namespace::parse(row.text(0)?).map_err(unreadable("a namespace"))?;
     if row.text(1)?.is_empty() {
         let word = row.text(2)?;
+        if word == USAGE_BACKLOG {
+            return Ok(Index::UsageBacklog(namespace));
+        }
         return match word.parse() {
             Ok(reason) => Ok(Index::InReason(namespace, reason)),
             Err(_) => Ok(Index::InState(namespace, word.parse().map_err(unreadable("a state"))?)),

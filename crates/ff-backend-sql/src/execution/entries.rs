@@ -113,6 +113,7 @@ fn labels(execution: &Execution) -> Vec<Key> {
     let labels = execution.tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     let labels = labels.chain(label_of_state(execution.public_state()));
     let labels = labels.chain(label_of_reason(execution.blocking_reason()));
+    let labels = labels.chain(label_of_usage(execution));
     labels.map(|label| key_of_label(namespace, label, place)).collect()
 }
 
@@ -123,6 +124,7 @@ fn has_same_labels(before: &Execution, after: &Execution) -> bool {
         && before.is_staged() == after.is_staged()
         && label_of_state(before) == label_of_state(after)
         && label_of_reason(before) == label_of_reason(after)
+        && label_of_usage(before) == label_of_usage(after)
 }
 
 /// The label by which executions in a state are searched for, if the state has one. A label without a key is no other's.
@@ -133,6 +135,13 @@ pub(crate) fn label_of_state(state: PublicState) -> Option<(&'static str, &'stat
 /// The label by which executions that wait for something are searched for, if admission asks for it.
 pub(crate) fn label_of_reason(reason: BlockingReason) -> Option<(&'static str, &'static str)> {
     has_reason_index(reason).then_some(("", reason.as_str()))
+}
+
+/// The value of the label of executions whose usage budgets may not have counted. No state and no reason has this name.
+pub(crate) const USAGE_BACKLOG: &str = "usage";
+
+fn label_of_usage(execution: &Execution) -> Option<(&'static str, &'static str)> {
+    execution.usage.as_ref()?.is_pending().then_some(("", USAGE_BACKLOG))
 }
 
 /// The row that says that the execution at a place in every listing has a label.

@@ -8,7 +8,8 @@ mod search;
 
 pub(crate) use body::{Body, body_values, read_body_at};
 pub(crate) use entries::{
-    NARROW_TABLES, class_of_queue, class_word, key_of_label, label_of_reason, label_of_state, unroutable_class,
+    NARROW_TABLES, USAGE_BACKLOG, class_of_queue, class_word, key_of_label, label_of_reason, label_of_state,
+    unroutable_class,
 };
 pub(crate) use read::{attempts_of, found, leases_of, namespace_in};
 pub(crate) use row::{STAGED, lane_of, put, strays};

@@ -29,6 +29,7 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("quota_rows", "USING PRIMARY KEY (policy_id=? AND name>? AND name<?)"),
     ("schedules_after", "USING PRIMARY KEY (namespace=? AND name>?)"),
     ("due_schedules", "USING COVERING INDEX schedule_look_at (partition=? AND look_at>?)"),
+    ("usage_backlog", "USING PRIMARY KEY (namespace=? AND key=? AND value=?)"),
     ("api_keys_after", "USING PRIMARY KEY (key_id>?)"),
     ("feeds", "USING PRIMARY KEY (partition<?)"),
     ("attempts_of", "USING PRIMARY KEY (uuid=? AND partition=?)"),

@@ -255,6 +255,7 @@ impl Names {
             indexes.extend(states.map(|state| Index::InState(tenant.clone(), *state)));
             let reasons = BlockingReason::ALL.iter().filter(|reason| has_reason_index(**reason));
             indexes.extend(reasons.map(|reason| Index::InReason(tenant.clone(), *reason)));
+            indexes.push(Index::UsageBacklog(tenant.clone()));
             indexes.extend((!tenant.is_default()).then_some(Index::NamespaceExecutions(tenant)));
         }
         indexes.extend(self.labels.into_iter().map(|(namespace, key, value)| Index::Tag(namespace, key, value)));

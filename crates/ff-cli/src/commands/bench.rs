@@ -13,8 +13,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
-    SearchCost, StepCost, StreamCost, SuspendToResume,
+    BudgetCost, Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention,
+    Routing, SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -99,25 +99,32 @@ enum Scenario {
     Quota {
         #[command(flatten)]
         store: Store,
-
         /// Callers that submit at once, and executions worked on at once
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
-
         /// Values of the quota's key
         #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
         keys: usize,
-
         /// How many of each may be held at once
         #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
         max_concurrent: u32,
-
         /// Executions under the quota in all, and as many without
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
     Fairness(super::bench_fairness::FairnessArgs),
     Schedules(BenchSchedules),
+    /// Executions under a budget, beside executions without one; and how long a report of usage takes
+    Budget {
+        #[command(flatten)]
+        store: Store,
+        /// Callers that submit at once, and executions worked on at once
+        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
+        workers: usize,
+        /// Executions under the budget in all, as many without, and as many that report
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
+        count: usize,
+    },
     /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
     Stream {
         #[command(flatten)]
@@ -285,6 +292,9 @@ impl Bench {
             }
             Scenario::Steps { store, workers, steps, count } => {
                 StepCost { store: store.store, workers, steps, count }.measure().await?
+            }
+            Scenario::Budget { store, workers, count } => {
+                BudgetCost { store: store.store, workers, count }.measure().await?
             }
             Scenario::Quota { store, workers, keys, max_concurrent: most, count } => {
                 QuotaCost { store: store.store, workers, keys, most, count }.measure().await?

@@ -93,5 +93,6 @@ fn sentence(what: EventKind) -> String {
         EventKind::Replayed => "replayed".to_owned(),
         EventKind::Prioritised { from, to } => format!("priority {from} became {to}"),
         EventKind::Tagged => "labelled".to_owned(),
+        EventKind::SoftLimitExceeded { budget_id } => format!("went past a soft limit of budget {budget_id}"),
     }
 }

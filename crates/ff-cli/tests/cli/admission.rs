@@ -128,3 +128,49 @@ fn a_debounced_submission_replaces_the_one_before_it() {
     let long = world.run(&["submit", "index", "--debounce", "doc", "--debounce-delay", "25h"]);
     long.refused(2, "debounce.delay_ms: must be 1 to 86400000");
 }
+
+#[test]
+fn a_budget_is_made_changed_shown_and_deleted() {
+    let world = World::start();
+    world.ok(&[
+        "budgets",
+        "create",
+        "agent",
+        "--scope",
+        "kind:a",
+        "--hard",
+        "tokens=100",
+        "--soft",
+        "tokens=80",
+        "--reset",
+        "day@Europe/Berlin",
+        "--estimate",
+        "tokens=10",
+        "--on-hard-limit",
+        "fail",
+    ]);
+    world.run(&["budgets", "create", "agent", "--hard", "tokens=1"]).refused(2, "change it with ff budgets set");
+    world.ok(&["budgets", "set", "agent", "--hard", "tokens=200", "--hard", "usd_micros=5"]);
+    let info = world.json(&["budgets", "show", "agent"]);
+    assert_eq!(info["definition"]["limits"], json!({"tokens": {"hard": 200, "soft": 80}, "usd_micros": {"hard": 5}}));
+    assert_eq!((&info["definition"]["scope"], &info["balance"]["tokens"]["used"]), (&json!("kind:a"), &json!(0)));
+    assert!(info["period"]["until"].is_number(), "{info}");
+    world.ok(&["budgets", "attach", "agent", "lane:mail"]);
+    let listed = world.ok(&["budgets", "list"]);
+    assert!(listed.contains("lane:mail") && listed.contains("day@Europe/Berlin"), "{listed}");
+    assert!(world.ok(&["budgets", "show", "agent"]).contains("200"));
+    world.ok(&["budgets", "reset", "agent"]);
+    for (wrong, why) in [
+        (vec!["--hard", "tokens"], "tokens=100000"),
+        (vec!["--hard", "tokens=-1"], "tokens=100000"),
+        (vec!["--hard", "tokens=1", "--reset", "day@Mars"], "time zone"),
+        (vec!["--hard", "tokens=1", "--reset", "10ms"], "every_ms"),
+        (vec![], "limits"),
+    ] {
+        world.run(&[&["budgets", "create", "bad"], &wrong[..]].concat()).refused(2, why);
+    }
+    world.ok(&["budgets", "delete", "agent"]);
+    world.run(&["budgets", "show", "agent"]).refused(1, "budget_not_found");
+    let id = world.ok(&["submit", "a"]);
+    assert_eq!(world.json(&["usage", &id]), json!({"usage": {}}));
+}

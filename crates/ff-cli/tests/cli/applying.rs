@@ -73,7 +73,8 @@ fn what_a_store_has_is_exported_as_a_file_that_changes_nothing() {
     let other = World::start();
     apply(&other, &exported, &[]).ok();
     assert_eq!(other.json(&["export"]), json);
-    assert_eq!(world.json(&["export", "--namespace", "acme"]), json!({"lanes": {}, "quotas": {}, "schedules": {}}));
+    let nothing = json!({"lanes": {}, "quotas": {}, "schedules": {}, "budgets": {}});
+    assert_eq!(world.json(&["export", "--namespace", "acme"]), nothing);
 }
 
 #[test]
@@ -146,7 +147,8 @@ fn one_wrong_entry_changes_nothing() {
     }
     world.run(&["apply", "-f", "nowhere.yaml"]).refused(2, "nowhere.yaml");
     world.run(&["apply"]).refused(2, "--file");
-    assert_eq!(world.json(&["export"]), json!({"lanes": {}, "quotas": {}, "schedules": {}}));
+    let nothing = json!({"lanes": {}, "quotas": {}, "schedules": {}, "budgets": {}});
+    assert_eq!(world.json(&["export"]), nothing);
     let fed = CommandRun::fed(world.command(&["apply", "-f", "-"]), b"lanes: {a: {concurrency: 1}}");
     assert!(fed.ok().ends_with("1 created, 0 changed, 0 deleted, 0 unchanged"));
 }

@@ -38,6 +38,15 @@ fn a_lifecycle_is_measured_beside_its_floor_on_a_server() {
 }
 
 #[test]
+fn a_budget_is_measured_beside_work_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = bench(folder.path(), &["budget", "--store", "sqlite:bench.db", "--count", "100", "--workers", "4"]);
+    for figure in ["without_budget_per_s", "with_to_without", "report_p50_ms"] {
+        assert!(report["figures"][figure].as_f64().unwrap() > 0.0, "{figure}: {report}");
+    }
+}
+
+#[test]
 fn a_quota_is_measured_beside_work_without_one() {
     let folder = tempfile::tempdir().unwrap();
     let report = bench(

@@ -31,6 +31,8 @@ const PROMISES: &[&str] = &[
     "flow::large::a_quorum_cancels_two_thousand_siblings_across_a_dead_engine",
     "flow::listing::flows_are_listed_by_kind_label_and_tenant",
     "api_key::creating::a_key_is_found_as_it_was_created",
+    "budget::admitting::what_a_budget_keeps_back_says_so",
+    "budget::recovering::a_report_that_broke_off_is_finished",
     "quota::limiting::every_policy_must_admit",
     "quota::rating::each_value_of_a_key_has_its_own_window",
     "schedule::ticking::a_tick_starts_at_its_time_and_says_what_it_started",
@@ -126,7 +128,7 @@ fn length(name: &str, key: &str) -> Option<usize> {
             is_uuid.then_some(UUID)
         }
         "index" => Some(key.bytes().take_while(u8::is_ascii_digit).count()),
-        "idempotency_key" | "idem_key" | "queue" | "value" | "wp_key" | "mutation_id" => Some(key.len()),
+        "idempotency_key" | "idem_key" | "dedup_id" | "queue" | "value" | "wp_key" | "mutation_id" => Some(key.len()),
         _ => Some(key.find(':').unwrap_or(key.len())),
     }
 }

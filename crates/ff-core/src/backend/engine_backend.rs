@@ -3,17 +3,19 @@
 use async_trait::async_trait;
 
 use super::{Answer, Pending, Perform};
+use crate::budget::Budget;
 use crate::contracts::{
-    BackfillArgs, Backfilled, BulkArgs, BulkPage, CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo,
-    ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef,
-    Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage,
-    StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs,
+    PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport,
+    ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted,
+    SubmittedFlow, UsageInfo,
 };
 use crate::explain::{Explanation, LaneExplanation};
 use crate::quota::QuotaPolicy;
 use crate::schedule::TickRecord;
 use crate::token::StreamToken;
-use crate::types::{ExecutionId, LaneId, Namespace};
+use crate::types::{ExecutionId, FlowId, LaneId, Namespace};
 
 /// Everything callers may ask. An engine over a store has all of it, and so has a client of a server.
 #[async_trait]
@@ -70,6 +72,24 @@ pub trait EngineBackend: Perform {
 
     /// The next ticks of a schedule.
     async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks>;
+    /// Defines a budget, or defines it anew. Once this is answered it holds on every partition; what it kept waiting is judged anew.
+    /// Safe to repeat, and to be repeated when it was not answered.
+    async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget>;
+
+    /// Deletes a budget; the executions it kept waiting are ready again.
+    async fn delete_budget(&self, budget: BudgetRef) -> Answer<BudgetDeleted>;
+
+    /// The budgets of a namespace.
+    async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets>;
+
+    /// A budget and how it stands; refused as `budget_not_found` when there is none.
+    async fn describe_budget(&self, budget: BudgetRef) -> Answer<BudgetInfo>;
+
+    /// Has a budget begin anew before its time; the executions it kept waiting are ready again.
+    async fn reset_budget(&self, budget: BudgetRef) -> Answer<BudgetReset>;
+
+    /// What the members of a flow have spent together.
+    async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo>;
 
     /// Brings a new secret to every partition, and returns the result of each.
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport>;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::execution::Outcome;
 use crate::state::BlockingReason;
 use crate::suspension::ResumedBy;
-use crate::types::{AttemptIndex, ExecutionId, Priority, TimestampMs};
+use crate::types::{AttemptIndex, BudgetId, ExecutionId, Priority, TimestampMs};
 
 /// One thing that happened to an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +71,10 @@ pub enum EventKind {
     },
     /// It has other labels.
     Tagged,
+    /// What it reported was the first to go past a soft limit of a budget within the budget's period.
+    SoftLimitExceeded {
+        budget_id: BudgetId,
+    },
 }
 
 impl Event {

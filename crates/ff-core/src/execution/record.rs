@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Usage;
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
@@ -88,6 +89,9 @@ pub struct Execution {
     /// What it has recorded of steps, from the first one on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepCounter>,
+    /// What it has spent, from the first report on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Box<Usage>>,
     /// The execution it is a fork of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Box<ForkOrigin>>,

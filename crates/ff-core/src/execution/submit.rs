@@ -251,6 +251,7 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         reclaims: 0,
         replays: 0,
         last_lease: None,
+        usage: None,
         progress: None,
         lane_retention_ms: None,
         fair_key: FairKey::default(),

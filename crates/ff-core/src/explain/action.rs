@@ -83,7 +83,13 @@ fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
             }
             _ => Vec::new(),
         },
-        TermKind::Budget | TermKind::Delay => Vec::new(),
+        TermKind::Budget => match info.blocking_detail.as_deref() {
+            Some(BlockDetail::Budget { name, .. }) => {
+                vec![command("see what is left of the budget", format!("ff budgets show {name}"))]
+            }
+            _ => Vec::new(),
+        },
+        TermKind::Delay => Vec::new(),
     }
 }
 

@@ -235,7 +235,7 @@ fn every_reason_is_explained() {
                 "It is over a limit: budget b: no tokens left.",
                 ("the budget is raised", None),
                 &[("budget", "blocks")],
-                "ff cancel",
+                "ff budgets show b",
             ),
         ),
         (

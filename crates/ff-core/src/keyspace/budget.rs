@@ -35,6 +35,10 @@ keys! { BudgetKeyContext { tag, bid }
     usage() => "ff:budget:{tag}:{bid}:usage";
     /// What each execution has reserved and spent of it.
     executions() => "ff:budget:{tag}:{bid}:executions";
+    /// The executions that wait for it, by their place.
+    waiters() => "ff:budget:{tag}:{bid}:waiters";
+    /// The executions that drew on it, in the order they began.
+    draws() => "ff:budget:{tag}:{bid}:draws";
 }
 
 /// The budgets attached to a scope.

@@ -96,6 +96,8 @@ keys! { IndexKeys { tag }
     namespace_executions(namespace: &Namespace) => "ff:idx:{tag}:ns:{namespace}:executions";
     /// Every execution of a tenant here in an exceptional state (failed, cancelled, expired …), by creation.
     in_state(namespace: &Namespace, state: PublicState) => "ff:idx:{tag}:ns:{namespace}:state:{state}";
+    /// Every execution of a tenant here whose usage budgets may not have counted, by creation.
+    usage_backlog(namespace: &Namespace) => "ff:idx:{tag}:ns:{namespace}:usage";
     /// Every execution of a tenant here that waits for something admission asks for, by creation.
     in_reason(namespace: &Namespace, reason: BlockingReason) => "ff:idx:{tag}:ns:{namespace}:reason:{reason}";
     /// Every execution here with this label, by creation: the truth behind the directory of labels.

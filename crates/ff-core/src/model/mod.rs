@@ -165,6 +165,7 @@ impl Model {
         if let Some(write) = change.steps.take() {
             self.steps.apply(id, *write);
         }
+        self.quotas.remember_report(change.usage_report.take());
         if let Some(before) = self.executions.remove(&id) {
             self.leave_indexes(&before);
         }
@@ -202,6 +203,7 @@ impl Model {
         let Some(execution) = self.executions.remove(id) else { return };
         self.leave_indexes(&execution);
         self.attempts.remove(id);
+        self.quotas.forget_reports(id);
         self.leases.remove(id);
         self.payloads.remove(id);
         self.results.remove(id);

@@ -3,17 +3,30 @@
 use std::collections::BTreeMap;
 
 use super::Model;
-use crate::quota::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage, Quotas};
+use crate::budget::UsageReportEntry;
+use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, UsageBacklogArgs};
+use crate::index::Index;
+use crate::quota::contracts::{HeldSlot, KeyUse, QuotaKeysArgs, QuotaKeysPage, QuotaSlotsArgs, QuotaSlotsPage};
 use crate::quota::{QuotaRow, QuotaRowName, QuotaSet, QuotaWrites, SlotRow, SlotState};
-use crate::types::{Namespace, QuotaPolicyId};
+use crate::types::{BudgetId, ExecutionId, IdempotencyKey, Namespace, QuotaPolicyId};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuotaRecords {
     pub(super) sets: BTreeMap<(u16, Namespace), QuotaSet>,
     pub(super) rows: BTreeMap<(QuotaPolicyId, QuotaRowName), QuotaRow>,
+    pub(super) reports: BTreeMap<(ExecutionId, IdempotencyKey), UsageReportEntry>,
 }
 
 impl QuotaRecords {
+    /// Remembers a report of usage.
+    pub(super) fn remember_report(&mut self, entry: Option<UsageReportEntry>) {
+        self.reports.extend(entry.map(|entry| ((entry.execution_id, entry.report_id.clone()), entry)));
+    }
+
+    pub(super) fn forget_reports(&mut self, id: &ExecutionId) {
+        self.reports.retain(|(of, _), _| of != id);
+    }
+
     pub(super) fn write(&mut self, writes: QuotaWrites) {
         for (partition, set) in writes.sets {
             self.sets.insert((partition, set.namespace.clone()), set);
@@ -34,14 +47,14 @@ impl Model {
         known.cloned().unwrap_or_else(|| QuotaSet::empty(namespace.clone()))
     }
 
-    /// Every policy of every namespace.
-    pub fn all_quotas(&self) -> Quotas {
+    /// What limits each namespace.
+    pub fn all_quotas(&self) -> Vec<QuotaSet> {
         let newest = self.quotas.sets.values().fold(BTreeMap::<_, &QuotaSet>::new(), |mut newest, set| {
             let known = newest.entry(&set.namespace).or_insert(set);
             *known = if known.revision < set.revision { set } else { known };
             newest
         });
-        Quotas { quotas: newest.into_values().flat_map(|set| set.policies.values().cloned()).collect() }
+        newest.into_values().cloned().collect()
     }
 
     /// The next values of a policy's key that are in use.
@@ -59,6 +72,26 @@ impl Model {
         QuotaKeysPage { keys, next }
     }
 
+    /// How a budget stands at its home, and what its draws add up to.
+    pub fn budget_ledger(&self, id: &BudgetId) -> BudgetLedgerSums {
+        let policy_id = id.policy_id();
+        let of = self.quotas.rows.iter().filter(|((of, _), _)| *of == policy_id);
+        BudgetLedgerSums::of(of.map(|(_, row)| row))
+    }
+
+    /// Executions of a namespace whose usage budgets may not have counted.
+    pub fn usage_backlog(&self, args: &UsageBacklogArgs) -> Vec<ExecutionId> {
+        let backlog = Index::UsageBacklog(args.namespace.clone());
+        let of = self.indexes.iter().filter(|((_, index), _)| *index == backlog);
+        of.flat_map(|(_, members)| members.iter().map(|(_, id)| *id)).take(args.limit).collect()
+    }
+
+    /// What budgets have to count of an execution.
+    pub fn pending_usage(&self, id: &ExecutionId) -> Option<PendingUsage> {
+        let execution = self.executions.get(id)?;
+        PendingUsage::of(execution, self.quotas.sets.get(&(id.partition(), execution.namespace.clone())))
+    }
+
     /// The next slots of a policy that are held.
     pub fn quota_slots(&self, args: &QuotaSlotsArgs) -> QuotaSlotsPage {
         let of = self.quotas.rows.iter().filter(|((policy_id, _), _)| *policy_id == args.policy_id);
@@ -66,6 +99,10 @@ impl Model {
             (QuotaRowName::Slot(key, id), QuotaRow::Slot(SlotRow { epoch, at, state: SlotState::Held { .. }, .. })) => {
                 let slot = HeldSlot { key: key.clone(), execution_id: *id, epoch: *epoch, at: *at };
                 Some((name.to_string(), slot))
+            }
+            (QuotaRowName::Slot(key, id), QuotaRow::Draw(draw)) => {
+                let SlotRow { epoch, at, state: SlotState::Held { .. }, .. } = draw.slot? else { return None };
+                Some((name.to_string(), HeldSlot { key: key.clone(), execution_id: *id, epoch, at }))
             }
             _ => None,
         });

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Model;
 use crate::api_key::ApiKey;
+use crate::budget::UsageReportEntry;
 use crate::change::KeyEntry;
 use crate::event::Feed;
 use crate::execution::Execution;
@@ -130,6 +131,10 @@ impl View for Model {
 
     fn quotas(&self, partition: u16, namespace: &Namespace) -> Result<Option<&QuotaSet>, Miss> {
         Ok(self.quotas.sets.get(&(partition, namespace.clone())))
+    }
+
+    fn usage_report(&self, execution: &ExecutionId, id: &IdempotencyKey) -> Result<Option<&UsageReportEntry>, Miss> {
+        Ok(self.quotas.reports.get(&(*execution, id.clone())))
     }
 
     fn quota_row(&self, policy: &QuotaPolicyId, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {

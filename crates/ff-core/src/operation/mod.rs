@@ -39,6 +39,8 @@ macro_rules! operations {
                 append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
                 /// Records a step of the execution, once: a step that is there already is answered with.
                 record_step: RecordStep(RecordStepArgs) -> StepRecorded(StepRecorded);
+                /// Says what the holder has spent. Safe to repeat under the same report id.
+                report_usage: ReportUsage(ReportUsageArgs) -> UsageReported(UsageReported);
                 complete: Complete(CompleteArgs) -> Completed(Completed);
                 fail: Fail(FailArgs) -> Failed(Failed);
                 delay: Delay(DelayArgs) -> Delayed(Delayed);
@@ -110,6 +112,16 @@ macro_rules! operations {
                 put_quota_home: PutQuota(PutQuotaArgs) -> QuotaPut(QuotaSet);
                 /// Tells the home of a quota policy how it is defined.
                 define_quota: DefineQuota(DefineQuotaArgs) -> QuotaDefined(QuotaDefined);
+                /// Decides at the home of its namespace how a budget is to be.
+                put_budget_home: PutBudget(PutBudgetArgs) -> BudgetPut(QuotaSet);
+                /// Tells the home of a budget how it is defined.
+                define_budget: DefineBudget(DefineBudgetArgs) -> BudgetDefined(QuotaDefined);
+                /// Tells a budget what an execution has spent.
+                charge_budget: ChargeBudget(ChargeBudgetArgs) -> BudgetCharged(Charged);
+                /// Has the home of a budget begin anew.
+                restart_budget: ResetBudget(ResetBudgetArgs) -> BudgetRestarted(BudgetReset);
+                /// Notes that every budget has counted what an execution has spent.
+                settle_usage: SettleUsage(SettleUsageArgs) -> UsageSettled(UsageSettled);
                 copy_quotas: CopyQuotas(CopyQuotasArgs) -> QuotasCopied(QuotasCopied);
                 /// Asks a quota policy whether executions may be claimed, and reserves what they need.
                 admit: Admit(AdmitArgs) -> AdmissionsJudged(AdmissionVerdicts);

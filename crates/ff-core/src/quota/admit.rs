@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Claimant, Ledger};
 use super::{QuotaPolicy, QuotaRowName, QuotaUse, SlotRow, SlotState};
+use crate::budget;
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, quota_home};
-use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaName, QuotaPolicyId, TimestampMs};
+use crate::types::{ClaimId, Dimension, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
 /// Asks a policy whether executions may be claimed now.
@@ -38,14 +39,14 @@ pub struct AdmissionAsked {
 pub struct AdmissionVerdicts {
     /// The policy's name. Absent when the home knows another definition than the one that was asked about: then nothing was
     /// decided, and there is no verdict.
-    pub name: Option<QuotaName>,
+    pub name: Option<String>,
     /// When it was decided. What was reserved stays so for [`limits::QUOTA_RESERVED_MS`].
     pub at: TimestampMs,
     pub verdicts: Vec<AdmissionVerdict>,
 }
 
 /// Whether an execution may be claimed, as far as one policy is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdmissionVerdict {
     /// It may, and what it needs is reserved.
@@ -57,6 +58,8 @@ pub enum AdmissionVerdict {
         limit: u64,
         /// When the window has room for it. Absent when it waits for a slot, which is then given to it as one gets free.
         retry_at: Option<TimestampMs>,
+        /// Of which dimension a budget has no room. Then it waits for room as well as for the time.
+        dimension: Option<Dimension>,
     },
 }
 
@@ -80,6 +83,9 @@ impl Command for AdmitArgs {
     /// admitted before under the same epoch is admitted, and counts once; its slot is reserved from now on. While a slot is reserved for
     /// one claim, no other gets it: only one of them may give it back.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmissionVerdicts>, Stop> {
+        if let Some(budget_id) = self.policy_id.budget() {
+            return budget::reserve(self, budget_id, view, at);
+        }
         let mut ledger = Ledger::of(view, self.policy_id);
         let keys: BTreeSet<_> = self.asked.iter().map(|asked| &asked.key).collect();
         let slots = self.asked.iter().map(|asked| QuotaRowName::Slot(asked.key.clone(), asked.execution_id));
@@ -100,7 +106,7 @@ impl Command for AdmitArgs {
             Ok::<_, Stop>(verdict)
         };
         let verdicts = self.asked.iter().map(judge).collect::<Result<_, _>>()?;
-        Ok(ledger.into_decision(AdmissionVerdicts { name: Some(policy.name), at: at.now, verdicts }))
+        Ok(ledger.into_decision(AdmissionVerdicts { name: Some(policy.name.to_string()), at: at.now, verdicts }))
     }
 }
 
@@ -143,14 +149,19 @@ fn judge(
     }
     if usage.slots >= most {
         ledger.line_up(key, usage, who, place, now);
-        return Ok(AdmissionVerdict::Refused { used: usage.slots, limit: most, retry_at: None });
+        return Ok(AdmissionVerdict::Refused { used: usage.slots, limit: most, retry_at: None, dimension: None });
     }
     if let Some(place) = place {
         ledger.release(key, usage, *execution_id, SlotState::Waiting { place }, false)?;
     }
     if let Some(rate) = policy.rate.filter(|rate| usage.in_window >= rate.limit) {
         let retry_at = ledger.promise(key, usage, rate)?;
-        return Ok(AdmissionVerdict::Refused { used: usage.in_window, limit: rate.limit, retry_at: Some(retry_at) });
+        return Ok(AdmissionVerdict::Refused {
+            used: usage.in_window,
+            limit: rate.limit,
+            retry_at: Some(retry_at),
+            dimension: None,
+        });
     }
     ledger.hold(key, usage, who, policy.rate, now);
     Ok(AdmissionVerdict::Admitted)

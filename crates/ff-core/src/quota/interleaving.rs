@@ -25,7 +25,11 @@ fn a_slot_goes_to_the_first_that_waits_for_it() {
     let (first, verdicts) = fixture.claim_whole(&policy, 0, 24);
     let refused: Vec<_> = verdicts.verdicts.iter().filter(|verdict| **verdict != AdmissionVerdict::Admitted).collect();
     assert_eq!(first.len(), 2);
-    assert!(refused.iter().all(|verdict| **verdict == AdmissionVerdict::Refused { used: 2, limit: 2, retry_at: None }));
+    assert!(
+        refused.iter().all(
+            |verdict| **verdict == AdmissionVerdict::Refused { used: 2, limit: 2, retry_at: None, dimension: None }
+        )
+    );
     fixture.complete(&first[0]);
     let releases = freed(&mut fixture.hints, &policy);
     let settled = fixture.settle(&policy, releases.clone());
@@ -61,7 +65,7 @@ fn a_window_that_is_full_says_when_it_has_room_to_each_in_turn() {
     fixture.now = fixture.now + 100;
     let (_, verdicts) = fixture.claim_whole(&policy, 0, 3);
     let retry_at = verdicts.verdicts.iter().map(|verdict| match verdict {
-        AdmissionVerdict::Refused { used: 2, limit: 2, retry_at: Some(retry_at) } => retry_at.since(at(0)),
+        AdmissionVerdict::Refused { used: 2, limit: 2, retry_at: Some(retry_at), .. } => retry_at.since(at(0)),
         other => panic!("{other:?}"),
     });
     assert_eq!(

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{QuotaPolicy, QuotaWrites, Rate};
+use crate::budget::{Balance, Budget, Draw};
 use crate::limits;
 use crate::operation::command::Decision;
 use crate::types::{ClaimId, ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
@@ -15,8 +16,10 @@ use crate::view::{Miss, View, require_all};
 /// The name of a row at the home of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QuotaRowName {
-    /// How the policy is defined.
+    /// How the policy is defined, or the budget.
     Policy,
+    /// How a budget stands.
+    Balance,
     /// What is used under a value of its key.
     Use(String),
     /// An admission, by its number.
@@ -31,11 +34,38 @@ pub enum QuotaRowName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuotaRow {
-    Policy { revision: u64, policy: Option<QuotaPolicy> },
+    Policy {
+        revision: u64,
+        policy: Option<QuotaPolicy>,
+    },
     Use(QuotaUse),
-    Admission { at: TimestampMs },
+    Admission {
+        at: TimestampMs,
+    },
     Slot(SlotRow),
-    Waiter { execution_id: ExecutionId, epoch: LeaseEpoch },
+    Waiter {
+        execution_id: ExecutionId,
+        epoch: LeaseEpoch,
+    },
+    Budget {
+        revision: u64,
+        budget: Option<Box<Budget>>,
+    },
+    Balance(Box<Balance>),
+    /// What an execution has of a budget, under its kind.
+    Draw(Box<Draw>),
+    /// An execution that waits for a budget.
+    InLine {
+        key: String,
+        execution_id: ExecutionId,
+        epoch: LeaseEpoch,
+    },
+    /// An execution that draws on a budget, by its number.
+    Drawn {
+        key: String,
+        execution_id: ExecutionId,
+        at: TimestampMs,
+    },
 }
 
 /// What an execution has of a policy.
@@ -93,6 +123,7 @@ impl fmt::Display for QuotaRowName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Policy => f.write_str("policy"),
+            Self::Balance => f.write_str("balance"),
             Self::Use(key) => write!(f, "use/{key}"),
             Self::Admission(key, seq) => write!(f, "admission/{key}/{seq}"),
             Self::Slot(key, id) => write!(f, "slot/{key}/{id}"),
@@ -110,34 +141,34 @@ pub(super) struct Claimant {
 }
 
 /// The rows of a policy with the changes of one command on top.
-pub(super) struct Ledger<'v> {
+pub(crate) struct Ledger<'v> {
     view: &'v dyn View,
     policy_id: QuotaPolicyId,
     touched: BTreeMap<QuotaRowName, Option<QuotaRow>>,
 }
 
 impl<'v> Ledger<'v> {
-    pub(super) fn of(view: &'v dyn View, policy_id: QuotaPolicyId) -> Self {
+    pub(crate) fn of(view: &'v dyn View, policy_id: QuotaPolicyId) -> Self {
         Self { view, policy_id, touched: BTreeMap::new() }
     }
 
     /// Has several rows loaded together.
-    pub(super) fn require(&self, names: impl IntoIterator<Item = QuotaRowName>) -> Result<(), Miss> {
+    pub(crate) fn require(&self, names: impl IntoIterator<Item = QuotaRowName>) -> Result<(), Miss> {
         require_all(names.into_iter().map(|name| self.view.quota_row(&self.policy_id, &name).map(drop)))
     }
 
-    fn row(&self, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
+    pub(crate) fn row(&self, name: &QuotaRowName) -> Result<Option<&QuotaRow>, Miss> {
         match self.touched.get(name) {
             Some(touched) => Ok(touched.as_ref()),
             None => self.view.quota_row(&self.policy_id, name),
         }
     }
 
-    pub(super) fn put(&mut self, name: QuotaRowName, row: QuotaRow) {
+    pub(crate) fn put(&mut self, name: QuotaRowName, row: QuotaRow) {
         self.touched.insert(name, Some(row));
     }
 
-    fn remove(&mut self, name: QuotaRowName) {
+    pub(crate) fn remove(&mut self, name: QuotaRowName) {
         self.touched.insert(name, None);
     }
 
@@ -306,7 +337,7 @@ impl<'v> Ledger<'v> {
         Ok(leaves + rate.window_ms.saturating_mul(1 + nth / count.max(1)))
     }
 
-    pub(super) fn into_decision<R>(self, reply: R) -> Decision<R> {
+    pub(crate) fn into_decision<R>(self, reply: R) -> Decision<R> {
         let policy_id = self.policy_id;
         let rows = self.touched.into_iter().map(|(name, row)| (policy_id, name, row)).collect();
         Decision::about_quotas(reply, QuotaWrites { sets: Vec::new(), rows })

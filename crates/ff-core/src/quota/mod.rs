@@ -19,6 +19,7 @@ mod put;
 mod scope;
 mod settle;
 
+pub(crate) use ledger::Ledger;
 pub use ledger::{QuotaRow, QuotaRowName, QuotaUse, SlotRow, SlotState};
 pub use policy::{QuotaPolicy, QuotaSet, QuotaSlot, Rate, quota_policy_id};
 pub use scope::{BadScope, Per, Scope};

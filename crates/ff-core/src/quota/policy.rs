@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Per, Scope};
+use crate::budget::Budget;
 use crate::execution::Execution;
-use crate::types::{Namespace, QuotaName, QuotaPolicyId, TimestampMs};
+use crate::types::{BudgetName, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
 /// A limit on how executions may be claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +44,8 @@ pub struct QuotaSet {
     pub namespace: Namespace,
     pub revision: u64,
     pub policies: BTreeMap<QuotaName, QuotaPolicy>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub budgets: BTreeMap<BudgetName, Budget>,
 }
 
 /// The place of an execution in a policy: under which value of its key it counts.
@@ -66,12 +69,23 @@ pub fn quota_policy_id(namespace: &Namespace, name: &QuotaName) -> QuotaPolicyId
 impl QuotaSet {
     /// Of a namespace that has none.
     pub fn empty(namespace: Namespace) -> Self {
-        Self { namespace, revision: 0, policies: BTreeMap::new() }
+        Self { namespace, revision: 0, policies: BTreeMap::new(), budgets: BTreeMap::new() }
     }
 
-    /// What an execution needs before it is claimed, in the order of the policies' names.
+    /// What an execution needs before it is claimed: of quota policies in the order of their names, then of budgets.
     pub fn slots_for(&self, execution: &Execution) -> Vec<QuotaSlot> {
-        self.policies.values().filter_map(|policy| policy.slot_for(execution)).collect()
+        let budgets = self.budgets_for(execution).map(|budget| budget.slot(&execution.kind));
+        self.policies.values().filter_map(|policy| policy.slot_for(execution)).chain(budgets).collect()
+    }
+
+    /// The budgets an execution is charged to, in the order of their names.
+    pub fn budgets_for<'s>(&'s self, execution: &Execution) -> impl Iterator<Item = &'s Budget> {
+        self.budgets.values().filter(move |budget| budget.definition.scope.takes_in(execution))
+    }
+
+    /// Whether nothing is limited.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty() && self.budgets.is_empty()
     }
 }
 

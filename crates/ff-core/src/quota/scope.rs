@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::execution::Execution;
-use crate::types::{FlowId, Kind, LaneId, TagKey, TagValue};
+use crate::types::{ExecutionId, FlowId, Kind, LaneId, TagKey, TagValue};
 
 /// Which executions of its namespace a policy applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +18,8 @@ pub enum Scope {
     Kind(Kind),
     Tag(TagKey, TagValue),
     Flow(FlowId),
+    /// One of them.
+    Execution(ExecutionId),
 }
 
 /// By which value a policy counts: each value has its own window and slots.
@@ -35,7 +37,7 @@ pub enum Per {
 #[error("{0}")]
 pub struct BadScope(String);
 
-const SCOPES: &str = "must be namespace, lane:<lane>, kind:<kind>, tag:<name>=<value> or flow:<id>";
+const SCOPES: &str = "must be namespace, lane:<lane>, kind:<kind>, tag:<name>=<value>, flow:<id> or execution:<id>";
 const KEYS: &str = "must be kind, namespace or tag:<name>";
 
 impl Scope {
@@ -46,6 +48,7 @@ impl Scope {
             Self::Lane(lane) => execution.lane == *lane,
             Self::Kind(kind) => execution.kind == *kind,
             Self::Tag(name, value) => execution.tags.get(name) == Some(value),
+            Self::Execution(id) => execution.id == *id,
             Self::Flow(id) => execution.membership.as_ref().is_some_and(|member| member.flow_id == *id),
         }
     }
@@ -69,6 +72,7 @@ impl fmt::Display for Scope {
             Self::Lane(lane) => write!(f, "lane:{lane}"),
             Self::Kind(kind) => write!(f, "kind:{kind}"),
             Self::Tag(name, value) => write!(f, "tag:{name}={value}"),
+            Self::Execution(id) => write!(f, "execution:{id}"),
             Self::Flow(id) => write!(f, "flow:{id}"),
         }
     }
@@ -96,6 +100,7 @@ impl FromStr for Scope {
         match word {
             "lane" => Ok(Self::Lane(LaneId::parse(rest).map_err(|error| bad(&error))?)),
             "kind" => Ok(Self::Kind(Kind::parse(rest).map_err(|error| bad(&error))?)),
+            "execution" => Ok(Self::Execution(rest.parse().map_err(|error| bad(&error))?)),
             "flow" => Ok(Self::Flow(rest.parse().map_err(|error| bad(&error))?)),
             "tag" => {
                 let (name, value) = rest.split_once('=').ok_or_else(unknown)?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Claimant, Ledger};
 use super::{QuotaPolicy, QuotaRowName, QuotaUse, SlotRow};
+use crate::budget;
 use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
@@ -46,7 +47,7 @@ pub enum ReleaseGuard {
 }
 
 impl ReleaseGuard {
-    fn means(self, slot: &SlotRow) -> bool {
+    pub(crate) fn means(self, slot: &SlotRow) -> bool {
         match self {
             Self::Any => true,
             Self::Claim(claim_id) => slot.claim_id == Some(claim_id),
@@ -89,6 +90,9 @@ impl Command for SettleAdmissionsArgs {
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmissionsSettled>, Stop> {
+        if let Some(budget_id) = self.policy_id.budget() {
+            return budget::release(self, budget_id, view, at);
+        }
         let mut ledger = Ledger::of(view, self.policy_id);
         let keys: BTreeSet<_> = self.releases.iter().map(|release| &release.key).chain(&self.keys).collect();
         let slots = self.releases.iter().map(|one| QuotaRowName::Slot(one.key.clone(), one.execution_id));

@@ -16,8 +16,8 @@ pub use class::RequirementClass;
 pub use drawn::draw_execution_uuid;
 pub use execution_id::{ExecutionId, ExecutionIdError};
 pub use names::{
-    Channel, FrameType, InputName, Kind, LaneId, Namespace, NodeName, QuotaName, ScheduleName, SignalName, TagKey,
-    WorkerId, WorkerInstanceId,
+    BudgetName, Channel, Dimension, FrameType, InputName, Kind, LaneId, Namespace, NodeName, QuotaName, ScheduleName,
+    SignalName, TagKey, WorkerId, WorkerInstanceId,
 };
 pub use numbers::{AttemptIndex, BadPriority, LeaseEpoch, Priority, TimestampMs};
 pub use text::{

@@ -25,6 +25,10 @@ checked_text! { refused_in_a_name:
     QuotaName, at most limits::NAME_BYTES;
     /// The name of a schedule within its namespace.
     ScheduleName, at most limits::NAME_BYTES;
+    /// The name of a budget within its namespace.
+    BudgetName, at most limits::NAME_BYTES;
+    /// Something that is spent: tokens, usd_micros, calls, seconds, any name.
+    Dimension, at most limits::NAME_BYTES;
     /// The key of a label.
     TagKey, at most limits::NAME_BYTES;
     /// A worker program, however many copies of it run.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
+use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks,
-    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
-    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
-    SubmitFlowArgs, Submitted, SubmittedFlow,
+    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
+    PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
+    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    UsageInfo,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::operation::{Operation, Reply};
@@ -17,9 +19,10 @@ use ff_core::query::{Query, QueryReply};
 use ff_core::quota::QuotaPolicy;
 use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
 
 use super::Orchestration;
+use super::budget::put_budget;
 use super::quota::put_policy;
 
 /// A store with the calls that take several operations.
@@ -40,6 +43,9 @@ impl Perform for Coordinator {
         match operation {
             Operation::Claim(args) => {
                 Box::pin(async move { self.0.claim_within_limit(args).await.map(Reply::Claimed) })
+            }
+            Operation::ReportUsage(args) => {
+                Box::pin(async move { self.0.report_and_charge(args).await.map(Reply::UsageReported) })
             }
             other @ (Operation::Submit(_) | Operation::GrowFlow(_)) => Box::pin(self.0.perform_work(other)),
             other => self.0.perform(other),
@@ -122,6 +128,33 @@ impl EngineBackend for Coordinator {
 
     async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks> {
         self.0.next_ticks(schedule, count).await
+    }
+
+    async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
+        let name = args.name.clone();
+        put_budget(&self.0.put_budget(args).await?, &name)
+    }
+
+    async fn delete_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetDeleted> {
+        let already = !self.0.quota_set(&namespace).await?.budgets.contains_key(&name);
+        self.0.put_budget(PutBudgetArgs { namespace, name, definition: None }).await?;
+        Ok(BudgetDeleted { already })
+    }
+
+    async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
+        Ok(Budgets { budgets: self.0.quota_set(namespace).await?.budgets.into_values().collect() })
+    }
+
+    async fn describe_budget(&self, budget: BudgetRef) -> Answer<BudgetInfo> {
+        self.0.describe_budget(budget).await
+    }
+
+    async fn reset_budget(&self, budget: BudgetRef) -> Answer<BudgetReset> {
+        self.0.reset_budget(budget).await
+    }
+
+    async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
+        self.0.flow_usage(*flow_id).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {

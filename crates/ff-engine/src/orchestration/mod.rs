@@ -1,6 +1,7 @@
 //! Calls that take several operations: over many executions, or over several partitions. Each operation is atomic; a call that breaks
 //! off half-way is repeated.
 
+mod budget;
 mod bulk;
 mod class;
 mod coordinator;
@@ -13,19 +14,21 @@ use std::collections::BTreeMap;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BulkArgs, BulkPage, ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, NextTicks,
-    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaInfo, QuotaRef, RotatePartitionArgs, RotateSecretArgs,
-    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs,
-    SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow, SweepWorkerArgs,
+    BackfillArgs, Backfilled, BudgetInfo, BudgetRef, BudgetReset, BulkArgs, BulkPage, ClaimArgs, Claims,
+    ConfigureLaneArgs, LaneInfo, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs, PutScheduleArgs, QuotaInfo,
+    QuotaRef, ReportUsageArgs, RotatePartitionArgs, RotateSecretArgs, RotationReport, ScheduleDeleted, ScheduleInfo,
+    ScheduleRef, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted,
+    SubmittedFlow, SweepWorkerArgs, UsageInfo, UsageReported,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::execution::Blocker;
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::limits;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::quota::QuotaSet;
 use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
 
 pub use coordinator::Coordinator;
@@ -121,9 +124,39 @@ pub trait Orchestration: EngineStore {
         quota::look_after_keys(self, policy_id)
     }
 
-    /// Makes executions ready that a quota keeps waiting, and returns how many there were.
-    fn unblock_from_quota(&self, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
-        async move { quota::unblock(self, ids.into_iter()).await }
+    /// Makes executions ready that a quota or a budget keeps waiting, and returns how many there were.
+    fn unblock_from(&self, on: Blocker, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
+        async move { quota::unblock(self, on, ids.into_iter()).await }
+    }
+
+    /// Defines a budget on every partition, or deletes it, as [`Self::put_quota`] does.
+    fn put_budget(&self, args: PutBudgetArgs) -> impl Future<Output = Answer<QuotaSet>> + Send {
+        budget::put(self, args)
+    }
+
+    /// A budget and how it stands.
+    fn describe_budget(&self, budget: BudgetRef) -> impl Future<Output = Answer<BudgetInfo>> + Send {
+        budget::describe(self, budget)
+    }
+
+    /// Has a budget begin anew; what waited for it is ready again.
+    fn reset_budget(&self, budget: BudgetRef) -> impl Future<Output = Answer<BudgetReset>> + Send {
+        budget::reset(self, budget)
+    }
+
+    /// Adds what a holder has spent to its execution and to every budget that applies.
+    fn report_and_charge(&self, args: ReportUsageArgs) -> impl Future<Output = Answer<UsageReported>> + Send {
+        budget::report(self, args)
+    }
+
+    /// Goes on with reports that were not settled, and returns how many there were.
+    fn settle_usage_of(&self, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
+        budget::settle_backlog(self, ids)
+    }
+
+    /// What the members of a flow have spent together.
+    fn flow_usage(&self, flow_id: FlowId) -> impl Future<Output = Answer<UsageInfo>> + Send {
+        budget::usage_of_flow(self, flow_id)
     }
 
     /// Looks at the schedules of a partition that are due, at most one batch of them, and starts what they start.

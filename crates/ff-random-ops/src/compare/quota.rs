@@ -1,13 +1,14 @@
 //! Reads of quotas, on both sides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ff_core::contracts::{QuotaKeysArgs, QuotaSlotsArgs};
+use ff_core::contracts::{BudgetLedgerSums, QuotaKeysArgs, QuotaSlotsArgs, ReadBudgetLedger, UsageBacklogArgs};
 use ff_core::limits;
+use ff_core::types::ExecutionId;
 
 use super::calls::refusal;
 use super::{Comparison, Difference, differ};
-use crate::reference::quota::{POLICIES, policy_id};
+use crate::reference::quota::{POLICIES, policy_id, the_budget};
 use crate::reference::vocabulary;
 use crate::transition::QUOTA_NAMESPACE;
 
@@ -17,9 +18,25 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Diff
     let (reference, store, limit) = (&comparison.reference, comparison.store(), 1 + nth % 3);
     let namespace = vocabulary::namespace(QUOTA_NAMESPACE);
     differ("the quotas".into(), &Ok(reference.quota_set()), &refusal(store.quota_set(&namespace).await))?;
+    let read = ReadBudgetLedger { budget_id: the_budget(), with_draws: true };
+    let balance = |mut sums: BudgetLedgerSums| {
+        // How draws are numbered is a store's own.
+        (sums.balance.first_draw, sums.balance.next_draw) = (0, 0);
+        sums
+    };
+    let ours = balance(reference.model.budget_ledger(&the_budget()));
+    assert_eq!(ours.faults(), Vec::<String>::new(), "what was spent is what was reported");
+    differ("the budget".into(), &Ok(ours), &refusal(store.budget_ledger(read).await).map(balance))?;
+    let backlog = UsageBacklogArgs { namespace: namespace.clone(), limit: limits::PAGE };
+    let sorted = |ids: Vec<ExecutionId>| ids.into_iter().collect::<BTreeSet<_>>();
+    let owed = sorted(reference.model.usage_backlog(&backlog));
+    differ("usage that is owed".into(), &Ok(owed), &refusal(store.usage_backlog(backlog).await).map(sorted))?;
     for policy_id in (0..POLICIES).map(policy_id) {
         let (mut used, mut after) = (BTreeMap::new(), None);
         loop {
+            if policy_id.budget().is_some() {
+                break;
+            }
             let page = refusal(store.quota_keys(QuotaKeysArgs { policy_id, after, limit }).await).unwrap();
             used.extend(page.keys.into_iter().map(|used| (used.key.clone(), used)));
             after = page.next;

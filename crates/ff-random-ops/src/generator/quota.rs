@@ -8,10 +8,10 @@ use crate::transition::{Policies, QUOTA_NAMESPACE, QuotaOrder, Submission, Trans
 
 impl Generator {
     pub(super) fn about_quotas(&mut self, reference: &Reference) -> Transition {
-        let policy = *self.quotas.pick(&[0, 0, 1]);
+        let policy = *self.quotas.pick(&[0, 0, 1, 2, 2]);
         let waits = |one: &Execution| one.phase == Phase::Waiting;
         let claim = (!self.quotas.one_in(5)).then(|| *self.quotas.pick(&[0, 0, 1]));
-        Transition::Quota(match self.quotas.below(40) {
+        Transition::Quota(match self.quotas.below(50) {
             0..8 => {
                 return Transition::Submit(Submission {
                     job: self.next_job(),
@@ -44,6 +44,14 @@ impl Generator {
                 jobs.dedup();
                 QuotaOrder::ClaimAdmitted { jobs, is_late: self.quotas.one_in(8) }
             }
+            34..36 => QuotaOrder::Charge { job: self.job_of_quotas(reference) },
+            36..38 => QuotaOrder::SettleUsage { job: self.job_of_quotas(reference) },
+            38 => QuotaOrder::Reset,
+            39..43 => QuotaOrder::Report {
+                job: self.job_of_quotas(reference),
+                report: *self.quotas.pick(&[0, 1, 2, 3, 4, 5]),
+                tokens: *self.quotas.pick(&[0, 1, 2, 5]),
+            },
             _ => QuotaOrder::Settle {
                 policy,
                 jobs: self.jobs_of_quotas(reference, |_| true),
@@ -52,6 +60,11 @@ impl Generator {
                 keys: u8::from(self.quotas.one_in(3)),
             },
         })
+    }
+
+    /// A job of the namespace, or one that is not there.
+    fn job_of_quotas(&mut self, reference: &Reference) -> u32 {
+        self.jobs_of_quotas(reference, |_| true).first().copied().unwrap_or(u32::MAX)
     }
 
     /// Up to three jobs of the namespace, all of one partition, perhaps one of them twice.

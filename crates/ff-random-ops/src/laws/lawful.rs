@@ -54,7 +54,7 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
         alive = match (alive, event.what) {
             (None, EventKind::Submitted) | (Some(false), EventKind::Replayed) => Some(true),
             (Some(true), EventKind::Finished { .. }) => Some(false),
-            (Some(alive), EventKind::Tagged) => Some(alive),
+            (Some(alive), EventKind::Tagged | EventKind::SoftLimitExceeded { .. }) => Some(alive),
             (Some(true), EventKind::Submitted | EventKind::Replayed) | (None | Some(false), _) => {
                 return Err(format!("I2: {event:?} happened to what was alive: {alive:?}"));
             }
@@ -97,7 +97,10 @@ fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
     own.after.membership.clone_from(&before.membership);
     // Labels are people's, who sort what is over.
     own.after.tags.clone_from(&before.tags);
-    own.events.retain(|event| event.what != EventKind::Tagged);
+    own.events.retain(|event| !matches!(event.what, EventKind::Tagged | EventKind::SoftLimitExceeded { .. }));
+    // What was spent counts, also when it is told late.
+    own.after.usage.clone_from(&before.usage);
+    own.usage_report = None;
     if matches!(own.payload, Write::ResultOf(_)) {
         own.payload = Write::Keep;
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use ff_core::api_key::ApiKey;
+use ff_core::budget::UsageReportEntry;
 use ff_core::change::KeyEntry;
 use ff_core::event::Feed;
 use ff_core::execution::Execution;
@@ -122,6 +123,7 @@ answered_when_loaded! {
     quotas(partition: u16, namespace: &Namespace) -> Option<&QuotaSet>, Miss::Quotas(partition, namespace.clone());
     quota_row(policy: &QuotaPolicyId, name: &QuotaRowName) -> Option<&QuotaRow>, Miss::QuotaRow(*policy, name.clone());
     schedule(partition: u16, schedule: &ScheduleRef) -> Option<&Schedule>, Miss::Schedule(partition, schedule.clone());
+    usage_report(of: &ExecutionId, id: &IdempotencyKey) -> Option<&UsageReportEntry>, Miss::UsageReport(*of, id.clone());
     worker(instance: &WorkerInstanceId) -> Option<&Worker>, Miss::Worker(instance.clone());
     api_key(id: &KeyId) -> Option<&ApiKey>, Miss::ApiKey(id.clone());
     feed(partition: u16) -> Option<&Feed>, Miss::Feed(partition);

@@ -1,34 +1,51 @@
 //! Operations about quotas, made of numbers and of what the model holds.
 
+use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset, budget_id};
 use ff_core::contracts::{
     AdmissionAsked, AdmissionRelease, AdmissionRequest, AdmitArgs, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims,
-    ClaimArgs, ClaimDecision, Claims, CopyQuotasArgs, DefineQuotaArgs, PutQuotaArgs, QuotaDefinition, ReleaseGuard,
-    SettleAdmissionsArgs,
+    ChargeBudgetArgs, ClaimArgs, ClaimDecision, Claims, CopyQuotasArgs, DefineBudgetArgs, DefineQuotaArgs,
+    PutBudgetArgs, PutQuotaArgs, QuotaDefinition, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs,
+    SettleUsageArgs, UsageTotal,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
-use ff_core::execution::Execution;
+use ff_core::execution::{Execution, Phase};
+use ff_core::lease::Fence;
 use ff_core::limits;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::namespace_partition;
 use ff_core::quota::{Per, QuotaPolicy, QuotaSet, Rate, Scope, quota_policy_id};
-use ff_core::types::{ClaimId, LaneId, LeaseEpoch, QuotaName, QuotaPolicyId};
+use ff_core::types::{
+    AttemptId, BudgetId, BudgetName, ClaimId, Dimension, IdempotencyKey, LaneId, LeaseEpoch, LeaseId, QuotaName,
+    QuotaPolicyId,
+};
 use ff_core::view::View;
 
 use super::{Reference, vocabulary};
 use crate::compare::calls::Output;
 use crate::transition::{QUOTA_NAMESPACE, QuotaOrder};
 
-/// How many policies there are to choose from.
-pub(crate) const POLICIES: u8 = 2;
+/// How many policies there are to choose from. The last is a budget.
+pub(crate) const POLICIES: u8 = 3;
+pub(crate) const BUDGET: u8 = POLICIES - 1;
 
 impl Reference {
     pub(super) fn quota_operation(&self, order: &QuotaOrder) -> Operation {
         let namespace = vocabulary::namespace(QUOTA_NAMESPACE);
         match order {
+            QuotaOrder::Put { policy: BUDGET, definition } => {
+                let definition = definition.map(budget_definition);
+                PutBudgetArgs { namespace, name: budget_name(), definition }.into_operation()
+            }
             QuotaOrder::Put { policy, definition } => {
                 let definition = definition.map(definition_of);
                 PutQuotaArgs { namespace, name: name(*policy), definition }.into_operation()
+            }
+            QuotaOrder::Define { policy: BUDGET } => {
+                let mut set = self.quota_set();
+                let budget = set.budgets.remove(&budget_name());
+                let revision = budget.as_ref().map_or(set.revision, |budget| budget.revision);
+                DefineBudgetArgs { budget_id: the_budget(), revision, budget }.into_operation()
             }
             QuotaOrder::Define { policy } => {
                 let policy_id = policy_id(*policy);
@@ -42,7 +59,7 @@ impl Reference {
             QuotaOrder::Claim { partition, max } => Operation::Claim(claim(*partition, *max)),
             QuotaOrder::Admit { policy, jobs, claim } => AdmitArgs {
                 policy_id: policy_id(*policy),
-                revision: self.quota_policy(*policy).map_or(1, |policy| policy.revision),
+                revision: self.policy_revision(*policy),
                 claim_id: claim.map(claim_id),
                 asked: self.asked(*policy, jobs),
             }
@@ -77,7 +94,47 @@ impl Reference {
                 SettleAdmissionsArgs { policy_id: policy_id(*policy), releases: releases.collect(), keys }
                     .into_operation()
             }
+            QuotaOrder::Report { job, report, tokens } => {
+                let execution = self.model.find(&self.id(*job));
+                let last = execution.and_then(|one| match &one.phase {
+                    Phase::Running { lease } => Some(lease.fence),
+                    _ => one.last_lease.as_ref().map(|last| last.fence),
+                });
+                let nobody = vocabulary::uuid(*job);
+                let fence = last.unwrap_or_else(|| Fence {
+                    lease_id: LeaseId::from_uuid(nobody),
+                    lease_epoch: LeaseEpoch(1),
+                    attempt_id: AttemptId::from_uuid(nobody),
+                });
+                let report_id = IdempotencyKey::parse(&format!("report-{report}")).unwrap();
+                let amounts = Amounts::from([(tokens_name(), *tokens)]);
+                ReportUsageArgs { execution_id: self.id(*job), fence, report_id, amounts }.into_operation()
+            }
+            QuotaOrder::Charge { job } => {
+                let (total, counted) = self.usage_of(*job);
+                let kind = self.model.find(&self.id(*job)).map_or_else(|| vocabulary::kind(0), |one| one.kind.clone());
+                let (budget_id, execution_id) = (the_budget(), self.id(*job));
+                ChargeBudgetArgs { budget_id, execution_id, kind, total, counted }.into_operation()
+            }
+            QuotaOrder::SettleUsage { job } => {
+                let (counted, _) = self.usage_of(*job);
+                SettleUsageArgs { execution_id: self.id(*job), counted, crossed: vec![the_budget()] }.into_operation()
+            }
+            QuotaOrder::Reset => ResetBudgetArgs { budget_id: the_budget() }.into_operation(),
         }
+    }
+
+    /// What an execution has spent, and what is noted as counted of it.
+    fn usage_of(&self, job: u32) -> (UsageTotal, UsageTotal) {
+        let usage = self.model.find(&self.id(job)).and_then(|execution| execution.usage.as_deref());
+        let Some(usage) = usage else { return (UsageTotal::default(), UsageTotal::default()) };
+        (UsageTotal { seq: usage.seq, amounts: usage.total() }, usage.counted.clone())
+    }
+
+    fn policy_revision(&self, policy: u8) -> u64 {
+        let set = self.quota_set();
+        let budget = set.budgets.values().next().filter(|_| policy == BUDGET).map(|budget| budget.revision);
+        budget.or_else(|| self.quota_policy(policy).map(|policy| policy.revision)).unwrap_or(1)
     }
 
     /// As the store itself answers it.
@@ -106,10 +163,11 @@ impl Reference {
     }
 
     /// Each of the jobs under its key in a policy, for the lease that is to come.
-    fn asked(&self, policy: u8, jobs: &[u32]) -> Vec<AdmissionAsked> {
-        let policy = self.quota_policy(policy);
+    fn asked(&self, nth: u8, jobs: &[u32]) -> Vec<AdmissionAsked> {
+        let policy = self.quota_policy(nth);
         let key =
             |execution: &Execution| policy.as_ref().and_then(|policy| policy.slot_for(execution)).map(|slot| slot.key);
+        let key = |execution: &Execution| if nth == BUDGET { Some(execution.kind.to_string()) } else { key(execution) };
         let asked = self.found(jobs).map(|execution| AdmissionAsked {
             key: key(execution).unwrap_or_default(),
             execution_id: execution.id,
@@ -124,6 +182,9 @@ impl Reference {
 }
 
 pub(crate) fn policy_id(nth: u8) -> QuotaPolicyId {
+    if nth == BUDGET {
+        return the_budget().policy_id();
+    }
     quota_policy_id(&vocabulary::namespace(QUOTA_NAMESPACE), &name(nth))
 }
 
@@ -133,6 +194,41 @@ fn name(nth: u8) -> QuotaName {
 
 fn claim_id(nth: u8) -> ClaimId {
     ClaimId::from_uuid(vocabulary::uuid(1_000 + u32::from(nth)))
+}
+
+/// The one budget there is.
+pub(crate) fn the_budget() -> BudgetId {
+    budget_id(&vocabulary::namespace(QUOTA_NAMESPACE), &budget_name())
+}
+
+fn budget_name() -> BudgetName {
+    BudgetName::parse("budget").unwrap()
+}
+
+fn tokens_name() -> Dimension {
+    Dimension::parse("tokens").unwrap()
+}
+
+/// The budgets the generator chooses from; the last one is refused.
+fn budget_definition(nth: u8) -> BudgetDefinition {
+    let limit = |hard, soft| [(tokens_name(), BudgetLimit { hard, soft })].into();
+    let estimate = |kind: &str, tokens| [(kind.to_owned(), Amounts::from([(tokens_name(), tokens)]))].into();
+    let (scope, on_hard_limit, reset) = (Scope::Namespace, OnHardLimit::Block, Reset::Never);
+    match nth {
+        0 => {
+            let (limits, estimate) = (limit(Some(20), Some(10)), estimate("*", 6));
+            BudgetDefinition { scope, limits, reset, on_hard_limit, estimate }
+        }
+        1 => {
+            let (limits, reset) = (limit(Some(9), None), Reset::Interval { every_ms: 3_000 });
+            BudgetDefinition { scope, limits, reset, on_hard_limit, estimate: Default::default() }
+        }
+        2 => {
+            let (scope, estimate) = (Scope::Kind(vocabulary::kind(0)), estimate(vocabulary::kind(0).as_str(), 3));
+            BudgetDefinition { scope, limits: limit(Some(12), Some(4)), reset, on_hard_limit, estimate }
+        }
+        _ => BudgetDefinition { scope, limits: limit(None, None), reset, on_hard_limit, estimate: Default::default() },
+    }
 }
 
 /// The definitions the generator chooses from.

@@ -3,7 +3,7 @@
 /// The namespace.
 pub(crate) const QUOTA_NAMESPACE: u8 = 2;
 
-/// One operation of an engine about quotas: they come one by one, late, again or never.
+/// One operation of an engine about quotas and budgets: they come one by one, late, again or never.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuotaOrder {
     /// The home of the namespace defines a policy, or lets it go.
@@ -20,4 +20,12 @@ pub enum QuotaOrder {
     ClaimAdmitted { jobs: Vec<u32>, is_late: bool },
     /// Slots are given back.
     Settle { policy: u8, jobs: Vec<u32>, is_unused: bool, claim: Option<u8>, keys: u8 },
+    /// A holder, or one before it, reports what it has spent.
+    Report { job: u32, report: u8, tokens: u64 },
+    /// The budget is told what an execution has spent.
+    Charge { job: u32 },
+    /// It is noted that the budget has counted it.
+    SettleUsage { job: u32 },
+    /// The budget begins anew.
+    Reset,
 }

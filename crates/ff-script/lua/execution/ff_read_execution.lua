@@ -19,6 +19,7 @@
 --- ok   leases        how leases ended, oldest first
 --- ok   waits         its suspension, what that counted, the last one, how many signals; null when it never had a waitpoint
 --- ok   membership    what it knows of its dependencies, and how many depend on it; null when it is in no flow
+--- ok   spent         what each try has spent, oldest first; empty when none has
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes
@@ -30,8 +31,9 @@ if #fields == 0 then
 end
 local NAMES = {
   'current_attempt_index', 'next_attempt', 'terminal_outcome', 'has_waited', 'flow_id', 'blocked_on', 'payload_bytes',
+  'usage',
 }
-local current, put_off, outcome, has_waited, flow_id, blocked_on, payload_bytes = unpack(call('HMGET', core, unpack(NAMES)))
+local current, put_off, outcome, has_waited, flow_id, blocked_on, payload_bytes, usage_kept = unpack(call('HMGET', core, unpack(NAMES)))
 if blocked_on == 'staging' and not staged and flow_record.is_staged(flow_id) then
   return no.execution_not_found()
 end
@@ -44,7 +46,10 @@ end
 if await_end and not outcome then
   hint.await(id)
 end
-local attempts, leases = {}, {}
+local attempts, leases, spent = {}, {}, {}
+for nth = 0, usage_kept and tonumber(current or -1) or -1 do
+  spent[nth + 1] = call('HGETALL', keys.attempt(id, nth) .. ':usage')
+end
 if with_history then
   for nth = 0, tonumber(current or -1) do
     attempts[nth + 1] = call('HGETALL', keys.attempt(id, nth))
@@ -68,5 +73,6 @@ return ok(
     call('HGETALL', keys.of(id, 'suspension:last')),
     signal.count(id),
   },
-  flow_id and { call('HGETALL', keys.of(id, 'deps:meta')), call('SCARD', keys.flow(flow_id, 'out:' .. id)) }
+  flow_id and { call('HGETALL', keys.of(id, 'deps:meta')), call('SCARD', keys.flow(flow_id, 'out:' .. id)) },
+  spent
 )

@@ -99,6 +99,9 @@ function forget.execution(e)
     gone[#gone + 1] = named
   end
   label.remove_all(e)
+  if core.usage then
+    usage.forget(e)
+  end
   index.uncreate(core.namespace, e.id)
   index.restate(core.namespace, core.public_state, 'none', core.created_at, e.id)
   index.unfinish(e.lane, e.id)

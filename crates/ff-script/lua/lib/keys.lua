@@ -73,6 +73,11 @@ function keys.deliveries()
   return 'ff:part:' .. here.tag .. ':signal_delivery'
 end
 
+--- The executions of a namespace whose usage budgets may not have counted.
+function keys.usage_backlog(namespace)
+  return 'ff:idx:' .. here.tag .. ':ns:' .. namespace .. ':usage'
+end
+
 --- The quota policies of a namespace, as the partition knows them.
 function keys.quotas(namespace)
   return 'ff:part:' .. here.tag .. ':quotas:' .. namespace

@@ -26,7 +26,7 @@ local function policy_of(name, policy)
   return { name = name, scope = scope, of = of, tag = tag, value = value, per = per, by = by, head = head }
 end
 
---- Policies in the order of their names, and whether one of them looks at tags.
+--- Policies in the order of their names, then budgets, and whether one of them looks at tags.
 local function read(kept)
   local set, list, looks_at_tags = cjson.decode(kept), {}, false
   for name, policy in pairs(set.policies) do
@@ -34,7 +34,16 @@ local function read(kept)
     list[#list + 1] = one
     looks_at_tags = looks_at_tags or one.scope == 'tag' or one.per == 'tag'
   end
+  for name, budget in pairs(set.budgets or {}) do
+    local one = policy_of(name, { id = budget.id, revision = budget.revision, scope = budget.definition.scope })
+    one.budget_id = budget.id
+    list[#list + 1] = one
+    looks_at_tags = looks_at_tags or one.scope == 'tag'
+  end
   table.sort(list, function(a, b)
+    if not a.budget_id ~= not b.budget_id then
+      return not a.budget_id
+    end
     return a.name < b.name
   end)
   return list[1] and { namespace = set.namespace, list = list, looks_at_tags = looks_at_tags } or false
@@ -68,6 +77,8 @@ local function takes_in(policy, e)
     return policy.of == e.lane_id
   elseif policy.scope == 'kind' then
     return policy.of == e.kind
+  elseif policy.scope == 'execution' then
+    return policy.of == e.id
   elseif policy.scope == 'flow' then
     return policy.of == e.flow_id
   end
@@ -75,7 +86,7 @@ local function takes_in(policy, e)
 end
 
 local function key_of(policy, e)
-  if policy.per == 'kind' then
+  if policy.budget_id or policy.per == 'kind' then
     return e.kind
   elseif policy.per == 'tag' then
     return e.tags[policy.by]
@@ -110,6 +121,7 @@ local function look(set, id)
   return {
     assigned_to = assigned_to,
     expires_at = expires_at,
+    id = id,
     kind = kind,
     flow_id = flow_id or nil,
     lane_id = lane_id or 'default',
@@ -120,6 +132,19 @@ local function look(set, id)
     score = index.score(tonumber(priority or 0), tonumber(created_at)),
     tags = set and set.looks_at_tags and has_tags and tags_of(id) or {},
   }
+end
+
+--- The budgets an execution is charged to.
+function quotas.budgets(e)
+  local set, budgets, core = quotas.of(e.lane), {}, e.core
+  local looked_at = { id = e.id, kind = core.kind, flow_id = core.flow_id, lane_id = core.lane_id or 'default' }
+  looked_at.tags = set and set.looks_at_tags and core.has_tags and tags_of(e.id) or {}
+  for _, policy in ipairs(set and set.list or {}) do
+    if policy.budget_id and takes_in(policy, looked_at) then
+      budgets[#budgets + 1] = policy.budget_id
+    end
+  end
+  return budgets
 end
 
 --- What becomes of an execution that a claim comes to. With nothing before it, what is to be told of it before it is taken: its

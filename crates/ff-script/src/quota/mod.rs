@@ -90,7 +90,7 @@ pub async fn ff_check_admission_and_record(
             (Some("elsewhere"), _) => AdmissionVerdict::Elsewhere,
             (Some(used), Some(limit)) => {
                 let used = used.parse().map_err(|_| ScriptError::parse("a verdict cannot be read"))?;
-                AdmissionVerdict::Refused { used, limit, retry_at }
+                AdmissionVerdict::Refused { used, limit, retry_at, dimension: None }
             }
             _ => AdmissionVerdict::Admitted,
         });

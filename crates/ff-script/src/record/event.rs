@@ -98,6 +98,7 @@ fn what(fields: &Hash) -> Result<EventKind, ScriptError> {
         "replayed" => EventKind::Replayed,
         "prioritised" => EventKind::Prioritised { from: priority("from")?, to: priority("to")? },
         "tagged" => EventKind::Tagged,
+        "soft_limit_exceeded" => EventKind::SoftLimitExceeded { budget_id: fields.read("budget_id")? },
         other => return Err(ScriptError::parse(format!("to no execution happens {other}"))),
     })
 }

@@ -15,7 +15,7 @@ use super::lease::{attempt, failure, origin, under_way};
 use super::member::{MembershipFields, blocked};
 use super::{Hash, lease, suspension, trace_of};
 use crate::reply::Fields;
-use crate::{ScriptError, Value, step};
+use crate::{ScriptError, Value, budget, step};
 
 /// An execution as one look at the store finds it, with what was asked for beside it.
 pub struct StoredExecution {
@@ -81,6 +81,7 @@ impl StoredExecution {
         let mut execution = execution(id, &core, &lease, &attempt_fields, &tags, policy.as_ref(), &waits)?;
         execution.payload_bytes = payload_bytes;
         execution.membership = place.membership(&core)?;
+        execution.usage = budget::usage(&core, fields.list()?)?;
         let strays = strays(&execution, &core, &lease, &waits);
         Ok(Self {
             execution,
@@ -139,6 +140,7 @@ fn execution(
         failure: failure(core)?,
         streamed: core.bytes("streamed").is_some(),
         steps: step::counter(core)?,
+        usage: None,
         forked_from: step::fork_origin(core)?,
         last_suspension: suspension::past(&waits.last)?,
         pending_waitpoints: suspension::pending(core)?,

@@ -6,16 +6,20 @@ use Call::*;
 use Code::*;
 use Situation::*;
 use bytes::Bytes;
+use ff_core::budget::budget_id;
 use ff_core::contracts::{
-    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, RevokeArgs, Start, StepPoint,
-    SubmitArgs,
+    CancelArgs, CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReplayArgs, ReportUsageArgs,
+    ResetBudgetArgs, RevokeArgs, Start, StepPoint, SubmitArgs,
 };
 use ff_core::engine_error::Code;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
+use ff_core::lease::Fence;
+use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
-use ff_core::types::{IdempotencyKey, Kind, StepName};
+use ff_core::types::{Dimension, ExecutionId, IdempotencyKey, Kind, LeaseId, Namespace, StepName};
+use ff_script::budget::{ff_record_spend, ff_reset_budget};
 use ff_script::execution::{
     ExtraReads, core_key, ff_cancel_execution, ff_complete_execution, ff_complete_executions, ff_create_execution,
     ff_create_executions, ff_delay_execution, ff_fail_execution, ff_read_execution, ff_replay_execution,
@@ -54,6 +58,10 @@ enum Call {
     Renew,
     Revoke,
     RevokeOneLease,
+    Spend,
+    SpendAsAStranger,
+    SpendTooMuch,
+    ResetABudget,
 }
 
 const CASES: &[(Call, Situation, Code)] = &[
@@ -107,6 +115,11 @@ const CASES: &[(Call, Situation, Code)] = &[
     (Revoke, Absent, ExecutionNotFound),
     (Revoke, Waiting, NoActiveLease),
     (RevokeOneLease, HeldByAnother, StaleLease),
+    (Spend, Absent, ExecutionNotFound),
+    (Spend, Waiting, ExecutionNotActive),
+    (SpendAsAStranger, Held, StaleLease),
+    (SpendTooMuch, Held, LimitExceeded),
+    (ResetABudget, Absent, BudgetNotFound),
 ];
 
 #[tokio::test]
@@ -202,6 +215,11 @@ fn arguments(signature: &Signature) -> Vec<Vec<Bytes>> {
     all
 }
 
+fn spent(execution_id: ExecutionId, fence: Fence, tokens: u64) -> ReportUsageArgs {
+    let amounts = [(Dimension::parse("tokens").unwrap(), tokens)].into();
+    ReportUsageArgs { execution_id, fence, report_id: IdempotencyKey::parse("a").unwrap(), amounts }
+}
+
 impl Call {
     fn function(self) -> &'static str {
         match self {
@@ -222,6 +240,8 @@ impl Call {
             TakeBack => "ff_mark_lease_expired_if_due",
             Renew => "ff_renew_lease",
             Revoke | RevokeOneLease => "ff_revoke_lease",
+            Spend | SpendAsAStranger | SpendTooMuch => "ff_record_spend",
+            ResetABudget => "ff_reset_budget",
         }
     }
 
@@ -297,6 +317,16 @@ impl Call {
             Revoke => {
                 let args = RevokeArgs { execution_id, lease_id: None, reason: None };
                 ff_revoke_lease(wire, args).await.map(drop)
+            }
+            Spend => ff_record_spend(wire, spent(execution_id, fence, 1)).await.map(drop),
+            SpendAsAStranger => {
+                let fence = Fence { lease_id: LeaseId::new(), ..fence };
+                ff_record_spend(wire, spent(execution_id, fence, 1)).await.map(drop)
+            }
+            SpendTooMuch => ff_record_spend(wire, spent(execution_id, fence, limits::AMOUNT_MAX + 1)).await.map(drop),
+            ResetABudget => {
+                let budget_id = budget_id(&Namespace::default_name(), &"none".parse().unwrap());
+                ff_reset_budget(wire, &ONE_PARTITION, &ResetBudgetArgs { budget_id }).await.map(drop)
             }
             RevokeOneLease => {
                 let args = RevokeArgs { execution_id, lease_id: Some(fence.lease_id), reason: None };

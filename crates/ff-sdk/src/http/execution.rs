@@ -4,10 +4,12 @@
 //! are sent.
 
 use ff_core::backend::{Answer, EngineBackend, Handle};
-use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted};
+use ff_core::contracts::{
+    Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted, UsageInfo,
+};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
-use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult};
+use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult, ReadUsage};
 use ff_core::types::ExecutionId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -86,6 +88,12 @@ impl Handle<ReadResult, ExecutionEnd> for HttpBackend {
 impl Handle<ReadAttempts, Attempts> for HttpBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         self.get(&["executions", &id.to_string(), "attempts"], &[], 0).await
+    }
+}
+
+impl Handle<ReadUsage, UsageInfo> for HttpBackend {
+    async fn handle(&self, ReadUsage { execution_id: ref id }: ReadUsage) -> Answer<UsageInfo> {
+        self.get(&["executions", &id.to_string(), "usage"], &[], 0).await
     }
 }
 

@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
+use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BulkArgs, BulkPage, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks,
-    PauseScheduleArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
-    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
-    SubmitFlowArgs, Submitted, SubmittedFlow, check_tick_count,
+    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
+    PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
+    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    UsageInfo, check_tick_count,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
@@ -14,7 +16,7 @@ use ff_core::limits;
 use ff_core::quota::QuotaPolicy;
 use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, LaneId, Namespace};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -87,6 +89,37 @@ impl EngineBackend for HttpBackend {
 
     async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
         self.get(&["quotas"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+    }
+
+    async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
+        args.check()?;
+        let missing = || Refusal::invalid("definition", "must be said; to delete a budget is another call");
+        let definition = args.definition.ok_or_else(missing)?;
+        let put = ff_api::PutBudget::of(self.effective_namespace(&args.namespace), definition);
+        self.post(&["budgets", args.name.as_str()], &put, 0).await
+    }
+
+    async fn delete_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetDeleted> {
+        let delete = ff_api::DeleteBudget { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["budgets", name.as_str(), "delete"], &delete, 0).await
+    }
+
+    async fn reset_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetReset> {
+        let reset = ff_api::ResetBudget { namespace: Some(self.effective_namespace(&namespace)) };
+        self.post(&["budgets", name.as_str(), "reset"], &reset, 0).await
+    }
+
+    async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
+        self.get(&["budgets"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+    }
+
+    async fn describe_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetInfo> {
+        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
+        self.get(&["budgets", name.as_str()], &query, 0).await
+    }
+
+    async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
+        self.get(&["flows", &flow_id.to_string(), "usage"], &[], 0).await
     }
 
     async fn describe_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaInfo> {

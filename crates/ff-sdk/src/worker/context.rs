@@ -19,6 +19,7 @@ use super::held_executions::HeldExecution;
 use super::output::{Output, OutputBuffer};
 use super::step::{RunStep, StepLog};
 use super::suspension::{CreateWaitpoint, Suspend, WaitForApproval, WaitForSignal, WaitLog};
+use super::usage::UsageReport;
 use super::{Fault, WaitError, children, step, suspension};
 use crate::{End, Error, Growth, Job};
 
@@ -117,6 +118,19 @@ impl Context {
         };
         self.inner.backend.progress(args).await?;
         Ok(())
+    }
+
+    /// What the work has spent since it was last reported.
+    ///
+    /// ```
+    /// # use ff_sdk::{Context, Error};
+    /// # async fn spend(ctx: Context) -> Result<(), Error> {
+    /// ctx.usage().add("tokens", 812).add("usd_micros", 4_060).report().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn usage(&self) -> UsageReport {
+        UsageReport::new(self.inner.backend.clone(), &self.inner.task)
     }
 
     /// What this attempt puts out under a name, for readers that follow it while it runs. All names are channels of one stream, in

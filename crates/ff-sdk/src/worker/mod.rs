@@ -14,6 +14,7 @@ mod running;
 mod slots;
 mod step;
 mod suspension;
+mod usage;
 
 pub use children::{AddChildren, Child, Children};
 pub use context::Context;
@@ -24,3 +25,4 @@ pub use step::RunStep;
 pub use suspension::{
     CreateWaitpoint, Decision, Suspend, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome,
 };
+pub use usage::UsageReport;

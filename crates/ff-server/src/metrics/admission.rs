@@ -16,6 +16,7 @@ pub(super) struct Admission {
     verdicts: Family<WordLabel, Counter>,
     blocked: Family<WordLabel, Counter>,
     wait: HistogramFamily<WordLabel>,
+    soft_exceeded: Counter,
 }
 
 impl Admission {
@@ -24,9 +25,15 @@ impl Admission {
         let admission = Self {
             verdicts: enter(registry, "quota_verdicts", "What quotas said to claims", Family::default()),
             blocked: enter(registry, "blocked", "Executions that were kept back, by reason", Family::default()),
+            soft_exceeded: enter(
+                registry,
+                "budget_soft_exceeded",
+                "Reports that were the first to go past a soft limit within a period",
+                Counter::default(),
+            ),
             wait: enter(registry, "admission_wait_seconds", "How long they were kept back", long_family()),
         };
-        for word in ["admitted", "no_slot", "window_full"] {
+        for word in ["admitted", "no_slot", "no_budget", "window_full"] {
             drop(admission.verdicts.get_or_create(&verdict(word)));
         }
         for on in Blocker::OF_ADMISSION {
@@ -44,6 +51,7 @@ impl Admission {
             let word = match one {
                 AdmissionVerdict::Admitted => "admitted",
                 AdmissionVerdict::Elsewhere => continue,
+                AdmissionVerdict::Refused { dimension: Some(_), .. } => "no_budget",
                 AdmissionVerdict::Refused { retry_at: None, .. } => "no_slot",
                 AdmissionVerdict::Refused { retry_at: Some(at), .. } => {
                     self.waited(BlockingReason::WaitingForQuota, at.since(answer.at));
@@ -52,6 +60,11 @@ impl Admission {
             };
             self.verdicts.get_or_create(&verdict(word)).inc();
         }
+    }
+
+    /// A report went past the soft limits of so many budgets first.
+    pub(super) fn soft_exceeded(&self, count: usize) {
+        self.soft_exceeded.inc_by(count as u64);
     }
 
     /// So many executions were kept back.

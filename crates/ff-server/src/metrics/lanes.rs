@@ -14,6 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::sync::Mutex;
 
+use super::budgets::Budgets;
 use super::labels::{LaneLabel, LaneStateLabel};
 
 /// How many lanes are told of.
@@ -37,6 +38,7 @@ pub(super) struct Lanes {
     pump_lag: Seconds,
     quota_corrections: Counter,
     store_up: Gauge,
+    budgets: Budgets,
     good_until: Mutex<Option<Instant>>,
 }
 
@@ -49,6 +51,7 @@ impl Lanes {
             pump_lag: Seconds::default(),
             quota_corrections: Counter::default(),
             store_up: Gauge::default(),
+            budgets: Budgets::registered(registry),
             good_until: Mutex::default(),
         };
         registry.register("lane_depth", "Executions of a lane in a state", lanes.depth.clone());
@@ -75,8 +78,12 @@ impl Lanes {
         // What is not known any more is not told: an alert must not rest on how things stood before.
         self.depth.clear();
         self.oldest.clear();
+        self.budgets.clear();
         match seen {
             Ok((now, page)) => {
+                if let Err(error) = self.budgets.look(&**store, now).await {
+                    store.outages().noted("metrics", &error);
+                }
                 self.left_out.set(i64::from(page.next.is_some()));
                 page.lanes.iter().for_each(|lane| self.enter(lane, now));
                 let behind = ff.pump_behind(now).unwrap_or_default();

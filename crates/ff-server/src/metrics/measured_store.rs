@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{EngineStore, Pending, Perform};
-use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims, ScheduleWritten};
+use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims, ScheduleWritten, UsageSettled};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -54,6 +54,8 @@ enum Subject {
     /// Engines block and unblock for one reason at a time.
     Block(BlockingReason),
     Ticks(Vec<TickNote>),
+    /// Soft limits that were gone past first.
+    SoftLimits(usize),
     Other,
 }
 
@@ -72,6 +74,7 @@ impl Subject {
             }
             Operation::WriteSchedule(args) => Self::Ticks(TickNote::of(args)),
             Operation::Unblock(args) => Self::Block(args.from.reason()),
+            Operation::SettleUsage(args) if !args.crossed.is_empty() => Self::SoftLimits(args.crossed.len()),
             Operation::Hold(_) => Self::Block(BlockingReason::PausedByOperator),
             Operation::Assign(_) => Self::Block(BlockingReason::WaitingForLocalityMatch),
             _ => Self::Other,
@@ -101,6 +104,9 @@ impl Perform for MeasuredStore {
                 (Subject::Completion(lease), _) => self.gathered.completed(lease),
                 (Subject::Failure(lease, category), Reply::Failed(failed)) => {
                     self.gathered.failed(lease, category, failed);
+                }
+                (Subject::SoftLimits(count), Reply::UsageSettled(UsageSettled { settled: true })) => {
+                    self.gathered.admission.soft_exceeded(count);
                 }
                 (Subject::Block(reason), Reply::BlockedCount(count)) => {
                     self.gathered.admission.blocked(reason, count.blocked);

@@ -2,6 +2,7 @@
 
 mod activity;
 mod admission;
+mod budgets;
 mod capped_counter;
 mod clock;
 mod labels;

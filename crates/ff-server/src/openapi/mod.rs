@@ -1,6 +1,7 @@
 //! The description of the HTTP API, made from the types that travel and a table that says which route takes and answers which.
 
 mod api_key;
+mod budget;
 mod builder;
 mod event;
 mod execution;
@@ -58,6 +59,7 @@ pub fn openapi() -> Value {
     lane::describe(&mut api);
     quota::describe(&mut api);
     schedule::describe(&mut api);
+    budget::describe(&mut api);
     event::describe(&mut api);
     api_key::describe(&mut api);
     let (paths, components) = api.closed();

@@ -2,7 +2,8 @@
 
 use ff_core::limits;
 use ff_core::types::{
-    ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId, WorkerInstanceId,
+    BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId,
+    WorkerInstanceId,
 };
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ pub(super) fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'
         "key" => (json!(generator.subschema_for::<KeyId>()), "The public part of an API key."),
         "lane" => (json!(generator.subschema_for::<LaneId>()), "The lane."),
         "schedule" => (json!(generator.subschema_for::<ScheduleName>()), "The schedule."),
+        "budget" => (json!(generator.subschema_for::<BudgetName>()), "The budget."),
         "quota" => (json!(generator.subschema_for::<QuotaName>()), "The quota policy."),
         "instance" => (json!(generator.subschema_for::<WorkerInstanceId>()), "The running copy of a worker."),
         _ => (json!({ "type": "string", "minLength": 1 }), "A code of an error."),

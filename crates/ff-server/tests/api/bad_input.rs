@@ -243,6 +243,7 @@ async fn bad_parameters_are_named() {
         let path = path.replace("{id}", id).replace("{instance}", "w-1").replace("{code}", "stale_lease");
         let path = path.replace("{waitpoint}", UUID).replace("{signal}", UUID).replace("{flow}", &flow);
         let path = path.replace("{lane}", "mail").replace("{quota}", "customers").replace("{schedule}", "nightly");
+        let path = path.replace("{budget}", "daily");
         queries.push((path, "colour=red", "unknown_field", "colour"));
     }
     for (path, query, code, field) in queries {

@@ -140,6 +140,14 @@ pub(crate) fn routes() -> Vec<Route> {
             fields: with_fence(vec![count("percent"), text("message")]),
         },
         Route {
+            path: "/v1/executions/{id}/usage",
+            good: json!({"report_id": "a", "amounts": {"tokens": 1}}),
+            fields: with_fence(vec![
+                required("report_id", json!([5, "", "a\u{0}b", [], {}])),
+                required("amounts", json!([5, "", true, []])),
+            ]),
+        },
+        Route {
             path: "/v1/executions/{id}/frames",
             good: json!({"frames": [{"text": "a"}]}),
             fields: with_fence(vec![
@@ -293,12 +301,21 @@ pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
             world.post("/v1/schedules/nightly", &daily).await;
             return (route.path.replace("{schedule}", "nightly"), route.good.clone());
         }
+        if route.path.ends_with("{budget}/reset") {
+            let budget = json!({"scope": "namespace", "limits": {"tokens": {"hard": 5}}});
+            world.post("/v1/budgets/daily", &budget).await;
+        }
         if route.path.contains("{key}") {
             let new = world.post("/v1/keys", &json!({"name": "ci", "roles": ["admin"]})).await;
             return (route.path.replace("{key}", &new.text("key_id")), route.good.clone());
         }
         return (
-            route.path.replace("{instance}", "w-1").replace("{lane}", "mail").replace("{quota}", "customers"),
+            route
+                .path
+                .replace("{instance}", "w-1")
+                .replace("{lane}", "mail")
+                .replace("{quota}", "customers")
+                .replace("{budget}", "daily"),
             route.good.clone(),
         );
     }

@@ -48,6 +48,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
 /// What a call has to say for its id to be looked at.
 fn said(path: &str) -> Value {
     match path.rsplit('/').next() {
+        Some("usage") => json!({"report_id": "a", "amounts": {"tokens": 1}}),
         Some("frames") => json!({"frames": [{"text": "a"}]}),
         Some("suspend") => json!({"waitpoints": [{"key": "a"}]}),
         Some("signals") => json!({"name": "n", "waitpoint_id": UUID, "waitpoint_token": "k1:00"}),

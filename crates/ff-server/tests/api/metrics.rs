@@ -91,6 +91,8 @@ async fn the_page_and_the_server_name_the_same_metrics() {
     let held = world.running("goes-wrong").await;
     world.post(&held.path("fail"), &held.call(json!({"category": "net", "message": "no route"}))).await;
     assert_eq!(world.get(&format!("/v1/events?after={cursor}")).await.status, 200);
+    let budget = json!({"scope": "kind:other", "limits": {"tokens": {"hard": 5, "soft": 4}}});
+    assert_eq!(world.post("/v1/budgets/daily", &budget).await.status, 200);
     assert_eq!(told(&counted.told().await), documented());
 }
 

@@ -71,6 +71,20 @@ pub(crate) fn routes() -> Vec<Route> {
                 count("max_concurrent"),
             ],
         },
+        Route {
+            path: "/v1/budgets/{budget}",
+            good: json!({"scope": "namespace", "limits": {"tokens": {"hard": 5}}}),
+            fields: vec![
+                name("namespace"),
+                required("scope", json!([5, true, "", "lane:", "queue:a", "tag:a", "execution:7", [], {}])),
+                required("limits", json!([5, "", true, []])),
+                field("reset", json!(["", "daily"])),
+                field("on_hard_limit", json!(["", "suspend"])),
+                field("estimate", json!([5, "", true, []])),
+            ],
+        },
+        Route { path: "/v1/budgets/{budget}/reset", good: json!({}), fields: vec![name("namespace")] },
+        Route { path: "/v1/budgets/{budget}/delete", good: json!({}), fields: vec![name("namespace")] },
         Route { path: "/v1/quotas/{quota}/delete", good: json!({}), fields: vec![name("namespace")] },
         Route {
             path: "/v1/schedules/{schedule}",

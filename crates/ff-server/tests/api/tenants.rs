@@ -262,7 +262,7 @@ async fn another_namespace_cannot_be_named() {
             continue;
         }
         let path = path.replace("{lane}", "mail").replace("{quota}", "customers").replace("{instance}", "w-1");
-        let path = path.replace("{schedule}", "nightly");
+        let path = path.replace("{schedule}", "nightly").replace("{budget}", "daily");
         let named = acme.get(&format!("{path}?namespace=other")).await;
         assert!(matches!(named.body["code"].as_str(), Some("unauthorized" | "unknown_field")), "{path}: {named:?}");
     }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ff_api::PutSchedule;
+use ff_core::budget::BudgetDefinition;
 use ff_core::contracts::QuotaDefinition;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::limits;
-use ff_core::types::{LaneId, Namespace, QuotaName, ScheduleName};
+use ff_core::types::{BudgetName, LaneId, Namespace, QuotaName, ScheduleName};
 use ff_sdk::{Client, yaml};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,8 @@ pub(super) struct ConfigurationFile {
     pub(super) quotas: Option<BTreeMap<QuotaName, QuotaDefinition>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) schedules: Option<BTreeMap<ScheduleName, PutSchedule>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) budgets: Option<BTreeMap<BudgetName, BudgetDefinition>>,
 }
 
 impl ConfigurationFile {
@@ -33,16 +36,16 @@ impl ConfigurationFile {
     pub(super) fn read(file: &Path, namespace: &Namespace) -> anyhow::Result<Self> {
         let input = if file == Path::new("-") { Input::Stdin } else { Input::File(file.to_owned()) };
         let text = input.text(limits::FLOW_BYTES)?;
-        let read =
-            yaml::to_json(&text).and_then(|json| match json.first() {
-                Some(b'{') => ff_api::object::<Self>(&json),
-                _ => Err(Refusal::new(Code::InvalidInput)
-                    .because("must be a map with the sections lanes, quotas and schedules")),
-            });
+        let read = yaml::to_json(&text).and_then(|json| match json.first() {
+            Some(b'{') => ff_api::object::<Self>(&json),
+            _ => Err(Refusal::new(Code::InvalidInput)
+                .because("must be a map with the sections lanes, quotas, schedules and budgets")),
+        });
         let checked = read.and_then(|read| {
             check(&read.lanes, namespace)?;
             check(&read.quotas, namespace)?;
             check(&read.schedules, namespace)?;
+            check(&read.budgets, namespace)?;
             Ok(read)
         });
         checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
@@ -53,7 +56,8 @@ impl ConfigurationFile {
         let lanes = Some(LaneEntry::stored(client, namespace).await?);
         let quotas = Some(QuotaDefinition::stored(client, namespace).await?);
         let schedules = Some(PutSchedule::stored(client, namespace).await?);
-        Ok(Self { lanes, quotas, schedules })
+        let budgets = Some(BudgetDefinition::stored(client, namespace).await?);
+        Ok(Self { lanes, quotas, schedules, budgets })
     }
 }
 

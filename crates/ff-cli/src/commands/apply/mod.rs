@@ -1,5 +1,6 @@
-//! Lanes, quotas and the like as a file says: what differs, and making it so.
+//! Lanes, quotas, budgets and the like as a file says: what differs, and making it so.
 
+mod budget;
 mod file;
 mod lane;
 mod plan;
@@ -19,7 +20,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
 
-/// Bring lanes, quotas and schedules to what a file says, and print what differs first
+/// Bring lanes, quotas, schedules and budgets to what a file says, and print what differs first
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The configuration in YAML or JSON; - for standard input
@@ -35,7 +36,7 @@ pub(crate) struct Apply {
     prune: bool,
 }
 
-/// Print the lanes, quotas and schedules of the namespace as a file for apply
+/// Print the lanes, quotas, schedules and budgets of the namespace as a file for apply
 #[derive(Args)]
 pub(crate) struct Export {}
 

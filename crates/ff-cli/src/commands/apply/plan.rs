@@ -57,6 +57,7 @@ impl Plan {
         plan.compare(file.lanes, client, namespace, prune).await?;
         plan.compare(file.quotas, client, namespace, prune).await?;
         plan.compare(file.schedules, client, namespace, prune).await?;
+        plan.compare(file.budgets, client, namespace, prune).await?;
         Ok(plan)
     }
 

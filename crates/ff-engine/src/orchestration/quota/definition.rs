@@ -8,10 +8,9 @@ use ff_core::contracts::{
     SettleAdmissionsArgs,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
-use ff_core::execution::BlockDetail;
+use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::limits;
 use ff_core::quota::{QuotaPolicy, QuotaSet, Scope};
-use ff_core::state::BlockingReason;
 use ff_core::types::{Namespace, QuotaPolicyId};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -43,6 +42,14 @@ pub(in crate::orchestration) async fn put<S: EngineStore + ?Sized>(store: &S, ar
 /// Tells the home of a policy and every partition.
 async fn spread<S: EngineStore + ?Sized>(store: &S, set: &QuotaSet, policy_id: &QuotaPolicyId) -> Answer<()> {
     define(store, set, policy_id).await?;
+    copy_everywhere(store, set).await
+}
+
+/// Tells every partition what limits a namespace.
+pub(in crate::orchestration) async fn copy_everywhere<S: EngineStore + ?Sized>(
+    store: &S,
+    set: &QuotaSet,
+) -> Answer<()> {
     let copy = |partition| store.copy_quotas(CopyQuotasArgs { partition, set: set.clone() });
     let copies = stream::iter(0..store.partitions().num_flow_partitions).map(copy).buffered(AT_ONCE);
     copies.try_for_each(|_| async { Ok(()) }).await
@@ -61,15 +68,24 @@ pub(super) async fn define<S: EngineStore + ?Sized>(
 /// Makes everything ready again that a policy keeps waiting: it is judged anew.
 async fn wake_all<S: EngineStore + ?Sized>(store: &S, namespace: &Namespace, policy_id: QuotaPolicyId) -> Answer<()> {
     look_after_keys(store, policy_id).await?;
-    let reason = Some(BlockingReason::WaitingForQuota);
-    let filter = Filter { blocking_reason: reason, ..Filter::everything(namespace.clone()) };
+    let of_policy =
+        |detail: &BlockDetail| matches!(detail, BlockDetail::Quota { policy_id: of, .. } if *of == policy_id);
+    wake_blocked(store, namespace, Blocker::Quota, of_policy).await
+}
+
+/// Makes every execution of a namespace ready again that something keeps waiting and that a rule selects.
+pub(in crate::orchestration) async fn wake_blocked<S: EngineStore + ?Sized>(
+    store: &S,
+    namespace: &Namespace,
+    on: Blocker,
+    selects: impl Fn(&BlockDetail) -> bool + Send + Sync,
+) -> Answer<()> {
+    let filter = Filter { blocking_reason: Some(on.reason()), ..Filter::everything(namespace.clone()) };
     let mut args = ListArgs { filter, after: None, limit: limits::PAGE };
     loop {
         let page = store.list(args.clone()).await?;
-        let of_policy =
-            |detail: &BlockDetail| matches!(detail, BlockDetail::Quota { policy_id: of, .. } if *of == policy_id);
-        let kept = page.executions.iter().filter(|one| one.blocking_detail.as_deref().is_some_and(of_policy));
-        unblock(store, kept.map(|one| one.execution_id)).await?;
+        let kept = page.executions.iter().filter(|one| one.blocking_detail.as_deref().is_some_and(&selects));
+        unblock(store, on, kept.map(|one| one.execution_id)).await?;
         match page.next {
             Some(next) => args.after = Some(next),
             None => return Ok(()),

@@ -22,9 +22,10 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use self::definition::define;
 use super::AT_ONCE;
+use super::budget;
 use super::lane::seek_grant;
 
-pub(super) use definition::{describe, look_after_keys, put, put_policy};
+pub(super) use definition::{copy_everywhere, describe, look_after_keys, put, put_policy, wake_blocked};
 
 /// What became of listed executions besides being claimed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,7 +158,7 @@ impl Admissions {
             let answer = store.admit(args).await?;
             self.since = Some(self.since.map_or(answer.at, |since| since.min(answer.at)));
             match answer.name {
-                Some(name) => self.note(policy_id, name.as_str(), with_policy, answer.verdicts),
+                Some(name) => self.note(policy_id, &name, with_policy, answer.verdicts),
                 // The home knows another definition than the partition: one of them has missed a change.
                 None => {
                     heal(store, namespace, partition, &policy_id).await?;
@@ -185,11 +186,14 @@ impl Admissions {
                     self.admitted.push(request);
                 }
                 AdmissionVerdict::Elsewhere => {}
-                AdmissionVerdict::Refused { used, limit, retry_at } => {
+                AdmissionVerdict::Refused { used, limit, retry_at, dimension } => {
                     let QuotaSlot { key, revision, .. } = slot;
                     let (name, execution_id) = (name.to_owned(), request.execution_id);
                     let asked = AdmissionAsked { key: key.clone(), execution_id, epoch: request.epoch };
-                    let detail = BlockDetail::Quota { policy_id, name, key, used, limit, retry_at };
+                    let detail = match dimension {
+                        Some(dimension) => BlockDetail::Budget { name, dimension: dimension.to_string(), retry_at },
+                        None => BlockDetail::Quota { policy_id, name, key, used, limit, retry_at },
+                    };
                     self.refused.push(RefusedExecution { policy_id, revision, asked, detail });
                 }
             }
@@ -219,7 +223,10 @@ async fn heal<S: EngineStore + ?Sized>(
     policy_id: &QuotaPolicyId,
 ) -> Answer<()> {
     let set = store.quota_set(namespace).await?;
-    define(store, &set, policy_id).await?;
+    match policy_id.budget() {
+        Some(budget_id) => budget::define(store, &set, budget_id).await?,
+        None => define(store, &set, policy_id).await?,
+    }
     store.copy_quotas(CopyQuotasArgs { partition, set }).await.map(drop)
 }
 
@@ -240,7 +247,9 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
         }
     }
     let mut in_line = BTreeMap::<_, Vec<_>>::new();
-    for one in refused.into_iter().filter(|one| one.detail.retry_at().is_none()) {
+    // One that a budget refused waits in line as well as for the next period.
+    let is_in_line = |one: &RefusedExecution| one.policy_id.budget().is_some() || one.detail.retry_at().is_none();
+    for one in refused.into_iter().filter(is_in_line) {
         in_line.entry((one.policy_id, one.revision)).or_default().push(one.asked);
     }
     for ((policy_id, revision), asked) in in_line {
@@ -252,12 +261,15 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
 }
 
 async fn ask_once_more<S: EngineStore + ?Sized>(store: &S, args: AdmitArgs) -> Answer<()> {
-    let ids: Vec<_> = args.asked.iter().map(|asked| asked.execution_id).collect();
+    let (ids, from) = (args.asked.iter().map(|asked| asked.execution_id).collect::<Vec<_>>(), blocker(&args.policy_id));
     let answer = store.admit(args).await?;
     // One that is not in line any longer is to ask anew: its turn came while the window had no room, or the policy is another.
-    let waits = |nth| matches!(answer.verdicts.get(nth), Some(AdmissionVerdict::Refused { retry_at: None, .. }));
+    let waits = |nth| match answer.verdicts.get(nth) {
+        Some(AdmissionVerdict::Refused { retry_at, dimension, .. }) => retry_at.is_none() || dimension.is_some(),
+        _ => false,
+    };
     let ready = ids.into_iter().enumerate().filter(|(nth, _)| !waits(*nth)).map(|(_, id)| id);
-    unblock(store, ready).await.map(drop)
+    unblock(store, from, ready).await.map(drop)
 }
 
 /// An execution that a policy has refused.
@@ -284,7 +296,7 @@ pub(super) async fn settle<S: EngineStore + ?Sized>(store: &S, args: SettleAdmis
     let mut settled = QuotaSettlement { released: first.released, woken: first.woken.len() };
     let mut woken = first.woken;
     while !woken.is_empty() {
-        let over = wake(store, woken).await?;
+        let over = wake(store, blocker(&policy_id), woken).await?;
         if over.is_empty() {
             break;
         }
@@ -303,9 +315,13 @@ pub(super) async fn settle<S: EngineStore + ?Sized>(store: &S, args: SettleAdmis
 }
 
 /// Makes executions ready, and returns those that have ended.
-async fn wake<S: EngineStore + ?Sized>(store: &S, woken: Vec<WokenExecution>) -> Answer<Vec<WokenExecution>> {
+async fn wake<S: EngineStore + ?Sized>(
+    store: &S,
+    from: Blocker,
+    woken: Vec<WokenExecution>,
+) -> Answer<Vec<WokenExecution>> {
     let mut over = Vec::new();
-    if unblock(store, woken.iter().map(|one| one.execution_id)).await? == woken.len() {
+    if unblock(store, from, woken.iter().map(|one| one.execution_id)).await? == woken.len() {
         return Ok(over);
     }
     for one in woken {
@@ -320,16 +336,22 @@ async fn wake<S: EngineStore + ?Sized>(store: &S, woken: Vec<WokenExecution>) ->
     Ok(over)
 }
 
-/// Makes executions ready that a quota keeps waiting, and returns how many there were.
+/// What a policy keeps executions waiting as.
+fn blocker(policy_id: &QuotaPolicyId) -> Blocker {
+    if policy_id.budget().is_some() { Blocker::Budget } else { Blocker::Quota }
+}
+
+/// Makes executions ready that a quota or a budget keeps waiting, and returns how many there were.
 pub(super) async fn unblock<S: EngineStore + ?Sized>(
     store: &S,
+    from: Blocker,
     ids: impl Iterator<Item = ExecutionId>,
 ) -> Answer<usize> {
     let mut by_partition = BTreeMap::<u16, Vec<_>>::new();
     ids.for_each(|id| by_partition.entry(id.partition()).or_default().push(id));
     let calls = by_partition.into_iter().flat_map(|(partition, ids)| {
         let chunks: Vec<_> = ids.chunks(limits::BLOCK).map(<[_]>::to_vec).collect();
-        chunks.into_iter().map(move |executions| UnblockArgs { partition, executions, from: Blocker::Quota })
+        chunks.into_iter().map(move |executions| UnblockArgs { partition, executions, from })
     });
     let answers = stream::iter(calls).map(|args| store.unblock(args)).buffer_unordered(AT_ONCE);
     answers.try_fold(0, |sum, count| async move { Ok(sum + count.count()) }).await

@@ -1,0 +1,60 @@
+//! Budgets on the wire.
+
+use std::collections::BTreeMap;
+
+use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset};
+use ff_core::contracts::PutBudgetArgs;
+use ff_core::quota::Scope;
+use ff_core::types::{BudgetName, Dimension, Namespace};
+use serde::{Deserialize, Serialize};
+
+/// How a budget is to be.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PutBudget {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
+    pub scope: Scope,
+    /// By dimension: tokens, usd_micros, calls, seconds, any name.
+    pub limits: BTreeMap<Dimension, BudgetLimit>,
+    #[serde(default)]
+    pub reset: Reset,
+    #[serde(default)]
+    pub on_hard_limit: OnHardLimit,
+    /// What a claim reserves, by kind; `*` is for the kinds that are not named.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimate: BTreeMap<String, Amounts>,
+}
+
+impl PutBudget {
+    pub fn of(namespace: Namespace, definition: BudgetDefinition) -> Self {
+        let BudgetDefinition { scope, limits, reset, on_hard_limit, estimate } = definition;
+        Self { namespace: Some(namespace), scope, limits, reset, on_hard_limit, estimate }
+    }
+
+    pub fn into_args(self, name: BudgetName) -> PutBudgetArgs {
+        let Self { namespace, scope, limits, reset, on_hard_limit, estimate } = self;
+        let definition = Some(BudgetDefinition { scope, limits, reset, on_hard_limit, estimate });
+        PutBudgetArgs { namespace: namespace.unwrap_or_else(Namespace::default_name), name, definition }
+    }
+}
+
+/// Deletes a budget.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DeleteBudget {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+}
+
+/// Has a budget begin anew before its time.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ResetBudget {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+}

@@ -1,0 +1,124 @@
+//! Executions under a budget that report once, in rounds beside the same without a budget: machines change their speed within minutes, so
+//! only neighbours are compared.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset};
+use ff_core::limits;
+use ff_core::quota::Scope;
+use ff_core::types::{Dimension, Kind};
+use ff_sdk::store_url::without_password;
+use ff_sdk::{Context, Fault, Job, Worker};
+use indicatif::ProgressBar;
+
+use crate::load::lifecycles;
+use crate::store::Subject;
+use crate::{JobShape, KIND, Report, median};
+
+/// Measurements of each kind.
+const ROUNDS: usize = 5;
+/// Executions before anything is measured.
+const WARM_UP: usize = 200;
+/// Bytes of a payload.
+const BYTES: usize = 100;
+const SHAPE: JobShape = JobShape::Typical;
+/// The name of the budget, which is gone after the measurement.
+const BUDGET: &str = "ff-bench";
+const DIMENSION: &str = "tokens";
+
+/// What to measure.
+pub struct BudgetCost {
+    pub store: String,
+    /// Callers that submit at once, and executions worked on at once.
+    pub workers: usize,
+    /// Executions under the budget in all, and as many without one.
+    pub count: usize,
+}
+
+/// What a second had of each, and how long a report took.
+struct Round {
+    limited: f64,
+    plain: f64,
+    report_ms: Option<f64>,
+}
+
+impl BudgetCost {
+    pub async fn measure(self) -> anyhow::Result<Report> {
+        let subject = Subject::open(&self.store).await?;
+        let budget = subject.flowfabric.client().budget(BUDGET)?;
+        let each = self.count.div_ceil(ROUNDS);
+        let bar = ProgressBar::new((3 * (WARM_UP + each * ROUNDS)) as u64);
+        let mut rounds = Vec::with_capacity(ROUNDS);
+        for nth in 0..=ROUNDS {
+            let count = if nth == 0 { WARM_UP } else { each };
+            let (plain, _) = self.run(&subject, count, &bar, false).await?;
+            budget.put(definition()?).await?;
+            let (limited, _) = self.run(&subject, count, &bar, false).await?;
+            let (_, report_ms) = self.run(&subject, count, &bar, true).await?;
+            budget.delete().await?;
+            if nth > 0 {
+                rounds.push(Round { limited, plain, report_ms });
+            }
+        }
+        bar.finish_and_clear();
+        let mut subject = subject;
+        let mut report = Report::new("budget", without_password(&self.store), subject.settings().await?);
+        report.throughput_per_s = median(rounds.iter().map(|round| round.limited).collect());
+        let plain = median(rounds.iter().map(|round| round.plain).collect());
+        let quotient = median(rounds.iter().map(|round| round.limited / round.plain).collect());
+        let report_ms = median(rounds.iter().filter_map(|round| round.report_ms).collect());
+        report.figures.extend(plain.map(|rate| ("without_budget_per_s", rate)));
+        report.figures.extend(quotient.map(|quotient| ("with_to_without", quotient)));
+        report.figures.extend(report_ms.map(|ms| ("report_p50_ms", ms)));
+        report.settings.insert("workers", self.workers.into());
+        report.settings.insert("count", self.count.into());
+        report.settings.insert("rounds", ROUNDS.into());
+        subject.close().await;
+        Ok(report)
+    }
+
+    /// Lifecycles a second, and the median of how long a report took in milliseconds.
+    async fn run(
+        &self,
+        subject: &Subject,
+        count: usize,
+        bar: &ProgressBar,
+        reports: bool,
+    ) -> anyhow::Result<(f64, Option<f64>)> {
+        let times = Arc::new(Mutex::new(Vec::new()));
+        // How long a report takes is measured with one at a time.
+        let workers = if reports { 1 } else { self.workers };
+        let working = subject.run(worker(subject, workers, reports.then(|| times.clone())));
+        let took = lifecycles(subject, (workers, count), bar, |nth: usize| -> Job { SHAPE.job(BYTES, nth) }).await?;
+        working.end().await?;
+        let times = times.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok((count as f64 / took.as_secs_f64(), median(times)))
+    }
+}
+
+fn definition() -> anyhow::Result<BudgetDefinition> {
+    let dimension = Dimension::parse(DIMENSION)?;
+    Ok(BudgetDefinition {
+        scope: Scope::Kind(Kind::parse(KIND)?),
+        limits: BTreeMap::from([(dimension.clone(), BudgetLimit { hard: Some(limits::AMOUNT_MAX), soft: None })]),
+        reset: Reset::Never,
+        on_hard_limit: OnHardLimit::Block,
+        estimate: BTreeMap::from([("*".to_owned(), Amounts::from([(dimension, 1)]))]),
+    })
+}
+
+fn worker(subject: &Subject, workers: usize, times: Option<Arc<Mutex<Vec<f64>>>>) -> Worker {
+    subject.flowfabric.worker("bench").concurrency(workers).on(KIND, move |context: Context| {
+        let times = times.clone();
+        async move {
+            if let Some(times) = times {
+                let began = Instant::now();
+                context.usage().add(DIMENSION, 1).report().await?;
+                times.lock().unwrap_or_else(PoisonError::into_inner).push(began.elapsed().as_secs_f64() * 1_000.0);
+            }
+            Ok::<_, Fault>(SHAPE.reply())
+        }
+    })
+}

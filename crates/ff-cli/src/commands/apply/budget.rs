@@ -1,0 +1,37 @@
+//! Budgets in the file, defined as `POST /v1/budgets/{name}` defines them.
+
+use std::collections::BTreeMap;
+
+use ff_core::budget::BudgetDefinition;
+use ff_core::contracts::PutBudgetArgs;
+use ff_core::engine_error::Refusal;
+use ff_core::types::{BudgetName, Namespace};
+use ff_sdk::Client;
+
+use super::resource::Resource;
+
+impl Resource for BudgetDefinition {
+    type Name = BudgetName;
+
+    const SECTION: &'static str = "budgets";
+    const NOUN: &'static str = "budget";
+
+    fn check(&self, namespace: &Namespace, name: &BudgetName) -> Result<(), Refusal> {
+        let definition = Some(self.clone());
+        PutBudgetArgs { namespace: namespace.clone(), name: name.clone(), definition }.check()
+    }
+
+    async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<BudgetName, Self>> {
+        let budgets = client.budgets(namespace).await?;
+        Ok(budgets.into_iter().map(|budget| (budget.name, budget.definition)).collect())
+    }
+
+    async fn write(client: &Client, namespace: &Namespace, name: BudgetName, to: Option<Self>) -> anyhow::Result<()> {
+        let budget = client.budget_of(namespace.as_str(), name.as_str())?;
+        match to {
+            Some(definition) => drop(budget.put(definition).await?),
+            None => drop(budget.delete().await?),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! Budgets recover from processes that died and messages that were lost.
+
+use ff_core::budget::Budget;
+
+use super::{put, standing, tokens};
+use crate::prelude::*;
+use crate::quota::{claim_all, get, submit_for, with_engine};
+
+const PLAIN: &str = r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":60}}}"#;
+
+/// Asks a budget for what a claim would take, as a process does that dies right after.
+async fn reserve(world: &World, budget: &Budget) -> usize {
+    let mut admitted = 0;
+    for partition in world.partitions() {
+        let claim = world.worker("dies").claim_args(partition, 24);
+        for request in world.engine_store.claim(claim).await.unwrap().admissions {
+            let key = request.slots[0].key.clone();
+            let asked = vec![AdmissionAsked { key, execution_id: request.execution_id, epoch: request.epoch }];
+            let (policy_id, revision) = (budget.id.policy_id(), budget.revision);
+            let args = AdmitArgs { policy_id, revision, claim_id: Some(ClaimId::new()), asked };
+            let answer = world.engine_store.admit(args).await.unwrap();
+            admitted += answer.verdicts.iter().filter(|one| **one == AdmissionVerdict::Admitted).count();
+        }
+    }
+    admitted
+}
+
+pub(crate) async fn what_a_process_reserved_that_died_is_free_again(world: World) {
+    let budget = put(&world, "all", PLAIN).await;
+    submit_for(&world, "acme", 3).await;
+    assert_eq!(reserve(&world, &budget).await, 1);
+    world.clock.slip(ms(2 * limits::QUOTA_RESERVED_MS));
+    with_engine(&world);
+    get(&world, 1).await;
+    assert_eq!(standing(&world, "all").await, (0, 60, 0));
+    assert_eq!(claim_all(&world).await.len(), 0);
+}
+
+/// A report that reached the execution and not its budgets is carried on by any engine.
+pub(crate) async fn a_report_that_broke_off_is_finished(world: World) {
+    put(&world, "all", PLAIN).await;
+    submit_for(&world, "acme", 1).await;
+    let held = claim_all(&world).await.pop().unwrap();
+    let args = |id: &str| ReportUsageArgs {
+        execution_id: held.id(),
+        fence: held.fence(),
+        report_id: IdempotencyKey::parse(id).unwrap(),
+        amounts: tokens(9),
+    };
+    // The store alone adds it to the execution; nothing tells the budget.
+    assert!(world.engine_store.report_usage(args("a")).await.unwrap().pending.is_some());
+    assert_eq!(standing(&world, "all").await.0, 0);
+    let backlog = UsageBacklogArgs { namespace: Namespace::default_name(), limit: 10 };
+    assert_eq!(world.engine_store.usage_backlog(backlog.clone()).await.unwrap(), [held.id()]);
+    world.check_invariants().await;
+    // One more that reached the budget and was not settled.
+    let pending = world.engine_store.report_usage(args("b")).await.unwrap().pending.unwrap();
+    let PendingUsage { execution_id, kind, budgets, total, counted } = *pending;
+    let charge = ChargeBudgetArgs { budget_id: budgets[0], execution_id, kind, total, counted };
+    world.engine_store.charge_budget(charge).await.unwrap();
+    assert_eq!(standing(&world, "all").await.0, 18);
+    let again = world.backend.report_usage(args("b")).await.unwrap();
+    assert!(again.duplicate && again.budgets.len() == 1);
+    assert_eq!(standing(&world, "all").await, (18, 42, 18));
+    assert_eq!(world.engine_store.usage_backlog(backlog).await.unwrap(), []);
+    world.check_invariants().await;
+}

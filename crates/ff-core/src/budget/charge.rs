@@ -1,0 +1,155 @@
+//! Charging: what an execution has spent is counted by a budget that applies to it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::{BudgetLedger, SoftCrossing, add, amount, fold, take};
+use super::{Amounts, Balance, BudgetLimit, OnHardLimit};
+use crate::engine_error::Refusal;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, quota_home};
+use crate::quota::QuotaRowName;
+use crate::types::{BudgetId, BudgetName, Dimension, ExecutionId, Kind};
+use crate::view::{Stop, View};
+
+/// Tells a budget what an execution has spent in all. Of reports that are counted already nothing is counted again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChargeBudgetArgs {
+    pub budget_id: BudgetId,
+    pub execution_id: ExecutionId,
+    pub kind: Kind,
+    pub total: UsageTotal,
+    /// What every budget is known to have counted.
+    pub counted: UsageTotal,
+}
+
+/// The sum of an execution's first reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageTotal {
+    /// How many reports it is the sum of.
+    pub seq: u64,
+    pub amounts: Amounts,
+}
+
+/// How a budget stands after a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetStanding {
+    pub budget: BudgetName,
+    pub status: BudgetStatus,
+    /// What is left of each dimension with a hard limit, without what is reserved.
+    pub remaining: Amounts,
+    /// The dimensions of which more is spent than a hard limit allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exceeded: Vec<Dimension>,
+    pub on_hard_limit: OnHardLimit,
+}
+
+/// Whether more is spent than a limit allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetStatus {
+    Ok,
+    SoftExceeded,
+    HardExceeded,
+}
+
+/// The answer of a budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charged {
+    /// Absent when the budget is gone; then nothing was counted.
+    pub standing: Option<BudgetStanding>,
+    /// Whether one of these reports was the first to go past a soft limit within the period.
+    pub crossed: bool,
+}
+
+impl Command for ChargeBudgetArgs {
+    type Reply = Charged;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        quota_home(&self.budget_id.policy_id(), partitions)
+    }
+
+    /// Counts what is new: beyond what the budget has seen of this execution, and beyond what every budget has. What was spent before
+    /// the budget applied to it is not the budget's. It is taken from what is reserved for the execution.
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Charged>, Stop> {
+        let (kind, id) = (self.kind.as_str(), self.execution_id);
+        let mut ledger = BudgetLedger::of(view, self.budget_id);
+        ledger.require([QuotaRowName::Slot(kind.to_owned(), id)])?;
+        let Some(budget) = ledger.definition()?.and_then(|(_, budget)| budget) else {
+            return Ok(Decision::of(Charged { standing: None, crossed: false }, None));
+        };
+        let mut balance = ledger.balance(Some(&budget), at.now)?;
+        let mut draw = ledger.draw(kind, &id)?;
+        if draw.seq < self.total.seq {
+            if draw.seq == 0 {
+                ledger.log_draw(&mut balance, kind, id, at.now);
+            }
+            for dimension in budget.definition.limits.keys() {
+                let seen = amount(&draw.seen, dimension);
+                let known = if self.counted.seq >= draw.seq { amount(&self.counted.amounts, dimension) } else { seen };
+                let total = amount(&self.total.amounts, dimension);
+                let new = total.saturating_sub(known);
+                add(&mut balance.used, dimension, new);
+                add(&mut balance.spent, dimension, new);
+                let elsewhere = i64::try_from(known.saturating_sub(seen)).unwrap_or(i64::MAX);
+                fold(&mut balance.folded, dimension, -elsewhere);
+                let from_reserve = new.min(amount(&draw.reserved, dimension));
+                take(&mut draw.reserved, dimension, from_reserve);
+                take(&mut balance.reserved, dimension, from_reserve);
+                if total > 0 {
+                    draw.seen.insert(dimension.clone(), total);
+                }
+                let soft = budget.definition.limits[dimension].soft;
+                if soft.is_some_and(|soft| amount(&balance.used, dimension) > soft) {
+                    let crossing = SoftCrossing { execution_id: id, seq: self.total.seq };
+                    balance.crossings.entry(dimension.clone()).or_insert(crossing);
+                }
+            }
+            (draw.seq, draw.at) = (self.total.seq, at.now);
+            ledger.put_draw(kind, id, draw);
+            ledger.forget_draws(&mut balance, at.now)?;
+        }
+        let crossed = balance.crossings.values().any(|crossing| {
+            crossing.execution_id == id && crossing.seq > self.counted.seq && crossing.seq <= self.total.seq
+        });
+        let super::BudgetDefinition { limits, on_hard_limit, .. } = &budget.definition;
+        let standing = BudgetStanding::of(budget.name.clone(), *on_hard_limit, limits, &balance);
+        ledger.put_balance(balance);
+        Ok(ledger.into_decision(Charged { standing: Some(standing), crossed }))
+    }
+}
+
+impl BudgetStanding {
+    /// How a budget with a balance stands.
+    pub fn of(
+        budget: BudgetName,
+        on_hard_limit: OnHardLimit,
+        limits: &BTreeMap<Dimension, BudgetLimit>,
+        balance: &Balance,
+    ) -> Self {
+        let used = |dimension: &Dimension| amount(&balance.used, dimension);
+        let is_over = |dimension: &Dimension, limit: Option<u64>| limit.is_some_and(|limit| used(dimension) > limit);
+        let exceeded: Vec<_> = limits.iter().filter(|(name, limit)| is_over(name, limit.hard)).collect();
+        let status = if !exceeded.is_empty() {
+            BudgetStatus::HardExceeded
+        } else if limits.iter().any(|(name, limit)| is_over(name, limit.soft)) {
+            BudgetStatus::SoftExceeded
+        } else {
+            BudgetStatus::Ok
+        };
+        let left = |(name, limit): (&Dimension, &BudgetLimit)| {
+            let taken = used(name).saturating_add(amount(&balance.reserved, name));
+            Some((name.clone(), limit.hard?.saturating_sub(taken)))
+        };
+        let remaining = limits.iter().filter_map(left).collect();
+        let exceeded = exceeded.into_iter().map(|(name, _)| name.clone()).collect();
+        Self { budget, status, remaining, exceeded, on_hard_limit }
+    }
+}

@@ -1,0 +1,173 @@
+//! Arguments and replies about budgets, from callers and between partitions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::add;
+use super::{Amounts, Balance, Budget, Draw, Period, Usage};
+use crate::execution::Execution;
+use crate::quota::QuotaRow;
+use crate::types::{AttemptIndex, BudgetId, BudgetName, Dimension, Namespace, TimestampMs};
+
+pub use super::charge::{BudgetStanding, BudgetStatus, ChargeBudgetArgs, Charged, UsageTotal};
+pub use super::define::DefineBudgetArgs;
+pub use super::definition::PutBudgetArgs;
+pub use super::restart::{BudgetReset, ResetBudgetArgs};
+pub use super::usage::{PendingUsage, ReportUsageArgs, SettleUsageArgs, UsageReported, UsageSettled};
+
+/// The budgets of a namespace, in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Budgets {
+    pub budgets: Vec<Budget>,
+}
+
+/// The reply to a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetDeleted {
+    /// Whether there was none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already: bool,
+}
+
+/// A budget, by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetRef {
+    pub namespace: Namespace,
+    pub name: BudgetName,
+}
+
+/// A budget and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetInfo {
+    #[serde(flatten)]
+    pub budget: Budget,
+    pub period: Period,
+    /// By dimension.
+    pub balance: BTreeMap<Dimension, DimensionBalance>,
+    /// Executions that wait for it, at most: one that was cancelled meanwhile is counted until its turn.
+    pub waiting: u64,
+}
+
+/// How a dimension of a budget stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DimensionBalance {
+    /// Spent within the period.
+    pub used: u64,
+    /// Set aside for executions that run or are about to.
+    pub reserved: u64,
+    /// Spent since the budget was made.
+    pub spent: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<u64>,
+}
+
+impl BudgetInfo {
+    /// A budget with its balance at a moment: a period that is over has been followed by one in which nothing is used.
+    pub fn of(budget: Budget, balance: &Balance, now: TimestampMs) -> Self {
+        let period = budget.definition.reset.period_at(budget.created_at, now);
+        let amount = |amounts: &Amounts, dimension| amounts.get(dimension).copied().unwrap_or(0);
+        let is_over = balance.period.from < period.from;
+        let by_dimension = budget.definition.limits.iter().map(|(dimension, limit)| {
+            let used = if is_over { 0 } else { amount(&balance.used, dimension) };
+            let (reserved, spent) = (amount(&balance.reserved, dimension), amount(&balance.spent, dimension));
+            (dimension.clone(), DimensionBalance { used, reserved, spent, hard: limit.hard, soft: limit.soft })
+        });
+        Self { balance: by_dimension.collect(), period, waiting: balance.waiting(), budget }
+    }
+}
+
+/// What an execution or a flow has spent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UsageInfo {
+    pub usage: Amounts,
+    /// By attempt, of an execution.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attempts: BTreeMap<AttemptIndex, Amounts>,
+}
+
+impl UsageInfo {
+    /// What an execution has spent.
+    pub fn of(execution: &Execution) -> Self {
+        let usage = execution.usage.as_deref();
+        Self {
+            usage: usage.map(Usage::total).unwrap_or_default(),
+            attempts: usage.map(|usage| usage.by_attempt.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Adds what another has spent, without its attempts.
+    pub fn add(&mut self, other: &Self) {
+        other.usage.iter().for_each(|(dimension, amount)| add(&mut self.usage, dimension, *amount));
+    }
+}
+
+/// The executions of a namespace whose usage budgets may not have counted, some of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageBacklogArgs {
+    pub namespace: Namespace,
+    pub limit: usize,
+}
+
+/// How a budget's home has it: the balance and, for the doctor, what draws add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BudgetLedgerSums {
+    pub balance: Balance,
+    pub drawn: Amounts,
+    pub reserved: Amounts,
+}
+
+impl BudgetLedgerSums {
+    /// The sums over the rows of a budget.
+    pub fn of<'r>(rows: impl Iterator<Item = &'r QuotaRow>) -> Self {
+        let mut sums = Self::default();
+        for row in rows {
+            match row {
+                QuotaRow::Balance(balance) => sums.balance = (**balance).clone(),
+                QuotaRow::Draw(draw) => sums.add(draw),
+                _ => {}
+            }
+        }
+        sums
+    }
+
+    /// Adds what an execution has drawn.
+    pub fn add(&mut self, draw: &Draw) {
+        draw.seen.iter().for_each(|(dimension, amount)| add(&mut self.drawn, dimension, *amount));
+        draw.reserved.iter().for_each(|(dimension, amount)| add(&mut self.reserved, dimension, *amount));
+    }
+
+    /// How the sums do not fit together: what was spent is what draws have seen and what is folded; what is reserved is reserved for
+    /// draws.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let Balance { spent, folded, .. } = &self.balance;
+        let dimensions: BTreeSet<_> = spent.keys().chain(folded.keys()).chain(self.drawn.keys()).collect();
+        for dimension in dimensions {
+            let of = |amounts: &Amounts| i128::from(amounts.get(dimension).copied().unwrap_or(0));
+            let accounted = of(&self.drawn) + i128::from(folded.get(dimension).copied().unwrap_or(0));
+            if of(spent) != accounted {
+                faults.push(format!("{} of {dimension} are spent, and reports account for {accounted}", of(spent)));
+            }
+        }
+        if self.reserved != self.balance.reserved {
+            faults.push(format!("{:?} are reserved, and executions have {:?}", self.balance.reserved, self.reserved));
+        }
+        faults
+    }
+}
+
+/// Of which budget?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadBudgetLedger {
+    pub budget_id: BudgetId,
+    /// Whether what draws add up to is asked for, which takes longer.
+    pub with_draws: bool,
+}

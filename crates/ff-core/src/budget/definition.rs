@@ -1,0 +1,280 @@
+//! How a budget is defined, and how that is decided at the home of its namespace.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Amounts, Reset};
+use crate::engine_error::{Code, Refusal};
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, namespace_partition};
+use crate::quota::{QuotaSet, QuotaSlot, QuotaWrites, Scope};
+use crate::types::{BudgetId, BudgetName, Dimension, Kind, Namespace, QuotaPolicyId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// A limit on what may be spent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Budget {
+    pub id: BudgetId,
+    pub namespace: Namespace,
+    pub name: BudgetName,
+    pub definition: BudgetDefinition,
+    pub revision: u64,
+    /// Intervals are counted from here.
+    pub created_at: TimestampMs,
+    pub changed_at: TimestampMs,
+}
+
+/// What a budget says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub struct BudgetDefinition {
+    /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
+    pub scope: Scope,
+    /// By dimension: tokens, usd_micros, calls, seconds, any name.
+    pub limits: BTreeMap<Dimension, BudgetLimit>,
+    #[serde(default)]
+    pub reset: Reset,
+    #[serde(default)]
+    pub on_hard_limit: OnHardLimit,
+    /// What a claim reserves, by kind; `*` is for the kinds that are not named.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimate: BTreeMap<String, Amounts>,
+}
+
+/// How much of a dimension may be spent within a period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub struct BudgetLimit {
+    /// Nothing more is admitted once so much is spent and reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard: Option<u64>,
+    /// Spending more is told of, once in a period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<u64>,
+}
+
+/// What follows for an execution that reports more than a hard limit allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OnHardLimit {
+    /// It may finish what it does; nothing further is admitted.
+    #[default]
+    Block,
+    /// It fails with `budget_exceeded`, and is not tried again.
+    Fail,
+}
+
+/// The text that stands for every kind that is not named.
+const ANY_KIND: &str = "*";
+
+/// The id of a budget follows from its name, so that putting it twice makes one budget. Its version tells it from the id of a quota policy.
+pub fn budget_id(namespace: &Namespace, name: &BudgetName) -> BudgetId {
+    let mut hash = Sha256::new();
+    [b"budget", namespace.as_str().as_bytes(), b"/", name.as_str().as_bytes()]
+        .iter()
+        .for_each(|part| hash.update(part));
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    BudgetId::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+}
+
+impl BudgetId {
+    /// The id under which admission asks it, as it asks a quota policy.
+    pub fn policy_id(&self) -> QuotaPolicyId {
+        QuotaPolicyId::from_uuid(*self.as_uuid())
+    }
+}
+
+impl QuotaPolicyId {
+    /// The budget that is asked under this id; none when it is a quota policy's.
+    pub fn budget(&self) -> Option<BudgetId> {
+        (self.as_uuid().get_version_num() == 8).then(|| BudgetId::from_uuid(*self.as_uuid()))
+    }
+}
+
+impl Budget {
+    /// Its place in what an execution needs. A budget counts all together; its key is the kind, by which it finds the estimate.
+    pub fn slot(&self, kind: &Kind) -> QuotaSlot {
+        QuotaSlot { policy_id: self.id.policy_id(), key: kind.to_string(), revision: self.revision }
+    }
+
+    /// What a claim of a kind reserves.
+    pub fn estimate(&self, kind: &str) -> Amounts {
+        let estimate = &self.definition.estimate;
+        estimate.get(kind).or_else(|| estimate.get(ANY_KIND)).cloned().unwrap_or_default()
+    }
+}
+
+/// Defines a budget, defines it anew, or deletes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutBudgetArgs {
+    pub namespace: Namespace,
+    pub name: BudgetName,
+    /// Absent when the budget is to go.
+    pub definition: Option<BudgetDefinition>,
+}
+
+impl PutBudgetArgs {
+    pub fn budget_id(&self) -> BudgetId {
+        budget_id(&self.namespace, &self.name)
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        let Some(definition) = &self.definition else { return Ok(()) };
+        let BudgetDefinition { limits: by_dimension, estimate, reset, .. } = definition;
+        if by_dimension.values().all(|limit| limit.hard.is_none() && limit.soft.is_none()) {
+            return Err(Refusal::invalid("limits", "must give at least one dimension a hard or a soft limit"));
+        }
+        if by_dimension.len() > limits::BUDGET_DIMENSIONS {
+            let (most, sent) = (limits::BUDGET_DIMENSIONS, by_dimension.len());
+            return Err(Refusal::over_limit(Code::LimitExceeded, "limits", most, sent));
+        }
+        for (dimension, limit) in by_dimension {
+            for (word, amount) in [("hard", limit.hard), ("soft", limit.soft)] {
+                check_amount(&format!("limits.{dimension}.{word}"), amount.unwrap_or(0))?;
+            }
+        }
+        if estimate.len() > limits::BUDGET_ESTIMATES {
+            let (most, sent) = (limits::BUDGET_ESTIMATES, estimate.len());
+            return Err(Refusal::over_limit(Code::LimitExceeded, "estimate", most, sent));
+        }
+        for (kind, amounts) in estimate {
+            if kind != ANY_KIND {
+                Kind::parse(kind).map_err(|error| Refusal::invalid("estimate", format!("kind {kind:?}: {error}")))?;
+            }
+            for (dimension, amount) in amounts {
+                let field = format!("estimate.{kind}.{dimension}");
+                let hard = by_dimension.get(dimension).and_then(|limit| limit.hard);
+                let hard = hard.ok_or_else(|| Refusal::invalid(&field, "must be a dimension with a hard limit"))?;
+                if *amount > hard {
+                    return Err(Refusal::over_limit(Code::LimitExceeded, field, hard, *amount));
+                }
+            }
+        }
+        reset.check()
+    }
+
+    /// What limits the namespace, with this budget as it is to be. The same again changes nothing, so that a change whose copies did
+    /// not all arrive is simply asked for again.
+    pub fn apply(&self, before: QuotaSet, now: TimestampMs) -> Result<QuotaSet, Refusal> {
+        let mut after = before;
+        let (known, revision) = (after.budgets.get(&self.name), after.revision + 1);
+        let Some(definition) = self.definition.clone() else {
+            if after.budgets.remove(&self.name).is_some() {
+                after.revision = revision;
+            }
+            return Ok(after);
+        };
+        if known.is_some_and(|known| known.definition == definition) {
+            return Ok(after);
+        }
+        if known.is_none() && after.budgets.len() >= limits::BUDGETS {
+            let sent = after.budgets.len() + 1;
+            return Err(Refusal::over_limit(Code::LimitExceeded, "budgets", limits::BUDGETS, sent));
+        }
+        let created_at = known.map_or(now, |known| known.created_at);
+        let (id, namespace, name) = (self.budget_id(), self.namespace.clone(), self.name.clone());
+        let budget = Budget { id, namespace, name, definition, revision, created_at, changed_at: now };
+        after.budgets.insert(self.name.clone(), budget);
+        after.revision = revision;
+        Ok(after)
+    }
+}
+
+/// Refuses an amount that cannot be counted exactly everywhere.
+pub(super) fn check_amount(field: &str, amount: u64) -> Result<(), Refusal> {
+    if amount > limits::AMOUNT_MAX {
+        return Err(Refusal::over_limit(Code::LimitExceeded, field, limits::AMOUNT_MAX, amount));
+    }
+    Ok(())
+}
+
+impl Command for PutBudgetArgs {
+    type Reply = QuotaSet;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        namespace_partition(&self.namespace, partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<QuotaSet>, Stop> {
+        let home = self.partition(&at.partitions);
+        let known = view.quotas(home, &self.namespace)?.cloned();
+        let before = known.unwrap_or_else(|| QuotaSet::empty(self.namespace.clone()));
+        let revision = before.revision;
+        let after = self.apply(before, at.now)?;
+        let sets = if after.revision > revision { vec![(home, after.clone())] } else { Vec::new() };
+        Ok(Decision::about_quotas(after, QuotaWrites { sets, rows: Vec::new() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(json: &str) -> PutBudgetArgs {
+        let definition = Some(serde_json::from_str(json).unwrap());
+        PutBudgetArgs { namespace: Namespace::default_name(), name: "daily".parse().unwrap(), definition }
+    }
+
+    #[test]
+    fn a_budget_that_makes_no_sense_is_refused() {
+        let field = |json: &str| put(json).check().unwrap_err().field.unwrap();
+        assert_eq!(field(r#"{"scope":"namespace","limits":{}}"#), "limits");
+        assert_eq!(field(r#"{"scope":"namespace","limits":{"tokens":{}}}"#), "limits");
+        assert_eq!(field(r#"{"scope":"namespace","limits":{"t":{"hard":9007199254740992}}}"#), "limits.t.hard");
+        let estimate = |text: &str| {
+            format!(r#"{{"scope":"namespace","limits":{{"t":{{"hard":5}},"s":{{"soft":1}}}},"estimate":{text}}}"#)
+        };
+        assert_eq!(field(&estimate(r#"{"*":{"t":6}}"#)), "estimate.*.t");
+        assert_eq!(field(&estimate(r#"{"*":{"s":1}}"#)), "estimate.*.s");
+        assert_eq!(field(&estimate(r#"{"a b":{"t":1}}"#)), "estimate");
+        assert!(put(&estimate(r#"{"*":{"t":5},"resize":{"t":1}}"#)).check().is_ok());
+        for wrong in [
+            r#"{"scope":"namespace","limits":{"t":{"hard":-1}}}"#,
+            r#"{"scope":"namespace","limits":{"t":{"hard":18446744073709551616}}}"#,
+            r#"{"scope":"namespace","limits":{"a:b":{"hard":1}}}"#,
+            r#"{"scope":"namespace","limits":{"t":{"hard":1}},"on_hard_limit":"explode"}"#,
+        ] {
+            assert!(serde_json::from_str::<BudgetDefinition>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_same_again_changes_nothing_and_a_change_keeps_the_beginning() {
+        let one = put(r#"{"scope":"namespace","limits":{"t":{"hard":5}}}"#);
+        let first = one.apply(QuotaSet::empty(Namespace::default_name()), TimestampMs(1)).unwrap();
+        assert_eq!(one.apply(first.clone(), TimestampMs(2)).unwrap(), first);
+        let changed = put(r#"{"scope":"namespace","limits":{"t":{"hard":6}}}"#).apply(first, TimestampMs(2)).unwrap();
+        let budget = &changed.budgets[&one.name];
+        assert_eq!((budget.revision, budget.created_at, budget.changed_at), (2, TimestampMs(1), TimestampMs(2)));
+        let gone = PutBudgetArgs { definition: None, ..one }.apply(changed, TimestampMs(3)).unwrap();
+        assert_eq!((gone.revision, gone.budgets.len()), (3, 0));
+    }
+
+    #[test]
+    fn an_id_says_whether_it_is_that_of_a_budget() {
+        let id = budget_id(&Namespace::default_name(), &"daily".parse().unwrap());
+        assert_eq!(id.policy_id().budget(), Some(id));
+        assert_eq!(crate::quota::quota_policy_id(&Namespace::default_name(), &"daily".parse().unwrap()).budget(), None);
+    }
+
+    #[test]
+    fn the_estimate_of_a_kind_goes_before_that_of_all() {
+        let json = r#"{"scope":"namespace","limits":{"t":{"hard":9}},"estimate":{"*":{"t":5},"resize":{"t":1}}}"#;
+        let set = put(json).apply(QuotaSet::empty(Namespace::default_name()), TimestampMs(1)).unwrap();
+        let budget = set.budgets.values().next().unwrap();
+        let tokens = |kind: &str| budget.estimate(kind).values().copied().collect::<Vec<_>>();
+        assert_eq!((tokens("resize"), tokens("other")), (vec![1], vec![5]));
+    }
+}

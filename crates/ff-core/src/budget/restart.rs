@@ -1,0 +1,49 @@
+//! Starting anew: an operator ends the period of a budget before its time.
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::BudgetLedger;
+use crate::engine_error::{Code, Refusal};
+use crate::operation::command::{Command, Conditions, Decision};
+use crate::partition::{PartitionConfig, quota_home};
+use crate::types::{BudgetId, TimestampMs};
+use crate::view::{Stop, View};
+
+/// Has a budget begin anew. The next reset comes when it would have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetBudgetArgs {
+    pub budget_id: BudgetId,
+}
+
+/// Nothing is used of it now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BudgetReset {
+    /// When it begins anew by itself; absent when it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_reset_at: Option<TimestampMs>,
+}
+
+impl Command for ResetBudgetArgs {
+    type Reply = BudgetReset;
+
+    fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn partition(&self, partitions: &PartitionConfig) -> u16 {
+        quota_home(&self.budget_id.policy_id(), partitions)
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<BudgetReset>, Stop> {
+        let mut ledger = BudgetLedger::of(view, self.budget_id);
+        ledger.require(None)?;
+        let budget = ledger.definition()?.and_then(|(_, budget)| budget).ok_or(Code::BudgetNotFound)?;
+        let mut balance = ledger.balance(Some(&budget), at.now)?;
+        balance.used.clear();
+        balance.crossings.clear();
+        let next_reset_at = balance.period.until;
+        ledger.put_balance(balance);
+        Ok(ledger.into_decision(BudgetReset { next_reset_at }))
+    }
+}

@@ -1,0 +1,267 @@
+//! Usage: the holder of an execution says what it has spent. It is added to the execution, and from there to every budget that applies.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Amounts;
+use super::charge::{BudgetStanding, UsageTotal};
+use super::definition::check_amount;
+use super::ledger::{add, amount};
+use crate::engine_error::{Code, Refusal};
+use crate::event::{Event, EventKind};
+use crate::execution::{AttemptSlot, Execution, Phase};
+use crate::lease::Fence;
+use crate::limits;
+use crate::operation::command::{Command, Conditions, Decision, found};
+use crate::partition::{PartitionConfig, check_id};
+use crate::quota::QuotaSet;
+use crate::types::{AttemptIndex, BudgetId, ExecutionId, IdempotencyKey, Kind, TimestampMs};
+use crate::view::{Stop, View};
+
+/// What an execution has spent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// How many reports were accepted.
+    pub seq: u64,
+    pub by_attempt: BTreeMap<AttemptIndex, Amounts>,
+    /// What every budget is known to have counted.
+    #[serde(default)]
+    pub counted: UsageTotal,
+}
+
+impl Usage {
+    /// The sum of all attempts.
+    pub fn total(&self) -> Amounts {
+        let mut total = Amounts::new();
+        for (dimension, more) in self.by_attempt.values().flatten() {
+            add(&mut total, dimension, *more);
+        }
+        total
+    }
+
+    /// Whether budgets may not have counted all of it yet.
+    pub fn is_pending(&self) -> bool {
+        self.counted.seq < self.seq
+    }
+}
+
+/// A report that was accepted, and until when it is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageReportEntry {
+    pub execution_id: ExecutionId,
+    pub report_id: IdempotencyKey,
+    pub until: TimestampMs,
+}
+
+/// The holder says what it has spent since its last report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportUsageArgs {
+    pub execution_id: ExecutionId,
+    pub fence: Fence,
+    /// The same report sent again has the same id, and counts once.
+    pub report_id: IdempotencyKey,
+    pub amounts: Amounts,
+}
+
+/// What an execution has spent, and how its budgets stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UsageReported {
+    /// True when this report was counted before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplicate: bool,
+    /// True when the lease had ended. What was spent is counted all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
+    /// The execution's total.
+    pub usage: Amounts,
+    /// Every budget that applies, by name.
+    pub budgets: Vec<BudgetStanding>,
+    /// True when a budget made the execution fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// What budgets have to count. Only an engine looks at it.
+    #[serde(skip)]
+    pub pending: Option<Box<PendingUsage>>,
+}
+
+/// Usage that budgets have to count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingUsage {
+    pub execution_id: ExecutionId,
+    pub kind: Kind,
+    pub budgets: Vec<BudgetId>,
+    pub total: UsageTotal,
+    pub counted: UsageTotal,
+}
+
+impl ReportUsageArgs {
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.amounts.values().all(|amount| *amount == 0) {
+            return Err(Refusal::invalid("amounts", "must have at least one amount above zero"));
+        }
+        if self.amounts.len() > limits::BUDGET_DIMENSIONS {
+            let (most, sent) = (limits::BUDGET_DIMENSIONS, self.amounts.len());
+            return Err(Refusal::over_limit(Code::LimitExceeded, "amounts", most, sent));
+        }
+        self.amounts.iter().try_for_each(|(dimension, amount)| check_amount(&format!("amounts.{dimension}"), *amount))
+    }
+}
+
+impl Command for ReportUsageArgs {
+    type Reply = UsageReported;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions).and(self.check())
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UsageReported>, Stop> {
+        let execution = found(view, &self.execution_id)?;
+        let attempt = spender(execution, &self.fence, at.now)?;
+        let set = view.quotas(self.execution_id.partition(), &execution.namespace)?;
+        let reported = match execution.usage {
+            Some(_) => view.usage_report(&execution.id, &self.report_id)?.is_some_and(|entry| at.now < entry.until),
+            None => false,
+        };
+        let mut change = execution.unchanged();
+        let mut usage = execution.usage.as_deref().cloned().unwrap_or_default();
+        if !reported {
+            self.add_to(&mut usage, attempt.index)?;
+        }
+        let pending = pending(execution, &usage, set);
+        if pending.is_none() {
+            usage.counted = UsageTotal { seq: usage.seq, amounts: usage.total() };
+        }
+        let reply = UsageReported {
+            duplicate: reported,
+            late: attempt.late,
+            usage: usage.total(),
+            budgets: Vec::new(),
+            failed: false,
+            pending: pending.map(Box::new),
+        };
+        if !reported {
+            let (execution_id, report_id) = (self.execution_id, self.report_id.clone());
+            let until = at.now + limits::USAGE_REMEMBERED_MS;
+            change.usage_report = Some(UsageReportEntry { execution_id, report_id, until });
+        } else if execution.usage.as_deref() == Some(&usage) {
+            return Ok(Decision::of(reply, None));
+        }
+        change.after.usage = Some(Box::new(usage));
+        Ok(Decision::of(reply, [change]))
+    }
+}
+
+impl ReportUsageArgs {
+    /// Refuses a sum that cannot be counted exactly.
+    fn add_to(&self, usage: &mut Usage, attempt: AttemptIndex) -> Result<(), Refusal> {
+        let total = usage.total();
+        let added = self.amounts.keys().filter(|dimension| !total.contains_key(*dimension)).count();
+        if total.len() + added > limits::BUDGET_DIMENSIONS {
+            let (most, sent) = (limits::BUDGET_DIMENSIONS, total.len() + added);
+            return Err(Refusal::over_limit(Code::LimitExceeded, "amounts", most, sent));
+        }
+        let sums = usage.by_attempt.entry(attempt).or_default();
+        for (dimension, more) in &self.amounts {
+            let sum = amount(&total, dimension).saturating_add(*more);
+            check_amount(&format!("amounts.{dimension}"), sum)?;
+            add(sums, dimension, *more);
+        }
+        usage.seq += 1;
+        Ok(())
+    }
+}
+
+/// The attempt that spent something, and whether its lease has ended.
+struct Spender {
+    index: AttemptIndex,
+    late: bool,
+}
+
+/// The holder, or the one before it: what was spent under a lease that has ended since is spent all the same.
+fn spender(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spender, Refusal> {
+    let held = execution.held_by(fence, now);
+    let open = match &execution.attempt {
+        AttemptSlot::Open(attempt) => Some(attempt.index),
+        AttemptSlot::Next(_) => None,
+    };
+    if held.is_ok() {
+        return Ok(Spender { index: open.unwrap_or_default(), late: false });
+    }
+    let is_current = matches!(&execution.phase, Phase::Running { lease } if lease.fence == *fence);
+    let was_last = execution.last_lease.as_ref().is_some_and(|last| last.fence == *fence);
+    match held {
+        Err(refusal) if !is_current && !was_last => Err(refusal),
+        _ => Ok(Spender { index: AttemptIndex(execution.attempts_made.saturating_sub(1)), late: true }),
+    }
+}
+
+/// What budgets have to count of an execution; none when there is nothing or no budget applies.
+pub(super) fn pending(execution: &Execution, usage: &Usage, set: Option<&QuotaSet>) -> Option<PendingUsage> {
+    let budgets: Vec<_> = set.into_iter().flat_map(|set| set.budgets_for(execution)).map(|budget| budget.id).collect();
+    if budgets.is_empty() || !usage.is_pending() {
+        return None;
+    }
+    Some(PendingUsage {
+        execution_id: execution.id,
+        kind: execution.kind.clone(),
+        budgets,
+        total: UsageTotal { seq: usage.seq, amounts: usage.total() },
+        counted: usage.counted.clone(),
+    })
+}
+
+impl PendingUsage {
+    /// What is left to count of an execution.
+    pub fn of(execution: &Execution, set: Option<&QuotaSet>) -> Option<Self> {
+        pending(execution, execution.usage.as_deref()?, set)
+    }
+}
+
+/// Notes that every budget has counted some reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleUsageArgs {
+    pub execution_id: ExecutionId,
+    pub counted: UsageTotal,
+    /// Budgets of which one of these reports went past a soft limit first.
+    pub crossed: Vec<BudgetId>,
+}
+
+/// Whether it was not noted before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageSettled {
+    pub settled: bool,
+}
+
+impl Command for SettleUsageArgs {
+    type Reply = UsageSettled;
+
+    fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
+        check_id(&self.execution_id, partitions)
+    }
+
+    fn partition(&self, _: &PartitionConfig) -> u16 {
+        self.execution_id.partition()
+    }
+
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<UsageSettled>, Stop> {
+        let execution = view.execution(&self.execution_id)?;
+        let found = execution.and_then(|execution| Some((execution, execution.usage.as_deref()?)));
+        let new = |usage: &Usage| usage.counted.seq < self.counted.seq && self.counted.seq <= usage.seq;
+        let Some((execution, usage)) = found.filter(|(_, usage)| new(usage)) else {
+            return Ok(Decision::of(UsageSettled { settled: false }, None));
+        };
+        let mut change = execution.unchanged();
+        change.after.usage = Some(Box::new(Usage { counted: self.counted.clone(), ..usage.clone() }));
+        let event = |budget_id: &BudgetId| {
+            Event::new(&execution.id, at.now, EventKind::SoftLimitExceeded { budget_id: *budget_id })
+        };
+        change.events.extend(self.crossed.iter().map(event));
+        Ok(Decision::of(UsageSettled { settled: true }, [change]))
+    }
+}

@@ -1,0 +1,193 @@
+//! Budgets over several partitions: they are decided and copied as quota policies are. A report of usage is added to its execution, then to
+//! every budget that applies, and is settled once all have counted it; whoever finds one that is not settled goes on with it.
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::budget::{Budget, OnHardLimit};
+use ff_core::contracts::{
+    BudgetInfo, BudgetRef, BudgetReset, BudgetStanding, BudgetStatus, ChargeBudgetArgs, DefineBudgetArgs, FailArgs,
+    FlowMembersArgs, PendingUsage, PutBudgetArgs, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs,
+    SettleAdmissionsArgs, SettleUsageArgs, UsageInfo, UsageReported,
+};
+use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::execution::{BlockDetail, Blocker, Failure};
+use ff_core::lease::Fence;
+use ff_core::limits;
+use ff_core::quota::{QuotaSet, Scope};
+use ff_core::types::{BudgetId, BudgetName, ExecutionId, FlowId, Kind, Namespace};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::AT_ONCE;
+use super::quota::{copy_everywhere, settle, wake_blocked};
+
+/// Defines a budget or deletes it, everywhere. What waited under another definition is ready again.
+pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs) -> Answer<QuotaSet> {
+    args.check()?;
+    let namespace = &args.namespace;
+    match args.definition.as_ref().map(|definition| &definition.scope) {
+        Some(Scope::Flow(id)) if store.namespace_of_flow(id).await?.as_ref() != Some(namespace) => {
+            return Err(Refusal::new(Code::FlowNotFound).at("scope").because(format!("there is no flow {id}")).into());
+        }
+        Some(Scope::Execution(id)) if store.namespace_of(id).await?.as_ref() != Some(namespace) => {
+            let why = format!("there is no execution {id}");
+            return Err(Refusal::new(Code::ExecutionNotFound).at("scope").because(why).into());
+        }
+        _ => {}
+    }
+    let before = store.quota_set(namespace).await?;
+    let (name, id) = (args.name.clone(), args.budget_id());
+    let set = store.put_budget_home(args).await?;
+    define(store, &set, id).await?;
+    copy_everywhere(store, &set).await?;
+    let revision = |set: &QuotaSet| set.budgets.get(&name).map(|budget| budget.revision);
+    if revision(&before) != revision(&set) && before.budgets.contains_key(&name) {
+        wake_all(store, &set.namespace, &name, id).await?;
+    }
+    Ok(set)
+}
+
+/// Tells the home of a budget how it is defined.
+pub(super) async fn define<S: EngineStore + ?Sized>(store: &S, set: &QuotaSet, budget_id: BudgetId) -> Answer<()> {
+    let budget = set.budgets.values().find(|budget| budget.id == budget_id).cloned();
+    let revision = budget.as_ref().map_or(set.revision, |budget| budget.revision);
+    store.define_budget(DefineBudgetArgs { budget_id, revision, budget }).await.map(drop)
+}
+
+/// Makes everything ready again that a budget keeps waiting: it is judged anew.
+async fn wake_all<S: EngineStore + ?Sized>(
+    store: &S,
+    namespace: &Namespace,
+    name: &BudgetName,
+    id: BudgetId,
+) -> Answer<()> {
+    look_after(store, id).await?;
+    let of_budget =
+        |detail: &BlockDetail| matches!(detail, BlockDetail::Budget { name: of, .. } if of == name.as_str());
+    wake_blocked(store, namespace, Blocker::Budget, of_budget).await
+}
+
+/// Has a budget give room to those that wait for it.
+async fn look_after<S: EngineStore + ?Sized>(store: &S, id: BudgetId) -> Answer<()> {
+    let args = SettleAdmissionsArgs { policy_id: id.policy_id(), releases: Vec::new(), keys: Vec::new() };
+    while settle(store, args.clone()).await?.woken > 0 {}
+    Ok(())
+}
+
+/// The budget of a name, as it was put.
+pub(super) fn put_budget(set: &QuotaSet, name: &BudgetName) -> Answer<Budget> {
+    let budget = set.budgets.get(name).cloned();
+    budget.ok_or_else(|| EngineError::Corrupt("a budget that was put is not there".into()))
+}
+
+/// A budget and how it stands.
+pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetInfo> {
+    let mut set = store.quota_set(&budget.namespace).await?;
+    let budget = set.budgets.remove(&budget.name).ok_or(Code::BudgetNotFound)?;
+    let sums = store.budget_ledger(ReadBudgetLedger { budget_id: budget.id, with_draws: false }).await?;
+    Ok(BudgetInfo::of(budget, &sums.balance, store.now().await?))
+}
+
+/// Has a budget begin anew; what waited for it is ready again.
+pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetReset> {
+    let set = store.quota_set(&budget.namespace).await?;
+    let id = set.budgets.get(&budget.name).ok_or(Code::BudgetNotFound)?.id;
+    define(store, &set, id).await?;
+    let reset = store.restart_budget(ResetBudgetArgs { budget_id: id }).await?;
+    wake_all(store, &budget.namespace, &budget.name, id).await?;
+    Ok(reset)
+}
+
+/// Adds what a holder has spent to its execution and to every budget that applies. An execution that has spent more than a budget allows
+/// fails, where the budget says so.
+pub(super) async fn report<S: EngineStore + ?Sized>(store: &S, args: ReportUsageArgs) -> Answer<UsageReported> {
+    let (execution_id, fence) = (args.execution_id, args.fence);
+    let mut reported = store.report_usage(args).await?;
+    if let Some(pending) = reported.pending.take() {
+        reported.budgets = count(store, &pending).await?;
+    }
+    if !reported.late {
+        reported.failed = fail_over_budget(store, execution_id, fence, &reported.budgets).await?;
+    }
+    Ok(reported)
+}
+
+/// Has every budget count what an execution has spent, and notes that they have.
+async fn count<S: EngineStore + ?Sized>(store: &S, pending: &PendingUsage) -> Answer<Vec<BudgetStanding>> {
+    let (mut standings, mut crossed) = (Vec::new(), Vec::new());
+    let charge = |budget_id: BudgetId| {
+        let PendingUsage { execution_id, kind, total, counted, .. } = pending.clone();
+        let args = ChargeBudgetArgs { budget_id, execution_id, kind, total, counted };
+        async move { Ok::<_, EngineError>((budget_id, store.charge_budget(args).await?)) }
+    };
+    let mut answers = stream::iter(pending.budgets.iter().copied()).map(charge).buffered(AT_ONCE);
+    while let Some((budget_id, charged)) = answers.try_next().await? {
+        standings.extend(charged.standing);
+        crossed.extend(charged.crossed.then_some(budget_id));
+    }
+    drop(answers);
+    standings.sort_by(|a, b| a.budget.cmp(&b.budget));
+    let (execution_id, counted) = (pending.execution_id, pending.total.clone());
+    store.settle_usage(SettleUsageArgs { execution_id, counted, crossed }).await?;
+    Ok(standings)
+}
+
+async fn fail_over_budget<S: EngineStore + ?Sized>(
+    store: &S,
+    execution_id: ExecutionId,
+    fence: Fence,
+    standings: &[BudgetStanding],
+) -> Answer<bool> {
+    let fails =
+        |one: &&BudgetStanding| one.status == BudgetStatus::HardExceeded && one.on_hard_limit == OnHardLimit::Fail;
+    let Some(standing) = standings.iter().find(fails) else { return Ok(false) };
+    let dimensions = standing.exceeded.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let message = format!("budget {} is exceeded: {dimensions}", standing.budget);
+    let category = Kind::parse(Code::BudgetExceeded.as_str())
+        .map_err(|error| EngineError::Corrupt(format!("the category of a failure {error}")))?;
+    let failure = Failure { category, message, permanent: true };
+    match store.fail(FailArgs { execution_id, fence, failure }).await {
+        Ok(_) => Ok(true),
+        // The lease ended meanwhile, and with it the work.
+        Err(EngineError::Refused(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Goes on with reports of a namespace that were not settled, and returns how many there were.
+pub(super) async fn settle_backlog<S: EngineStore + ?Sized>(store: &S, ids: Vec<ExecutionId>) -> Answer<usize> {
+    let mut settled = 0;
+    for id in ids {
+        let pending = match store.pending_usage(&id).await {
+            Ok(pending) => pending,
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if let Some(pending) = pending {
+            count(store, &pending).await?;
+            settled += 1;
+        }
+    }
+    Ok(settled)
+}
+
+/// What the members of a flow have spent together.
+pub(super) async fn usage_of_flow<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId) -> Answer<UsageInfo> {
+    let (mut sum, mut from) = (UsageInfo::default(), 0);
+    loop {
+        let page = store.flow_members(FlowMembersArgs { flow_id, from, limit: limits::PAGE }).await?;
+        let read = |id: ExecutionId| async move { store.usage(&id).await };
+        let ids: Vec<_> = page.members.iter().map(|member| member.execution_id).collect();
+        let mut usages = stream::iter(ids).map(read).buffer_unordered(AT_ONCE);
+        while let Some(usage) = usages.next().await {
+            match usage {
+                Ok(usage) => sum.add(&usage),
+                Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        drop(usages);
+        match page.next {
+            Some(next) => from = next,
+            None => return Ok(sum),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+--- Sets aside what executions are expected to spend of a budget before they are claimed, in their order. One that was admitted before
+--- under the same epoch is admitted, and counts once. One that is refused waits in line.
+---
+--- key  definition  hash
+--- arg  revision    int    of the budget, as the partition of the executions knows it
+--- arg  claim_id    uuid?  the claim to come; absent when none is to come, and only what is known is judged
+--- arg  asked       list   kind, execution, epoch of the lease to come, and again
+---
+--- ok   state       empty; `over`, when it was made and how it resets, when the program has to say which period it is now, and nothing was decided
+--- ok   at          ms
+--- ok   name        of the budget, empty when its home knows another definition: then nothing was decided
+--- ok   retry_at    when the period ends, empty when it never does
+--- ok   verdicts    what is taken (empty: admitted; `elsewhere`: reserved for another claim), the limit and the dimension, and again
+--- no   invalid_args
+
+local moment, b = now(), budget_ledger.open(definition)
+if not b.name or b.revision ~= revision then
+  return ok('', text(moment), '', '', {})
+elseif budget_ledger.is_over(b, moment) then
+  return ok(budget_ledger.over(b), text(moment), '', '', {})
+end
+local ids, verdicts = {}, {}
+for nth = 1, #asked, 3 do
+  if not whole(asked[nth + 2]) then
+    return no.invalid_args('field', 'asked')
+  end
+  ids[#ids + 1] = asked[nth + 1]
+end
+budget_ledger.load(b, ids)
+
+local function judge(kind, id, epoch)
+  local draw, place = b.draws[id], nil
+  local slot = draw.slot
+  if slot and slot.epoch == epoch and slot.word == 'held' then
+    if slot.claim_id and slot.claim_id ~= claim_id and moment < tonumber(slot.at) + limits.quota_reserved_ms then
+      return 'elsewhere'
+    end
+    slot.at, slot.claim_id = text(moment), claim_id
+    return budget_ledger.put(b, id, kind)
+  elseif slot and slot.epoch > epoch or not slot and not claim_id then
+    return 'elsewhere'
+  elseif slot and slot.word == 'held' then
+    budget_ledger.give_up(b, id)
+  elseif slot then
+    place = slot.place
+  end
+  local dimension, taken, hard = budget_ledger.lacks(b, budget_ledger.estimate(b, kind))
+  if dimension then
+    budget_ledger.line_up(b, id, kind, epoch, place, moment)
+    return text(taken), text(hard), dimension
+  end
+  budget_ledger.give_up(b, id)
+  budget_ledger.hold(b, id, kind, epoch, moment, claim_id)
+end
+
+for nth = 1, #asked, 3 do
+  local taken, hard, dimension = judge(asked[nth], asked[nth + 1], whole(asked[nth + 2]))
+  verdicts[nth], verdicts[nth + 1], verdicts[nth + 2] = taken or '', hard or '', dimension or ''
+end
+budget_ledger.write(b)
+return ok('', text(moment), b.name, b.period_until and text(b.period_until) or '', verdicts)

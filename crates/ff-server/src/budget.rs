@@ -1,0 +1,72 @@
+//! The domain of budgets over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use ff_api::{DeleteBudget, PutBudget, ResetBudget};
+use ff_core::contracts::{BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, UsageInfo};
+use ff_core::types::Namespace;
+use ff_scheduler::Runtime;
+
+use crate::body::Body;
+use crate::params::Params;
+use crate::path::{Budget, Flow, Id};
+use crate::problem::Result;
+
+/// Lists the budgets of a namespace.
+pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Budgets>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    Ok(Json(ff.backend().list_budgets(&namespace).await?))
+}
+
+/// A budget and how it stands.
+pub(crate) async fn describe(
+    State(ff): State<Runtime>,
+    Budget(name): Budget,
+    mut params: Params,
+) -> Result<Json<BudgetInfo>> {
+    let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
+    params.done()?;
+    Ok(Json(ff.backend().describe_budget(BudgetRef { namespace, name }).await?))
+}
+
+/// Defines a budget, or defines it anew.
+pub(crate) async fn put(
+    State(ff): State<Runtime>,
+    Budget(name): Budget,
+    Body(put): Body<PutBudget>,
+) -> Result<Json<ff_core::budget::Budget>> {
+    Ok(Json(ff.backend().put_budget(put.into_args(name)).await?))
+}
+
+/// Has a budget begin anew.
+pub(crate) async fn reset(
+    State(ff): State<Runtime>,
+    Budget(name): Budget,
+    Body(ResetBudget { namespace }): Body<ResetBudget>,
+) -> Result<Json<BudgetReset>> {
+    let namespace = namespace.unwrap_or_else(Namespace::default_name);
+    Ok(Json(ff.backend().reset_budget(BudgetRef { namespace, name }).await?))
+}
+
+/// Deletes a budget.
+pub(crate) async fn delete(
+    State(ff): State<Runtime>,
+    Budget(name): Budget,
+    Body(DeleteBudget { namespace }): Body<DeleteBudget>,
+) -> Result<Json<BudgetDeleted>> {
+    let namespace = namespace.unwrap_or_else(Namespace::default_name);
+    Ok(Json(ff.backend().delete_budget(BudgetRef { namespace, name }).await?))
+}
+
+/// What an execution has spent.
+pub(crate) async fn of_execution(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<UsageInfo>> {
+    params.done()?;
+    Ok(Json(ff.backend().usage(&id).await?))
+}
+
+/// What the members of a flow have spent together.
+pub(crate) async fn of_flow(State(ff): State<Runtime>, Flow(id): Flow, params: Params) -> Result<Json<UsageInfo>> {
+    params.done()?;
+    Ok(Json(ff.backend().flow_usage(&id).await?))
+}
