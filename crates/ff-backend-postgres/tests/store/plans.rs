@@ -41,7 +41,7 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("members_from", &["execution_by_position", "edge_group_pkey"]),
     ("list_flows", &["flow_by_namespace"]),
     ("due_schedules", &["schedule_look_at"]),
-    ("schedule_agenda", &["schedule_look_at", "schedule_look_at"]),
+    ("schedule_agenda", &["schedule_look_at"]),
     ("step_heads_of", &["step_in_order"]),
     ("step_sizes_after", &["step_in_order"]),
     ("steps_to", &["step_in_order"]),

@@ -43,7 +43,7 @@ fn a_file_is_applied_and_applied_again() {
     scope: lane:mail
 + schedule report
     cron: 0 9 * * *
-    execution: {"kind":"report","payload":{"day":"{{tick}}"}}
+    execution: {"kind":"report","lane":"default","payload":{"day":"{{tick}}"},"priority":0}
 "#;
     assert_eq!(
         apply(&world, FILE, &["--dry-run"]).ok(),
@@ -169,7 +169,7 @@ fn weights_that_the_file_does_not_name_go() {
 fn a_paused_schedule_stays_paused() {
     let world = World::start();
     apply(&world, FILE, &[]).ok();
-    world.ok(&["schedules", "pause", "report"]);
+    assert_eq!(world.run(&["schedules", "pause", "report"]).code, Some(0));
     let told = apply(&world, &FILE.replace("0 9", "0 10"), &[]).ok();
     assert!(told.starts_with("~ schedule report\n    cron: 0 9 * * * -> 0 10 * * *\n"), "{told}");
     let stored = world.json(&["schedules", "show", "report"]);

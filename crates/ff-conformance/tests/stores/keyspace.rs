@@ -36,6 +36,8 @@ const PROMISES: &[&str] = &[
     "quota::limiting::every_policy_must_admit",
     "quota::rating::each_value_of_a_key_has_its_own_window",
     "schedule::ticking::a_tick_starts_at_its_time_and_says_what_it_started",
+    "lane::fairness::a_key_that_runs_dry_and_refills_gains_nothing",
+    "lane::fairness::a_worker_sees_only_keys_it_can_serve",
     "lane::pausing::a_paused_lane_takes_work_and_hands_out_none",
     "lease::assigning::assigned_work_goes_to_the_worker_that_is_meant",
     "signal::delivering::a_signal_reads_back_as_it_was_sent",

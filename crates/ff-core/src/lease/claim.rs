@@ -245,8 +245,7 @@ pub(super) fn hand_out(
     let fair = lane.filter(|lane| lane.keyed && (chosen.is_some() || !args.assigned));
     let waiting = chosen.map_or_else(|| first(view, fair, &eligible(args, lane)), Ok)?;
     require_all(waiting.iter().filter_map(|id| Some(view.flow(&flow_of(view.execution(id).ok()??)?))))?;
-    let mut taken = ClaimDecision::default();
-    let mut passed_over = None;
+    let (mut taken, mut passed_over) = (ClaimDecision::default(), None);
     let mut changes = Vec::new();
     let (mut bytes, mut served) = (0, Vec::new());
     for id in &waiting {

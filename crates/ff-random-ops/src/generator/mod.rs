@@ -47,16 +47,11 @@ pub struct Generator {
 
 impl Generator {
     pub fn new(mix: Mix, seed: u64) -> Self {
-        let beginning = match mix {
-            Mix { messages: true, .. } => operator::limited_lane(),
-            Mix { fair: true, .. } => operator::fair_lanes(),
-            _ => Vec::new(),
-        };
+        let beginning = operator::beginning(&mix);
         let (chance, adjustments, staged) = (Chance::new(seed), Chance::new(!seed), None);
         let steps = Chance::new(seed.rotate_left(32) ^ 5);
         let admission = Chance::new(seed.rotate_left(16) ^ 9);
-        let quotas = Chance::new(seed.rotate_left(48) ^ 3);
-        let fairness = Chance::new(seed.rotate_left(24) ^ 6);
+        let (quotas, fairness) = (Chance::new(seed.rotate_left(48) ^ 3), Chance::new(seed.rotate_left(24) ^ 6));
         Self {
             chance,
             adjustments,

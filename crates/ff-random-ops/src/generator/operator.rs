@@ -4,14 +4,23 @@ use ff_core::contracts::Setting;
 use ff_core::lane::LaneState;
 use ff_core::limits;
 
-use super::Generator;
+use super::{Generator, Mix};
 use crate::adjustment::Adjustment;
 use crate::reference::Reference;
 use crate::transition::{Order, Transition};
 
+/// What begins a run.
+pub(super) fn beginning(mix: &Mix) -> Vec<Transition> {
+    match mix {
+        Mix { messages: true, .. } => limited_lane(),
+        Mix { fair: true, .. } => fair_lanes(),
+        _ => Vec::new(),
+    }
+}
+
 /// The first transitions of a run with messages, last one first: the default lane has a limit on every partition before
 /// anything runs on it.
-pub(super) fn limited_lane() -> Vec<Transition> {
+fn limited_lane() -> Vec<Transition> {
     let configure = Order::Configure {
         namespace: 0,
         lane: 0,
@@ -27,7 +36,7 @@ pub(super) fn limited_lane() -> Vec<Transition> {
 }
 
 /// The first transitions of a run with fair lanes: both lanes of the first namespace are.
-pub(super) fn fair_lanes() -> Vec<Transition> {
+fn fair_lanes() -> Vec<Transition> {
     let configure = |lane: u8| Order::Configure {
         namespace: 0,
         lane,

@@ -152,12 +152,16 @@ async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
     let_pass(Duration::from_secs(1)).await;
     let after_start = store.asked();
     assert_eq!(after_start.get("sweep"), Some(&512), "the scheduler and the engine look once each");
-    assert_eq!(after_start.keys().collect::<Vec<_>>(), [&"all_quotas", &"sweep", &"sweepable_workers"]);
+    assert_eq!(
+        after_start.keys().collect::<Vec<_>>(),
+        [&"all_quotas", &"schedule_agenda", &"sweep", &"sweepable_workers"]
+    );
     let day = Instant::now() + Duration::from_secs(24 * 3_600);
     while Instant::now() < day {
         assert_eq!(scheduler.next(ask(60_000)).await.unwrap(), []);
     }
-    let expected = BTreeMap::from([("all_quotas", 1), ("sweep", 512), ("sweepable_workers", 24 * 120 + 1)]);
+    let once = [("all_quotas", 1), ("schedule_agenda", 1), ("sweep", 512)];
+    let expected = BTreeMap::from_iter(once.into_iter().chain([("sweepable_workers", 24 * 120 + 1)]));
     assert_eq!(store.asked(), expected);
     notifier.stop();
     engine.stop().await;
