@@ -26,7 +26,13 @@ impl Resource for BudgetDefinition {
         Ok(budgets.into_iter().map(|budget| (budget.name, budget.definition)).collect())
     }
 
-    async fn write(client: &Client, namespace: &Namespace, name: BudgetName, to: Option<Self>) -> anyhow::Result<()> {
+    async fn write(
+        client: &Client,
+        namespace: &Namespace,
+        name: BudgetName,
+        _: Option<Self>,
+        to: Option<Self>,
+    ) -> anyhow::Result<()> {
         let budget = client.budget_of(namespace.as_str(), name.as_str())?;
         match to {
             Some(definition) => drop(budget.put(definition).await?),
