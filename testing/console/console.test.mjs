@@ -27,6 +27,8 @@ const PAGES = () => [
   ["approvals", "#/approvals", "Deploy 9fceb02 to production?"],
   ["lanes", "#/lanes?lane=reports", "the lane is paused"],
   ["workers", "#/workers", "mail-1"],
+  ["schedules", "#/schedules", "weekly-report"],
+  ["schedule", "#/schedules/weekly-report", "Europe/Berlin"],
   ["quotas", "#/quotas", "per-customer"],
   ["events", "#/events", "Events"],
   ["settings", "#/settings", "This server"],

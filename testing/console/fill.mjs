@@ -23,6 +23,8 @@ export async function fill(work) {
   made.later = await work.submit("cleanup", { delay_ms: 3_600_000 });
   made.flow = await flow(work);
   await work.post("/v1/quotas/per-customer", { scope: "kind:mail.send", per: "tag:customer", rate: { limit: 100, window_ms: 60_000 }, max_concurrent: 5 });
+  await work.post("/v1/schedules/weekly-report", { cron: "0 9 * * MON", time_zone: "Europe/Berlin", execution: { kind: "report.weekly", lane: "reports", payload: { tick: "{{tick}}" } } });
+  await work.post("/v1/schedules/weekly-report/trigger");
   return made;
 }
 

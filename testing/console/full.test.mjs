@@ -28,6 +28,8 @@ const PLACES = () => [
   ["approvals", "#/approvals"],
   ["lanes", "#/lanes?lane=reports"],
   ["workers", "#/workers"],
+  ["schedules", "#/schedules"],
+  ["schedule", "#/schedules/weekly-report"],
   ["quotas", "#/quotas"],
   ["events", "#/events"],
   ["settings", "#/settings"],

@@ -13,8 +13,8 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 use ff_bench::{
-    BudgetCost, Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention,
-    Routing, SearchCost, StepCost, StreamCost, SuspendToResume,
+    Chain, ClaimCost, Fanout, Idle, JobShape, Lifecycle, QuorumCancel, QuotaCost, Report, Retention, Routing,
+    SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
 /// Measure a store beside the least a bare store could do; give it a store of its own
@@ -114,17 +114,7 @@ enum Scenario {
     },
     Fairness(super::bench_fairness::FairnessArgs),
     Schedules(BenchSchedules),
-    /// Executions under a budget, beside executions without one; and how long a report of usage takes
-    Budget {
-        #[command(flatten)]
-        store: Store,
-        /// Callers that submit at once, and executions worked on at once
-        #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
-        workers: usize,
-        /// Executions under the budget in all, as many without, and as many that report
-        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
-        count: usize,
-    },
+    Budget(super::bench_budget::BudgetArgs),
     /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
     Stream {
         #[command(flatten)]
@@ -293,9 +283,7 @@ impl Bench {
             Scenario::Steps { store, workers, steps, count } => {
                 StepCost { store: store.store, workers, steps, count }.measure().await?
             }
-            Scenario::Budget { store, workers, count } => {
-                BudgetCost { store: store.store, workers, count }.measure().await?
-            }
+            Scenario::Budget(args) => args.measure().await?,
             Scenario::Quota { store, workers, keys, max_concurrent: most, count } => {
                 QuotaCost { store: store.store, workers, keys, most, count }.measure().await?
             }

@@ -158,7 +158,7 @@ fn a_budget_is_made_changed_shown_and_deleted() {
     world.ok(&["budgets", "attach", "agent", "lane:mail"]);
     let listed = world.ok(&["budgets", "list"]);
     assert!(listed.contains("lane:mail") && listed.contains("day@Europe/Berlin"), "{listed}");
-    assert!(world.ok(&["budgets", "show", "agent"]).contains("200"));
+    assert!(world.run(&["budgets", "show", "agent"]).text().contains("200"));
     world.ok(&["budgets", "reset", "agent"]);
     for (wrong, why) in [
         (vec!["--hard", "tokens"], "tokens=100000"),

@@ -9,7 +9,10 @@ pub(crate) async fn a_budget_is_listed_as_it_was_put(world: World) {
         "estimate":{"*":{"tokens":2}}}"#;
     let budget = put(&world, "daily", json).await;
     assert_eq!(put(&world, "daily", json).await, budget, "the same again changes nothing");
-    assert_eq!(world.backend.list_budgets(&Namespace::default_name()).await.unwrap().budgets, [budget.clone()]);
+    assert_eq!(
+        world.backend.list_budgets(&Namespace::default_name()).await.unwrap().budgets,
+        std::slice::from_ref(&budget)
+    );
     let info = world.backend.describe_budget(named("daily")).await.unwrap();
     assert_eq!((info.budget.clone(), info.waiting), (budget, 0));
     let until = info.period.until.unwrap();

@@ -131,6 +131,6 @@ fn length(name: &str, key: &str) -> Option<usize> {
         }
         "index" => Some(key.bytes().take_while(u8::is_ascii_digit).count()),
         "idempotency_key" | "idem_key" | "dedup_id" | "queue" | "value" | "wp_key" | "mutation_id" => Some(key.len()),
-        _ => Some(key.find(':').unwrap_or(key.len())),
+        _ => Some(key.find([':', ' ']).unwrap_or(key.len())),
     }
 }

@@ -140,19 +140,22 @@ async fn nobody_is_heard_without_a_key_that_is_valid() {
         ("none", None),
     ] {
         let before = keyed.asked_with(&admin).await.contents().await;
-        let mut world = keyed.asked_with("").await;
-        world.key = key;
-        for Rule { method, path, who } in rules() {
-            let reply = ask(&world, method, path).await;
-            let is_open = who == Who::Everybody || (who == Who::Token && what == "none");
-            let case = format!("{method} {path} with a key that is {what}: {reply:?}");
-            assert_eq!(reply.status == 401, !is_open, "{case}");
-            if !is_open {
-                reply.assert_refused(401, "unauthenticated", Some("Authorization"));
-                assert_eq!(reply.headers["www-authenticate"], "Bearer");
+        // A server answers so many wrong keys at once, and no more.
+        for rules in rules().chunks(80) {
+            let mut world = keyed.asked_with("").await;
+            world.key.clone_from(&key);
+            for Rule { method, path, who } in rules {
+                let reply = ask(&world, method, path).await;
+                let is_open = *who == Who::Everybody || (*who == Who::Token && what == "none");
+                let case = format!("{method} {path} with a key that is {what}: {reply:?}");
+                assert_eq!(reply.status == 401, !is_open, "{case}");
+                if !is_open {
+                    reply.assert_refused(401, "unauthenticated", Some("Authorization"));
+                    assert_eq!(reply.headers["www-authenticate"], "Bearer");
+                }
             }
+            assert!(world.contents().await == before, "{what} wrote something");
         }
-        assert!(world.contents().await == before, "{what} wrote something");
     }
 }
 

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use ff_api::PutSchedule;
 use ff_core::contracts::QuotaDefinition;
 use ff_core::policy::{Backoff, Policy};
 use ff_core::quota::Rate;
+use ff_core::types::ScheduleName;
 use ff_sdk::{Client, Context, Fault, Flow, Job, Node, Worker};
 use serde_json::{Value, json};
 use tokio::time::interval;
@@ -59,7 +61,7 @@ pub(super) async fn run(client: &Client, stop: &CancellationToken) -> anyhow::Re
     Ok(())
 }
 
-/// A quota for each customer, and a paused lane with work in it.
+/// A quota for each customer, a schedule, and a paused lane with work in it.
 async fn prepare(client: &Client) -> anyhow::Result<()> {
     let per_customer = QuotaDefinition {
         scope: "kind:mail.send".parse()?,
@@ -68,6 +70,12 @@ async fn prepare(client: &Client) -> anyhow::Result<()> {
         max_concurrent: Some(2),
     };
     client.quota("mails-per-customer")?.put(per_customer).await?;
+    let hourly =
+        json!({ "cron": "@hourly", "execution": { "kind": "report.render", "payload": { "hour": "{{tick}}" } } });
+    let hourly: PutSchedule = serde_json::from_value(hourly)?;
+    let name = ScheduleName::parse("hourly-report")?;
+    let schedule = client.schedule(name.as_str())?;
+    schedule.put(hourly.into_args(name)?.definition).await?;
     client.lane("reports")?.pause().await?;
     for week in 1..=5 {
         let report = Job::new("report.weekly", &json!({ "week": week })).lane("reports");
