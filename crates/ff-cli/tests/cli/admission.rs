@@ -159,7 +159,7 @@ fn a_budget_is_made_changed_shown_and_deleted() {
     let listed = world.ok(&["budgets", "list"]);
     assert!(listed.contains("lane:mail") && listed.contains("day@Europe/Berlin"), "{listed}");
     assert!(world.run(&["budgets", "show", "agent"]).text().contains("200"));
-    world.ok(&["budgets", "reset", "agent"]);
+    assert_eq!(world.run(&["budgets", "reset", "agent"]).stderr, "agent begins anew\n");
     for (wrong, why) in [
         (vec!["--hard", "tokens"], "tokens=100000"),
         (vec!["--hard", "tokens=-1"], "tokens=100000"),
@@ -169,7 +169,7 @@ fn a_budget_is_made_changed_shown_and_deleted() {
     ] {
         world.run(&[&["budgets", "create", "bad"], &wrong[..]].concat()).refused(2, why);
     }
-    world.ok(&["budgets", "delete", "agent"]);
+    assert_eq!(world.run(&["budgets", "delete", "agent"]).stderr, "deleted agent\n");
     world.run(&["budgets", "show", "agent"]).refused(1, "budget_not_found");
     let id = world.ok(&["submit", "a"]);
     assert_eq!(world.json(&["usage", &id]), json!({"usage": {}}));
