@@ -32,10 +32,10 @@ error_table! {
     NotAResumedExecution "not_a_resumed_execution" Retryable 409
         "The execution has no attempt to resume and must be claimed afresh.";
     ExecutionNotReclaimable "execution_not_reclaimable" Informational 409
-        "The execution's lease has not run out, so nobody else may take it up.";
-    LeaseConflict "lease_conflict" Retryable 409 "Somebody else holds this execution.";
+        "The execution's lease has not run out, so no other worker may take it up.";
+    LeaseConflict "lease_conflict" Retryable 409 "Another worker holds this execution.";
     GrantAlreadyExists "grant_already_exists" Informational 409
-        "Somebody has already been given leave to claim this execution.";
+        "The execution is assigned to another worker instance.";
     InvalidClaimGrant "invalid_claim_grant" Retryable 409 "There is no grant for this worker to claim this execution.";
     ClaimGrantExpired "claim_grant_expired" Retryable 409 "The grant ran out before it was used.";
 

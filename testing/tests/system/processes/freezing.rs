@@ -122,7 +122,7 @@ async fn frozen(server: &ServerProcess) {
 }
 
 #[allow(clippy::disallowed_methods, reason = "how long something is frozen is what is tested")]
-async fn pass(time: Duration) {
+pub(super) async fn pass(time: Duration) {
     tokio::time::sleep(time).await;
 }
 

@@ -14,6 +14,7 @@ use ff_testing::postgres_server::Postgres;
 use ff_testing::processes::{ServerProcess, doctor, within};
 use ff_testing::servers::{Flavour, Process};
 
+use super::freezing::pass;
 use super::stop;
 
 /// Schedules that tick every second, at different moments of it.
@@ -61,11 +62,6 @@ async fn two_servers(mut servers: [ServerProcess; 2], freeze: impl Fn(), thaw: i
     thaw();
     ticks(&servers[0].connect().await, 3).await;
     settle(servers.into()).await;
-}
-
-#[allow(clippy::disallowed_methods, reason = "how long something is frozen is what is tested")]
-async fn pass(time: Duration) {
-    tokio::time::sleep(time).await;
 }
 
 fn named(nth: usize) -> ScheduleRef {
