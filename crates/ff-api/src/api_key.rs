@@ -9,7 +9,7 @@ use ff_core::entropy::Entropy;
 use ff_core::types::{KeyId, KeyName, Namespace};
 use serde::{Deserialize, Serialize};
 
-use crate::Redacted;
+use crate::RedactedText;
 
 /// Creates an API key.
 #[derive(Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct NewKey {
     pub created: CreatedKey,
     /// The key itself, when the server drew it. It is told this once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<Redacted>,
+    pub key: Option<RedactedText>,
 }
 
 /// A key is taken back.
@@ -82,7 +82,7 @@ impl CreateKey {
 impl NewKey {
     /// The answer to who created a key, with the key if the server drew it.
     pub fn of(created: CreatedKey, drawn: Option<&SecretKey>) -> Self {
-        Self { created, key: drawn.map(|key| Redacted(key.expose())) }
+        Self { created, key: drawn.map(|key| RedactedText(key.expose())) }
     }
 }
 

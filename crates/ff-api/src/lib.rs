@@ -45,13 +45,13 @@ pub use flow::{
 };
 pub use lane::{ConfigureLane, LanesPage};
 pub use lease::{
-    Claim, ClaimOf, Claimed, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew, ReportUsage,
-    WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
+    Claim, ClaimOf, ClaimedExecution, Claims, Complete, Delay, Fail, Grants, Input, LeaseCall, Progress, Renew,
+    ReportUsage, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult,
 };
 pub use object::{Strict, object};
 pub use problem::Problem;
 pub use quota::{DeleteQuota, PutQuota};
-pub use redacted::Redacted;
+pub use redacted::RedactedText;
 pub use route::*;
 pub use schedule::{
     BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,

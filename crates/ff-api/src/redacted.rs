@@ -8,15 +8,15 @@ use serde_json::Value;
 /// A text that is shown by nothing: neither by `Debug`, nor by the error when something else was sent in its place.
 #[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Redacted(pub String);
+pub struct RedactedText(pub String);
 
-impl fmt::Debug for Redacted {
+impl fmt::Debug for RedactedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes, redacted", self.0.len())
     }
 }
 
-impl<'de> Deserialize<'de> for Redacted {
+impl<'de> Deserialize<'de> for RedactedText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::String(text) => Ok(Self(text)),
@@ -31,11 +31,11 @@ mod tests {
 
     #[test]
     fn nothing_shows_it() {
-        let unshown: Redacted = serde_json::from_str("\"c0ffee\"").unwrap();
+        let unshown: RedactedText = serde_json::from_str("\"c0ffee\"").unwrap();
         assert!(!format!("{unshown:?}").contains("c0ffee"));
         assert_eq!(unshown.0, "c0ffee");
         for other in ["5551234", "[\"c0ffee\"]", "{\"c0ffee\":1}", "null"] {
-            let error = serde_json::from_str::<Redacted>(other).unwrap_err().to_string();
+            let error = serde_json::from_str::<RedactedText>(other).unwrap_err().to_string();
             assert!(error.starts_with("must be text") && !error.contains("c0ffee"), "{error}");
         }
     }

@@ -48,10 +48,10 @@ macro_rules! calls {
     ($callback:ident) => {
         $callback! {
             "/v1/executions/{id}/cancel" STEER execution::cancel:
-                Cancel(CancelArgs, execution_id: ExecutionId) -> Cancelled, at most CONTROL_BODY_BYTES, refused [409],
+                Cancel(CancelArgs, execution_id: ExecutionId) -> CancelledExecution, at most CONTROL_BODY_BYTES, refused [409],
                 "Stops an execution wherever it is." => "It is cancelled.";
             "/v1/executions/{id}/replay" OPERATE execution::replay:
-                Replay(ReplayArgs, execution_id: ExecutionId) -> Replayed, at most CONTROL_BODY_BYTES, refused [409],
+                Replay(ReplayArgs, execution_id: ExecutionId) -> ReplayedExecution, at most CONTROL_BODY_BYTES, refused [409],
                 "Runs a finished execution again." => "It waits again.";
             "/v1/executions/{id}/priority" OPERATE execution::change_priority:
                 ChangePriority(ChangePriorityArgs, execution_id: ExecutionId) -> PriorityChanged, at most CONTROL_BODY_BYTES, refused [409],
@@ -72,16 +72,16 @@ macro_rules! calls {
                 Unassign(UnassignArgs, execution_id: ExecutionId) -> GrantRevoked, at most CONTROL_BODY_BYTES, refused [409],
                 "Ends an assignment before its time." => "Any worker may claim it.";
             "/v1/executions/{id}/tags" STEER execution::set_tags:
-                SetTags(SetTagsArgs, execution_id: ExecutionId) -> Tagged, at most CONTROL_BODY_BYTES, refused [],
+                SetTags(SetTagsArgs, execution_id: ExecutionId) -> TaggedExecution, at most CONTROL_BODY_BYTES, refused [],
                 "Puts labels on an execution, and takes others away." => "All its labels.";
             "/v1/executions/{id}/revoke" OPERATE lease::revoke:
-                Revoke(RevokeArgs, execution_id: ExecutionId) -> Revoked, at most CONTROL_BODY_BYTES, refused [409],
+                Revoke(RevokeArgs, execution_id: ExecutionId) -> RevokedLease, at most CONTROL_BODY_BYTES, refused [409],
                 "Takes an execution from its holder." => "The lease is gone.";
             "/v1/executions/{id}/renew" WORK lease::renew:
-                Renew(RenewArgs, execution_id: ExecutionId) -> Renewed, at most CONTROL_BODY_BYTES, refused [409],
+                Renew(RenewArgs, execution_id: ExecutionId) -> RenewedLease, at most CONTROL_BODY_BYTES, refused [409],
                 "Lets the holder go on." => "Until when it has the lease.";
             "/v1/executions/{id}/progress" WORK lease::progress:
-                Progress(ProgressArgs, execution_id: ExecutionId) -> Noted, at most CONTROL_BODY_BYTES, refused [409],
+                Progress(ProgressArgs, execution_id: ExecutionId) -> RecordedProgress, at most CONTROL_BODY_BYTES, refused [409],
                 "Notes how far the holder is." => "It was noted.";
             "/v1/executions/{id}/usage" WORK budget::report:
                 ReportUsage(ReportUsageArgs, execution_id: ExecutionId) -> UsageReported, at most CONTROL_BODY_BYTES, refused [409],
@@ -93,16 +93,16 @@ macro_rules! calls {
                 RecordStep(RecordStepArgs, execution_id: ExecutionId) -> RecordStepReply, at most PAYLOAD_BODY_BYTES, refused [409],
                 "Records a step of an execution, once." => "Its number, and the step that was recorded before, if one was.";
             "/v1/executions/{id}/fork" SUBMIT step::fork:
-                Fork(ForkArgs, execution_id: ExecutionId) -> Forked, at most CONTROL_BODY_BYTES, refused [409],
+                Fork(ForkArgs, execution_id: ExecutionId) -> ForkedExecution, at most CONTROL_BODY_BYTES, refused [409],
                 "Creates an execution from another one, with the steps it has recorded up to one of them." => "The new execution.";
             "/v1/executions/{id}/complete" WORK lease::complete:
-                Complete(CompleteArgs, execution_id: ExecutionId) -> Completed, at most PAYLOAD_BODY_BYTES, refused [409],
+                Complete(CompleteArgs, execution_id: ExecutionId) -> CompletedExecution, at most PAYLOAD_BODY_BYTES, refused [409],
                 "Ends an execution with what its holder produced." => "It is completed.";
             "/v1/executions/{id}/fail" WORK lease::fail:
-                Fail(FailArgs, execution_id: ExecutionId) -> Failed, at most CONTROL_BODY_BYTES, refused [409],
+                Fail(FailArgs, execution_id: ExecutionId) -> FailedAttempt, at most CONTROL_BODY_BYTES, refused [409],
                 "Takes the holder's word that it went wrong; the policy says what follows." => "What follows.";
             "/v1/executions/{id}/delay" WORK lease::delay:
-                Delay(DelayArgs, execution_id: ExecutionId) -> Delayed, at most CONTROL_BODY_BYTES, refused [409],
+                Delay(DelayArgs, execution_id: ExecutionId) -> DelayedExecution, at most CONTROL_BODY_BYTES, refused [409],
                 "Puts an execution off; the same attempt goes on later." => "Until when.";
             "/v1/executions/{id}/waitpoints" WORK suspension::create_waitpoint:
                 CreateWaitpoint(CreateWaitpointArgs, execution_id: ExecutionId) -> GrantedWaitpoint, at most CONTROL_BODY_BYTES, refused [409],
@@ -111,7 +111,7 @@ macro_rules! calls {
                 WaitForChildren(WaitForChildrenArgs, execution_id: ExecutionId) -> WaitedForChildren, at most CONTROL_BODY_BYTES, refused [409],
                 "Lets the holder go until the members it added have ended." => "It waits, or they have ended already.";
             "/v1/executions/{id}/cascade" OPERATE flow::cascade:
-                Cascade(CascadeArgs, execution_id: ExecutionId) -> Cascaded, at most CONTROL_BODY_BYTES, refused [409],
+                Cascade(CascadeArgs, execution_id: ExecutionId) -> CascadeStep, at most CONTROL_BODY_BYTES, refused [409],
                 "Tells the dependents of an execution that has ended." => "How many were told.";
             "/v1/flows/{flow}/close" GROW flow::close:
                 CloseFlow(CloseFlowArgs, flow_id: FlowId) -> ClosedFlow, at most CONTROL_BODY_BYTES, refused [409],

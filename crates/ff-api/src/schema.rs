@@ -7,7 +7,7 @@ use ff_core::trace::TraceContext;
 use ff_core::types::NodeName;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::{Base64, Encoding, IncomingEdge, JoinBody, Node, Nodes, Redacted, Strict, Trace};
+use crate::{Base64, Encoding, IncomingEdge, JoinBody, Node, Nodes, RedactedText, Strict, Trace};
 
 /// Describes types one by one, each with what writes down the types it consists of.
 macro_rules! described {
@@ -28,7 +28,7 @@ described! {
     Base64: |_generator| json_schema!({ "type": "string", "contentEncoding": "base64" });
     Encoding: |_generator| json_schema!({ "enum": ["json", "base64"] });
     Trace: |generator| generator.subschema_for::<TraceContext>();
-    Redacted: |_generator| json_schema!({ "type": "string" });
+    RedactedText: |_generator| json_schema!({ "type": "string" });
     IncomingEdge: |generator| json_schema!({ "anyOf": [
         generator.subschema_for::<NodeName>(),
         {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::content::present;
 use crate::object::Strict;
-use crate::{Base64, Content, Encoding, Redacted};
+use crate::{Base64, Content, Encoding, RedactedText};
 
 /// Delivers a signal. The fields that were granted with a waitpoint can be sent back as they are, beside a name.
 #[derive(Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Deliver {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waitpoint_key: Option<WaitpointKey>,
     #[serde(default)]
-    pub waitpoint_token: Redacted,
+    pub waitpoint_token: RedactedText,
     pub name: SignalName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Strict<Source>>,
@@ -51,7 +51,7 @@ impl Deliver {
         Self {
             waitpoint_id,
             waitpoint_key,
-            waitpoint_token: Redacted(args.token.expose().to_owned()),
+            waitpoint_token: RedactedText(args.token.expose().to_owned()),
             name: args.name,
             source: Some(Strict(args.source)),
             payload: content.json,

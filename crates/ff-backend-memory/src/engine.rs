@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus, Pending};
+use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, PartitionStatus};
 use ff_core::clock::Clock;
 use ff_core::contracts::{ListQueueArgs, QueuedExecution};
 use ff_core::hint::{Hint, Hints};
@@ -22,7 +22,7 @@ impl EngineStore for MemoryBackend {
         self.announcer.listen()
     }
 
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.announcer.announce(hints);
         Box::pin(async { Ok(()) })
     }

@@ -1,7 +1,7 @@
 //! The domain of leases, over the model.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ClaimDecision, Claimed, Claims, Task};
+use ff_core::contracts::{ClaimDecision, ClaimedExecution, Claims, Task};
 use ff_core::limits;
 use ff_core::model::Model;
 
@@ -17,7 +17,7 @@ pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
         let passed = task.flow.as_ref().filter(|flow| flow.inputs > 0);
         let inputs = passed.map_or(vec![], |of| flow::handed(model, &of.flow_id, &task.execution_id));
         let steps = model.steps_page(&task.execution_id, None, limits::PAGE, limits::CLAIM_STEP_BYTES);
-        Ok(Claimed { task, payload, signals, inputs, steps })
+        Ok(ClaimedExecution { task, payload, signals, inputs, steps })
     };
     let claimed = taken.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?;
     Ok(Claims { claimed, next: taken.next, limited: taken.limited, admissions: taken.admissions })

@@ -21,7 +21,7 @@ mod worker;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use ff_core::backend::{Answer, Pending, Perform};
+use ff_core::backend::{Answer, BoxedAnswer, Perform};
 use ff_core::clock::{Clock, MonotonicClock, SystemClock};
 use ff_core::contracts::{AdmittedClaim, AdmittedClaims, GrantedClaim, GrantedClaims};
 use ff_core::engine_error::EngineError;
@@ -102,11 +102,11 @@ impl Perform for MemoryBackend {
         self.partitions
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         Box::pin(async move { self.execute(&operation) })
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         match query.check(&self.partitions) {
             Ok(()) => query::dispatch(self, query),
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),

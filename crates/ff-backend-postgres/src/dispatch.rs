@@ -6,7 +6,7 @@
 
 use ff_backend_sql::ReadContext;
 use ff_core::backend::Answer;
-use ff_core::contracts::{CascadeArgs, Cascaded};
+use ff_core::contracts::{CascadeArgs, CascadeStep};
 use ff_core::engine_error::EngineError;
 
 use crate::PostgresBackend;
@@ -16,7 +16,7 @@ use crate::outbox::ReadEvent;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DispatchOutcome {
     /// All dependents have been notified: by this call, as far as it says, and by a pump that came in between.
-    Dispatched(Cascaded),
+    Dispatched(CascadeStep),
     /// They had all been notified before. Nothing was done.
     AlreadyDispatched,
     /// There is no event of that number. Nothing was done.
@@ -30,7 +30,7 @@ pub enum DispatchOutcome {
 /// dispatched again, and no dependent is notified twice. Descendants that are skipped on the way and have too many
 /// dependents themselves have events of their own.
 pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answer<DispatchOutcome> {
-    let mut cascaded: Option<Cascaded> = None;
+    let mut cascaded: Option<CascadeStep> = None;
     loop {
         let Some(event) = pool.readers.read(ReadEvent(event_id), ReadContext::default()).await? else {
             return Ok(DispatchOutcome::NotFound);
@@ -38,13 +38,14 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
         match (event.dispatched, cascaded) {
             (true, None) => return Ok(DispatchOutcome::AlreadyDispatched),
             (true, Some(cascaded)) => {
-                let (upstream, Cascaded { resolved, cascaded_children: skipped, .. }) = (event.execution_id, cascaded);
+                let (upstream, CascadeStep { resolved, cascaded_children: skipped, .. }) =
+                    (event.execution_id, cascaded);
                 // A skipped descendant with too many dependents has an event of its own; of this one nothing is left.
                 tracing::info!(event_id, %upstream, resolved, skipped, backlog = 0, "a completion was dispatched");
-                return Ok(DispatchOutcome::Dispatched(Cascaded { more: false, ..cascaded }));
+                return Ok(DispatchOutcome::Dispatched(CascadeStep { more: false, ..cascaded }));
             }
             // The record is the truth, and it has nothing pending: the tables were changed from outside.
-            (false, Some(Cascaded { more: false, .. })) => {
+            (false, Some(CascadeStep { more: false, .. })) => {
                 let id = event.execution_id;
                 return Err(EngineError::Corrupt(format!("the completion event {event_id} is not owed by {id}")));
             }
@@ -53,10 +54,10 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
         // The event may be stamped by now. The record says so within the transaction, and then nothing is done.
         let owed = CascadeArgs { execution_id: event.execution_id, owed_since: Some(event.since) };
         let step = pool.writers.writer.ask(owed).await?;
-        let (upstream, Cascaded { resolved, cascaded_children, more }) = (event.execution_id, step);
+        let (upstream, CascadeStep { resolved, cascaded_children, more }) = (event.execution_id, step);
         tracing::debug!(event_id, %upstream, resolved, skipped = cascaded_children, more, "edges were dispatched");
         let before = cascaded.unwrap_or_default();
-        cascaded = Some(Cascaded {
+        cascaded = Some(CascadeStep {
             resolved: before.resolved + step.resolved,
             cascaded_children: before.cascaded_children + step.cascaded_children,
             more: step.more,

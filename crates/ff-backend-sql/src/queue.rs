@@ -1,6 +1,6 @@
 //! The queues between callers and writers. They are bounded: when one is full, its callers wait to be let in.
 
-use ff_core::backend::{Answer, Pending};
+use ff_core::backend::{Answer, BoxedAnswer};
 use ff_core::contracts::NodeSpec;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Ask, Operation, Reply};
@@ -86,7 +86,7 @@ impl WriterHandle {
     }
 
     /// Has an operation done. Boxed, so that it is compiled once and not for every kind of operation.
-    pub(crate) fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    pub(crate) fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         Box::pin(async move { wait(self.enqueue(operation).await?).await })
     }
 
@@ -172,7 +172,7 @@ fn payloads(nodes: &[NodeSpec]) -> usize {
 #[cfg(test)]
 mod tests {
     use ff_core::contracts::{PumpArgs, SubmitArgs};
-    use ff_core::due::{ExpiryCounts, Pumped};
+    use ff_core::due::{ExpiryCounts, PumpedPartition};
     use ff_core::engine_error::Code;
     use ff_core::limits;
     use ff_core::payload::Payload;
@@ -181,8 +181,11 @@ mod tests {
     use super::*;
 
     fn pumped(partition: u16) -> Answer<Reply> {
-        let reply =
-            Reply::Pumped(Pumped { fired: usize::from(partition), lapsed: ExpiryCounts::default(), next_due: None });
+        let reply = Reply::Pumped(PumpedPartition {
+            fired: usize::from(partition),
+            lapsed: ExpiryCounts::default(),
+            next_due: None,
+        });
         Ok(reply)
     }
 

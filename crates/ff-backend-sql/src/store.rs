@@ -4,7 +4,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, Handle, Pending, Perform};
+use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, Perform};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
@@ -75,7 +75,7 @@ impl<D: Driver> Perform for SqlStore<D> {
         self.0.partitions()
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         match &operation {
             Operation::RegisterWorker(args) => {
                 let args = args.clone();
@@ -89,7 +89,7 @@ impl<D: Driver> Perform for SqlStore<D> {
         }
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         match query.check(&self.0.partitions()) {
             Ok(()) => query::dispatch(self, query),
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),
@@ -119,7 +119,7 @@ impl<D: Driver> EngineStore for SqlStore<D> {
         self.0.hints()
     }
 
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.0.announce(hints);
         Box::pin(async { Ok(()) })
     }

@@ -8,7 +8,7 @@ use ff_backend_sql::{Announcer, Question, QueuedOperation, ReadContext, WriterCa
 use ff_core::backend::EngineStore;
 use ff_core::clock::{Clock, ManualClock, MonotonicClock};
 use ff_core::contracts::{
-    AdmittedClaim, AdmittedClaims, ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, SubmitArgs,
+    AdmittedClaim, AdmittedClaims, ClaimDecision, ClaimedExecution, Claims, GrantedClaim, GrantedClaims, SubmitArgs,
 };
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
@@ -18,7 +18,7 @@ use ff_core::payload::Payload;
 use ff_core::query::TakeSnapshot;
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{Kind, TimestampMs};
-use ff_random_ops::{Adjustment, Making, Mix, Options, Setup, Subject, number, runs};
+use ff_random_ops::{Adjustment, MakingSubject, Mix, Options, Setup, Subject, number, runs};
 use tempfile::TempDir;
 
 use crate::connection::{Connection, open_to_write};
@@ -85,7 +85,7 @@ struct SessionOnFile {
     _directory: TempDir,
 }
 
-fn session_on_file(options: Options) -> Making {
+fn session_on_file(options: Options) -> MakingSubject {
     Box::pin(async move {
         let directory = tempfile::tempdir().unwrap();
         let owner = Owner::take(&directory.path().join("work.db")).unwrap();
@@ -102,7 +102,10 @@ impl Subject for SessionOnFile {
         None
     }
 
-    async fn perform(&mut self, group: Vec<(Operation, Nonce)>) -> Vec<Result<(Reply, Vec<Claimed>), Refusal>> {
+    async fn perform(
+        &mut self,
+        group: Vec<(Operation, Nonce)>,
+    ) -> Vec<Result<(Reply, Vec<ClaimedExecution>), Refusal>> {
         let (session, known) = self.session.get_mut().unwrap_or_else(PoisonError::into_inner);
         let batch: Vec<_> = group.into_iter().map(|(operation, nonce)| QueuedOperation { operation, nonce }).collect();
         let answers = pollster::block_on(execute(session, known, &batch, &self.partitions));
@@ -116,7 +119,7 @@ impl Subject for SessionOnFile {
 }
 
 /// A reply as the rules give it, and the tasks of a claim with what each worker is handed.
-fn claimed(reply: Reply) -> (Reply, Vec<Claimed>) {
+fn claimed(reply: Reply) -> (Reply, Vec<ClaimedExecution>) {
     let taken = |claims: &Claims| ClaimDecision {
         tasks: claims.claimed.iter().map(|claimed| claimed.task.clone()).collect(),
         next: claims.next,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_core::backend::{Pending, Perform};
+use ff_core::backend::{BoxedAnswer, Perform};
 use ff_core::contracts::CompleteArgs;
 use ff_core::entropy::Entropy;
 use ff_core::operation::{self, Operation, Reply};
@@ -57,14 +57,14 @@ impl Perform for ValkeyBackend {
         self.partitions
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         match operation.check(&self.partitions) {
             Ok(()) => operation::dispatch(self, operation),
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),
         }
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         match query.check(&self.partitions) {
             Ok(()) => query::dispatch(self, query),
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),

@@ -2,8 +2,8 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    BudgetLedgerSums, BudgetReset, ChargeBudgetArgs, Charged, DefineBudgetArgs, HeldSlot, PendingUsage, QuotaDefined,
-    QuotaSlotsArgs, QuotaSlotsPage, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs, SettleUsageArgs,
+    BudgetAnswer, BudgetLedgerSums, BudgetReset, ChargeBudgetArgs, DefineBudgetArgs, HeldSlot, PendingUsage,
+    QuotaDefined, QuotaSlotsArgs, QuotaSlotsPage, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs, SettleUsageArgs,
     UsageBacklogArgs, UsageInfo, UsageReported, UsageSettled,
 };
 use ff_core::engine_error::EngineError;
@@ -27,7 +27,7 @@ use crate::backend::functions;
 functions! {
     ReportUsageArgs => UsageReported: |store, args| ff_record_spend(&*store.calls, args);
     SettleUsageArgs => UsageSettled: |store, args| ff_settle_usage(&*store.calls, args);
-    ChargeBudgetArgs => Charged: |store, args| ff_report_usage_and_check(&*store.calls, &store.partitions, &args);
+    ChargeBudgetArgs => BudgetAnswer: |store, args| ff_report_usage_and_check(&*store.calls, &store.partitions, &args);
     ResetBudgetArgs => BudgetReset: |store, args| ff_reset_budget(&*store.calls, &store.partitions, &args);
 }
 

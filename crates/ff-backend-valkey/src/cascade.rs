@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::Cascaded;
+use ff_core::contracts::CascadeStep;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::Outcome;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
@@ -38,10 +38,10 @@ const SOME: usize = 512;
 /// It fails closed. An edge whose id cannot be read is left alone with a warning, and so is one of which something cannot
 /// be read now; nothing is ever guessed. Absent is not failed: an execution without a lane is in the default one, and one
 /// without an attempt is at its first.
-pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<Cascaded> {
+pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<CascadeStep> {
     check_id(upstream, &store.partitions)?;
     let step = ff_cascade_completion(&*store.calls, upstream).await?;
-    if step != Cascaded::default() {
+    if step != CascadeStep::default() {
         log_dispatch(upstream, step, u32::from(step.more));
         return Ok(step);
     }
@@ -56,14 +56,14 @@ pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answe
 }
 
 /// One line for each completion that was dispatched; none where all dependents had been notified before.
-fn log_dispatch(upstream: &ExecutionId, Cascaded { resolved, cascaded_children, .. }: Cascaded, backlog: u32) {
+fn log_dispatch(upstream: &ExecutionId, CascadeStep { resolved, cascaded_children, .. }: CascadeStep, backlog: u32) {
     tracing::info!(%upstream, resolved, skipped = cascaded_children, backlog, "a completion was dispatched");
 }
 
 /// Settles every edge that leaves an execution, and those of members that are skipped with it. What is too deep stays
 /// pending in its records. Returns the number of edges and executions that are left for the backlog, too.
-async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(Cascaded, u32)> {
-    let (mut cascaded, mut left) = (Cascaded::default(), 0);
+async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(CascadeStep, u32)> {
+    let (mut cascaded, mut left) = (CascadeStep::default(), 0);
     let mut ended = VecDeque::from([(*upstream, 0)]);
     while let Some((upstream, depth)) = ended.pop_front() {
         let (ends, edges) = match End::with_edges(store, &upstream).await {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{CompleteArgs, Completed, SubmitArgs, Submitted};
+use ff_core::contracts::{CompleteArgs, CompletedExecution, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::ExecutionId;
@@ -180,7 +180,7 @@ async fn send<J: Coalesce>(calls: &Calls, waiting: Vec<QueuedCall<J>>) {
 impl Coalesce for CompleteArgs {
     /// The partition.
     type Group = u16;
-    type Reply = Completed;
+    type Reply = CompletedExecution;
 
     fn group(&self) -> u16 {
         self.execution_id.partition()
@@ -190,7 +190,7 @@ impl Coalesce for CompleteArgs {
         self.result.as_ref().map_or(0, |result| result.bytes.len())
     }
 
-    async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<Completed> {
+    async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<CompletedExecution> {
         match <[Self; 1]>::try_from(all) {
             Ok([alone]) => Ok(vec![ff_complete_execution(calls, alone).await]),
             Err(several) => ff_complete_executions(calls, several).await,
@@ -210,7 +210,7 @@ pub(crate) struct Submission {
 impl Coalesce for Submission {
     /// The partition.
     type Group = u16;
-    type Reply = Submitted;
+    type Reply = SubmittedExecution;
 
     fn group(&self) -> u16 {
         self.execution_id.partition()
@@ -228,7 +228,7 @@ impl Coalesce for Submission {
         Some(Box::pin(async move { calls.directory.note(&calls, &entries).await }))
     }
 
-    async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<Submitted> {
+    async fn ask(calls: &Calls, all: Vec<Self>) -> Answers<SubmittedExecution> {
         match <[Self; 1]>::try_from(all) {
             Ok([alone]) => Ok(vec![ff_create_execution(calls, &alone.partitions, alone.args).await]),
             Err(several) => {
@@ -249,9 +249,9 @@ mod tests {
     use super::*;
 
     /// A call of which only its number matters.
-    struct Numbered(u8);
+    struct NumberedCall(u8);
 
-    impl Coalesce for Numbered {
+    impl Coalesce for NumberedCall {
         type Group = ();
         type Reply = u8;
 
@@ -275,10 +275,10 @@ mod tests {
         let (mut waiting, mut answers) = (Vec::new(), Vec::new());
         for (number, preparation) in (0..).zip(preparations) {
             let (caller, answered) = oneshot::channel();
-            waiting.push(QueuedCall { asked: Numbered(number), preparation, caller });
+            waiting.push(QueuedCall { asked: NumberedCall(number), preparation, caller });
             answers.push(answered);
         }
-        let numbers = |calls: &[QueuedCall<Numbered>]| calls.iter().map(|call| call.asked.0).collect::<Vec<_>>();
+        let numbers = |calls: &[QueuedCall<NumberedCall>]| calls.iter().map(|call| call.asked.0).collect::<Vec<_>>();
         let (ready, unprepared) = prepared(waiting).await;
         assert_eq!((numbers(&ready), numbers(&unprepared)), (vec![0, 3], vec![1]));
         assert_eq!(answers[2].try_recv().unwrap().unwrap_err().code(), Code::StoreUnavailable);

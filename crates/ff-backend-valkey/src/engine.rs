@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ff_core::api_key::ApiKey;
-use ff_core::backend::{Answer, EngineStore, Handle, PartitionStatus, Pending};
+use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, PartitionStatus};
 use ff_core::contracts::{ExecutionEnd, FlowEnd, PumpArgs, WaitpointRef};
-use ff_core::due::Pumped;
+use ff_core::due::PumpedPartition;
 use ff_core::engine_error::EngineError;
 use ff_core::hint::{Hint, Hints};
 use ff_core::keys::{ExecKeyContext, FlowKeyContext, HINTS_CHANNEL};
@@ -43,7 +43,7 @@ impl EngineStore for ValkeyBackend {
         self.announcer.listen()
     }
 
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         let publish = cmd("PUBLISH").arg(HINTS_CHANNEL).arg(ff_script::message(&hints)).clone();
         Box::pin(async move { self.calls.plain(&tag(0), publish).await.map(drop) })
     }
@@ -61,8 +61,8 @@ impl Handle<Now, TimestampMs> for ValkeyBackend {
     }
 }
 
-impl Handle<PumpArgs, Pumped> for ValkeyBackend {
-    async fn handle(&self, PumpArgs { partition }: PumpArgs) -> Answer<Pumped> {
+impl Handle<PumpArgs, PumpedPartition> for ValkeyBackend {
+    async fn handle(&self, PumpArgs { partition }: PumpArgs) -> Answer<PumpedPartition> {
         self.unless_silent(partition, async { Ok(ff_pump(&*self.calls, partition, &self.entropy.nonce()).await?) })
             .await
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    Attempts, BlockArgs, BlockedCount, CancelArgs, Cancelled, ChangePriorityArgs, CompleteArgs, Completed,
-    DeadlineExtended, DelayArgs, Delayed, ExecutionEnd, ExecutionInfo, ExtendDeadlineArgs, FailArgs, Failed, HoldArgs,
-    HoldPlaced, HoldReleased, ListArgs, Noted, Page, PriorityChanged, ProgressArgs, ReleaseHoldArgs, ReplayArgs,
-    Replayed, SetTagsArgs, SubmitArgs, Submitted, Tagged, UnblockArgs, UnblockedExecutions,
+    Attempts, BlockArgs, BlockedCount, CancelArgs, CancelledExecution, ChangePriorityArgs, CompleteArgs,
+    CompletedExecution, DeadlineExtended, DelayArgs, DelayedExecution, ExecutionEnd, ExecutionInfo, ExtendDeadlineArgs,
+    FailArgs, FailedAttempt, HoldArgs, HoldPlaced, HoldReleased, ListArgs, Page, PriorityChanged, ProgressArgs,
+    RecordedProgress, ReleaseHoldArgs, ReplayArgs, ReplayedExecution, SetTagsArgs, SubmitArgs, SubmittedExecution,
+    TaggedExecution, UnblockArgs, UnblockedExecutions,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::payload::Payload;
@@ -26,8 +27,8 @@ use crate::backend::functions;
 use crate::coalescer::Submission;
 use crate::directory::Entry;
 
-impl Handle<SubmitArgs, Submitted> for ValkeyBackend {
-    async fn handle(&self, args: SubmitArgs) -> Answer<Submitted> {
+impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {
+    async fn handle(&self, args: SubmitArgs) -> Answer<SubmittedExecution> {
         let (partitions, execution_id) = (self.partitions, args.execution_id(&self.partitions));
         let entries: Arc<[_]> = Entry::of(&args.namespace, &args.lane, &args.tags, execution_id.partition()).collect();
         if let Some(rule) = args.key_rule.clone() {
@@ -84,11 +85,11 @@ impl Handle<ReadAttempts, Attempts> for ValkeyBackend {
 }
 
 functions! {
-    ProgressArgs => Noted: |store, args| ff_update_progress(&*store.calls, args);
-    FailArgs => Failed: |store, args| ff_fail_execution(&*store.calls, args, &store.entropy.nonce());
-    DelayArgs => Delayed: |store, args| ff_delay_execution(&*store.calls, args);
-    CancelArgs => Cancelled: |store, args| ff_cancel_execution(&*store.calls, args);
-    ReplayArgs => Replayed: |store, args| ff_replay_execution(&*store.calls, args);
+    ProgressArgs => RecordedProgress: |store, args| ff_update_progress(&*store.calls, args);
+    FailArgs => FailedAttempt: |store, args| ff_fail_execution(&*store.calls, args, &store.entropy.nonce());
+    DelayArgs => DelayedExecution: |store, args| ff_delay_execution(&*store.calls, args);
+    CancelArgs => CancelledExecution: |store, args| ff_cancel_execution(&*store.calls, args);
+    ReplayArgs => ReplayedExecution: |store, args| ff_replay_execution(&*store.calls, args);
     ChangePriorityArgs => PriorityChanged: |store, args| ff_change_priority(&*store.calls, args);
     HoldArgs => HoldPlaced: |store, args| ff_hold_execution(&*store.calls, args);
     ReleaseHoldArgs => HoldReleased: |store, args| ff_release_hold(&*store.calls, args);
@@ -102,14 +103,14 @@ functions! {
     };
 }
 
-impl Handle<CompleteArgs, Completed> for ValkeyBackend {
-    async fn handle(&self, args: CompleteArgs) -> Answer<Completed> {
+impl Handle<CompleteArgs, CompletedExecution> for ValkeyBackend {
+    async fn handle(&self, args: CompleteArgs) -> Answer<CompletedExecution> {
         self.completions.ask(&self.calls, args).await
     }
 }
 
-impl Handle<SetTagsArgs, Tagged> for ValkeyBackend {
-    async fn handle(&self, args: SetTagsArgs) -> Answer<Tagged> {
+impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
+    async fn handle(&self, args: SetTagsArgs) -> Answer<TaggedExecution> {
         // Where labels are listed follows from whose execution it is.
         let namespace = self.kept(&args.execution_id, ExtraReads::default()).await?.execution.namespace;
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();

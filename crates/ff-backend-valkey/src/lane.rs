@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesFill,
+    AllotArgs, Allotment, ConfigureLaneArgs, CopyLaneArgs, Depth, LaneCount, LaneInfo, LaneSettled, LanesFill,
     LanesPage, ListLanesArgs, ListQueueArgs, ListingStep, QueuedExecution, RecountLaneArgs, RegisterClassesArgs,
     SettleLaneArgs,
 };
@@ -81,7 +81,7 @@ impl Handle<RegisterClassesArgs, Lane> for ValkeyBackend {
 functions! {
     CopyLaneArgs => LaneCount: |store, args| ff_copy_lane(&*store.calls, &args);
     ListQueueArgs => Vec<QueuedExecution>: |store, args| ff_list_queue(&*store.calls, &args);
-    AllotArgs => Allotted: |store, args| ff_allot_lane(&*store.calls, &store.partitions, &args);
+    AllotArgs => Allotment: |store, args| ff_allot_lane(&*store.calls, &store.partitions, &args);
     RecountLaneArgs => LaneCount: |store, args| ff_recount_lane(&*store.calls, &args);
     SettleLaneArgs => LaneSettled: |store, args| ff_settle_lane(&*store.calls, &store.partitions, &args);
 }

@@ -3,7 +3,7 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     AdmittedClaimArgs, AdmittedClaims, AssignArgs, ClaimArgs, Claims, GrantIssued, GrantRevoked, GrantedClaimArgs,
-    GrantedClaims, RenewArgs, Renewed, RevokeArgs, Revoked, UnassignArgs,
+    GrantedClaims, RenewArgs, RenewedLease, RevokeArgs, RevokedLease, UnassignArgs,
 };
 use ff_script::lease::{
     ff_claim_admitted, ff_claim_execution, ff_claim_granted, ff_issue_claim_grant, ff_renew_lease,
@@ -21,8 +21,8 @@ impl Handle<ClaimArgs, Claims> for ValkeyBackend {
 }
 
 functions! {
-    RenewArgs => Renewed: |store, args| ff_renew_lease(&*store.calls, args);
-    RevokeArgs => Revoked: |store, args| ff_revoke_lease(&*store.calls, args);
+    RenewArgs => RenewedLease: |store, args| ff_renew_lease(&*store.calls, args);
+    RevokeArgs => RevokedLease: |store, args| ff_revoke_lease(&*store.calls, args);
     AssignArgs => GrantIssued: |store, args| ff_issue_claim_grant(&*store.calls, args);
     UnassignArgs => GrantRevoked: |store, args| ff_revoke_claim_grant(&*store.calls, args);
 }

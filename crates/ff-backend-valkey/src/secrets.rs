@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ff_core::backend::{Answer, Handle};
-use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotatePartitionArgs, Rotated};
+use ff_core::contracts::{ListWaitpointHmacKidsArgs, PartitionKids, RotatePartitionArgs, RotatedSecret};
 use ff_core::entropy::Entropy;
 use ff_core::keys::IndexKeys;
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
@@ -131,8 +131,8 @@ impl ValkeyBackend {
     }
 }
 
-impl Handle<RotatePartitionArgs, Rotated> for ValkeyBackend {
-    async fn handle(&self, RotatePartitionArgs { partition, rotation }: RotatePartitionArgs) -> Answer<Rotated> {
+impl Handle<RotatePartitionArgs, RotatedSecret> for ValkeyBackend {
+    async fn handle(&self, RotatePartitionArgs { partition, rotation }: RotatePartitionArgs) -> Answer<RotatedSecret> {
         let keys = index_keys(partition);
         let rotated = ff_rotate_waitpoint_hmac_secret(&*self.calls, &keys, &(&rotation).into()).await;
         self.secrets.forget(partition);

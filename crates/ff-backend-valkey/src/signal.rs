@@ -2,7 +2,8 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage, WaitpointRef,
+    DeliverArgs, DeliveredSignal, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
+    WaitpointRef,
 };
 use ff_core::engine_error::Code;
 use ff_core::query::ReadSignal;
@@ -20,10 +21,10 @@ use crate::ValkeyBackend;
 /// Partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
-impl Handle<DeliverArgs, Delivered> for ValkeyBackend {
+impl Handle<DeliverArgs, DeliveredSignal> for ValkeyBackend {
     /// The MAC is verified here, since the server has no way to compute it. That the secret is still the same, and still
     /// verifies, is judged in the step that writes.
-    async fn handle(&self, args: DeliverArgs) -> Answer<Delivered> {
+    async fn handle(&self, args: DeliverArgs) -> Answer<DeliveredSignal> {
         let nonce = self.entropy.nonce();
         let (waitpoint_id, token) = self.verify_token(&args.execution_id, &args.waitpoint, &args.token).await?;
         Ok(ff_deliver_signal(&*self.calls, args, &waitpoint_id, &token, &nonce).await?)

@@ -1,6 +1,6 @@
 //! The domain of steps, on Valkey.
 
-use ff_core::contracts::{ForkArgs, Forked, ListStepsArgs, RecordStepArgs, StepRecorded, StepsPage};
+use ff_core::contracts::{ForkArgs, ForkedExecution, ListStepsArgs, RecordStepArgs, StepRecorded, StepsPage};
 use ff_script::step::{ff_fork_execution, ff_list_steps, ff_record_step};
 
 use crate::backend::functions;
@@ -8,5 +8,5 @@ use crate::backend::functions;
 functions! {
     RecordStepArgs => StepRecorded: |store, args| ff_record_step(&*store.calls, args);
     ListStepsArgs => StepsPage: |store, args| ff_list_steps(&*store.calls, args);
-    ForkArgs => Forked: |store, args| ff_fork_execution(&*store.calls, args);
+    ForkArgs => ForkedExecution: |store, args| ff_fork_execution(&*store.calls, args);
 }

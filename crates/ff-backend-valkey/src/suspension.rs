@@ -2,8 +2,8 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs, Resumed,
-    SuspendArgs, Suspended, WaitpointInfo,
+    CloseWaitpointArgs, ClosedWaitpoint, CreateWaitpointArgs, GrantedWaitpoint, PartitionKids, ResumeArgs,
+    ResumedExecution, SuspendArgs, SuspendedExecution, WaitpointInfo,
 };
 use ff_core::engine_error::Code;
 use ff_core::query::{ListKids, ListWaitpoints, MintToken};
@@ -16,8 +16,8 @@ use ff_script::suspension::{
 use crate::ValkeyBackend;
 use crate::backend::functions;
 
-impl Handle<SuspendArgs, Suspended> for ValkeyBackend {
-    async fn handle(&self, args: SuspendArgs) -> Answer<Suspended> {
+impl Handle<SuspendArgs, SuspendedExecution> for ValkeyBackend {
+    async fn handle(&self, args: SuspendArgs) -> Answer<SuspendedExecution> {
         let nonce = self.entropy.nonce();
         let suspended = self.signing(args.execution_id.partition(), |ring| {
             let signed = SignedSuspension::new(args.clone(), &ring, &nonce);
@@ -40,7 +40,7 @@ impl Handle<CreateWaitpointArgs, GrantedWaitpoint> for ValkeyBackend {
 
 functions! {
     CloseWaitpointArgs => ClosedWaitpoint: |store, args| close_waitpoint(&*store.calls, &args);
-    ResumeArgs => Resumed: |store, args| resume_by_operator(&*store.calls, &args, &store.entropy.nonce());
+    ResumeArgs => ResumedExecution: |store, args| resume_by_operator(&*store.calls, &args, &store.entropy.nonce());
 }
 
 impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for ValkeyBackend {

@@ -4,14 +4,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
+use ff_core::backend::{Answer, BoxedAnswer, EngineBackend, EngineStore, Perform};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    BackfillArgs, BackfilledTicks, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
     ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
     PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
-    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
-    UsageInfo,
+    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
+    SubmittedFlow, UsageInfo,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::hint::{Hint, Hints};
@@ -99,17 +99,17 @@ impl Meter {
 }
 
 /// A store or a server whose operations are metered.
-pub(super) struct Metered<S: ?Sized> {
+pub(super) struct MeteredStore<S: ?Sized> {
     pub(super) inner: Arc<S>,
     pub(super) meter: Arc<Meter>,
 }
 
-impl<S: Perform + ?Sized> Perform for Metered<S> {
+impl<S: Perform + ?Sized> Perform for MeteredStore<S> {
     fn partitions(&self) -> PartitionConfig {
         self.inner.partitions()
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         Box::pin(async move {
             let (name, suspending, began) = (operation.name(), suspending(&operation), Instant::now());
             let reply = self.inner.perform(operation).await?;
@@ -119,7 +119,7 @@ impl<S: Perform + ?Sized> Perform for Metered<S> {
         })
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         self.inner.query(query)
     }
 }
@@ -132,7 +132,7 @@ fn suspending(operation: &Operation) -> Option<ExecutionId> {
     }
 }
 
-impl EngineStore for Metered<dyn EngineStore> {
+impl EngineStore for MeteredStore<dyn EngineStore> {
     fn sweep_every(&self) -> Option<Duration> {
         self.inner.sweep_every()
     }
@@ -141,7 +141,7 @@ impl EngineStore for Metered<dyn EngineStore> {
         self.inner.hints()
     }
 
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.inner.announce(hints)
     }
 
@@ -151,8 +151,8 @@ impl EngineStore for Metered<dyn EngineStore> {
 }
 
 #[async_trait]
-impl EngineBackend for Metered<dyn EngineBackend> {
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+impl EngineBackend for MeteredStore<dyn EngineBackend> {
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>> {
         self.inner.submit_many(args).await
     }
 
@@ -244,7 +244,7 @@ impl EngineBackend for Metered<dyn EngineBackend> {
         self.inner.trigger_schedule(schedule).await
     }
 
-    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled> {
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks> {
         self.inner.backfill_schedule(args).await
     }
 

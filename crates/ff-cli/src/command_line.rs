@@ -73,7 +73,7 @@ commands! { run(settings, typed):
     Watch(settings),
     Tail(settings),
     StreamToken(settings),
-    Waiting(settings),
+    Suspensions(settings),
     Signal(settings),
     #[command(flatten)]
     Decision(settings),

@@ -140,7 +140,7 @@ pub struct PumpArgs {
 
 /// What a pump did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pumped {
+pub struct PumpedPartition {
     /// Executions and flows for which something fired.
     pub fired: usize,
     /// How many leases, attempts and deadlines expired.
@@ -172,7 +172,7 @@ impl ExpiryCounts {
 }
 
 impl Command for PumpArgs {
-    type Reply = Pumped;
+    type Reply = PumpedPartition;
     const SETTLES_FLOWS: bool = true;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
@@ -184,7 +184,7 @@ impl Command for PumpArgs {
     }
 
     /// Fires what is due on a partition, at most one batch of it, and does one step of the pending work of flows.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Pumped>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<PumpedPartition>, Stop> {
         let now = at.now;
         let batch = limits::PUMP_BATCH;
         let query = DueQuery { partition: self.partition, limit: batch + 1 };
@@ -221,7 +221,7 @@ impl Command for PumpArgs {
         let left = first_left_alone(query, |query| view.due(query), |id| settled.is_touched(id))?;
         let left_flow = first_left_alone(query, |query| view.due_flows(query), |id| settled.flow(id).is_some())?;
         let next_due = settled.next_due().into_iter().chain(left).chain(left_flow).min();
-        Ok(Decision::settled(Pumped { fired, lapsed, next_due }, settled))
+        Ok(Decision::settled(PumpedPartition { fired, lapsed, next_due }, settled))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A small stage for the tests of rules that need several records: one execution, its worker, and a clock the test owns.
 
 use crate::doctor::examine;
-use crate::due::Pumped;
+use crate::due::PumpedPartition;
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::Execution;
@@ -13,8 +13,10 @@ use crate::operation::{Ask, Conditions, PumpArgs};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::samples::{held, work};
-use crate::signal::contracts::{DeliverArgs, Delivered, WaitpointRef};
-use crate::suspension::contracts::{CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, Suspended, WaitpointBinding};
+use crate::signal::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
+use crate::suspension::contracts::{
+    CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, SuspendedExecution, WaitpointBinding,
+};
 use crate::suspension::{Condition, Waitpoint};
 use crate::token::{KeyRing, PresentedToken, Secret};
 use crate::types::{ExecutionId, IdempotencyKey, Kid, SignalName, TimestampMs, WaitpointKey};
@@ -88,7 +90,7 @@ impl ExecutionFixture {
         self.ask(args, now).unwrap().tasks.remove(0)
     }
 
-    pub(crate) fn pump(&mut self, now: TimestampMs) -> Pumped {
+    pub(crate) fn pump(&mut self, now: TimestampMs) -> PumpedPartition {
         self.ask(PumpArgs { partition: self.id.partition() }, now).unwrap()
     }
 
@@ -103,7 +105,7 @@ impl ExecutionFixture {
         SuspendArgs { waitpoints, condition, ..self.suspension(on[0]) }
     }
 
-    pub(crate) fn suspend(&mut self, on: &str, now: TimestampMs) -> Suspended {
+    pub(crate) fn suspend(&mut self, on: &str, now: TimestampMs) -> SuspendedExecution {
         let args = self.suspension(on);
         self.ask(args, now).unwrap()
     }
@@ -121,7 +123,7 @@ impl ExecutionFixture {
         DeliverArgs { payload: Some(Payload::json(format!("\"{name}\""))), ..args }
     }
 
-    pub(crate) fn deliver(&mut self, to: &GrantedWaitpoint, name: &str, now: TimestampMs) -> Delivered {
+    pub(crate) fn deliver(&mut self, to: &GrantedWaitpoint, name: &str, now: TimestampMs) -> DeliveredSignal {
         let args = self.signal(to, name);
         self.ask(args, now).unwrap()
     }

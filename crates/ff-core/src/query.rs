@@ -3,7 +3,7 @@
 
 use crate::api_key::ApiKey;
 use crate::api_key::contracts::{KeysPage, ListKeysArgs};
-use crate::backend::{Handle, PartitionStatus, Pending};
+use crate::backend::{BoxedAnswer, Handle, PartitionStatus};
 use crate::budget::contracts::{BudgetLedgerSums, PendingUsage, ReadBudgetLedger, UsageBacklogArgs, UsageInfo};
 use crate::contracts::{QueueArgs, QueueFacts};
 use crate::engine_error::Refusal;
@@ -201,7 +201,7 @@ macro_rules! define_queries {
         }
 
         /// Has a store answer a question by the function it has for it.
-        pub fn dispatch<S>(store: &S, query: Query) -> Pending<'_, QueryReply>
+        pub fn dispatch<S>(store: &S, query: Query) -> BoxedAnswer<'_, QueryReply>
         where
             S: Sync $(+ Handle<$query, $answer>)* $(+ Handle<$equery, $eanswer>)*,
         {
@@ -212,7 +212,7 @@ macro_rules! define_queries {
         }
 
         /// Has something that is not an engine's store answer a question; or gives the name of one only an engine asks.
-        pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<Pending<'_, QueryReply>, &'static str>
+        pub fn dispatch_for_caller<S>(store: &S, query: Query) -> Result<BoxedAnswer<'_, QueryReply>, &'static str>
         where
             S: Sync $(+ Handle<$query, $answer>)*,
         {

@@ -10,7 +10,7 @@ use crate::change::KeyEntry;
 use crate::engine_error::Refusal;
 use crate::entropy::{Entropy, SeededEntropy};
 use crate::event::Feed;
-use crate::execution::contracts::{SubmitArgs, Submitted};
+use crate::execution::contracts::{SubmitArgs, SubmittedExecution};
 use crate::execution::{Execution, Phase};
 use crate::fairness::{Turn, TurnName, TurnsQuery};
 use crate::flow::{Edge, Flow, FlowKeyEntry, Group};
@@ -80,7 +80,7 @@ pub(crate) struct RecordSet {
 }
 
 impl RecordSet {
-    pub(crate) fn submit(&mut self, args: &SubmitArgs, now: TimestampMs) -> Result<Submitted, Refusal> {
+    pub(crate) fn submit(&mut self, args: &SubmitArgs, now: TimestampMs) -> Result<SubmittedExecution, Refusal> {
         let decision = match args.decide(self, &conditions(now)) {
             Ok(decision) => decision,
             Err(Stop::Refused(refusal)) => return Err(refusal),

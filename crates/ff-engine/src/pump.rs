@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore, PartitionStatus};
 use ff_core::contracts::WorkQueue;
-use ff_core::due::Pumped;
+use ff_core::due::PumpedPartition;
 use ff_core::hint::Hint;
 use ff_core::types::{EngineId, TimestampMs};
 use tokio::sync::{mpsc, watch};
@@ -60,7 +60,7 @@ pub(crate) struct Pump {
     agenda: Agenda,
     /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while the pump waits
     /// for the store's clock.
-    pumping: JoinSet<(u16, Answer<Pumped>)>,
+    pumping: JoinSet<(u16, Answer<PumpedPartition>)>,
     /// The store's time when it was last read. It may be long ago, but work that was due then is still due.
     now: TimestampMs,
     /// The time the store said when it was last asked, and when that was; nothing while it cannot be relied on.
@@ -210,10 +210,10 @@ impl Pump {
         self.sleep = Some(Sleep { towards, until });
     }
 
-    fn pumped(&mut self, partition: u16, answer: Answer<Pumped>) {
+    fn pumped(&mut self, partition: u16, answer: Answer<PumpedPartition>) {
         self.agenda.give_back(partition);
         match answer {
-            Ok(Pumped { fired, next_due, .. }) => {
+            Ok(PumpedPartition { fired, next_due, .. }) => {
                 self.failures = 0;
                 self.store.outages().answered(partition);
                 self.backoff.succeeded();

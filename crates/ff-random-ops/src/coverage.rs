@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ff_core::contracts::{AdmissionVerdict, Claimed, Failed, Rotated, StagedFlow, Submitted, SuspendOutcome};
+use ff_core::contracts::{
+    AdmissionVerdict, ClaimedExecution, FailedAttempt, RotatedSecret, StagedFlow, SubmittedExecution, SuspendOutcome,
+};
 use ff_core::engine_error::Refusal;
 use ff_core::execution::{Execution, FinishedBy, Origin, Outcome, Phase};
 use ff_core::flow::{CancelPolicy, EdgeState, FlowEventKind, FlowState, Group, GroupState, Join};
@@ -113,11 +115,11 @@ impl Coverage {
     }
 
     /// Counts what workers were handed.
-    pub(crate) fn count_claims(&mut self, claimed: &[Claimed]) {
+    pub(crate) fn count_claims(&mut self, claimed: &[ClaimedExecution]) {
         if claimed.len() > 1 {
             self.happened("several claimed");
         }
-        for Claimed { task, signals, inputs, steps, .. } in claimed {
+        for ClaimedExecution { task, signals, inputs, steps, .. } in claimed {
             self.happened(match task.attempt {
                 _ if task.resumed => "claimed again after a wait",
                 Origin::Initial => "claimed for a first try",
@@ -231,7 +233,7 @@ fn is_from_a_step(operation: &Operation) -> bool {
 /// The name a reply is counted under: that of its operation, unless it says more.
 fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
     match reply {
-        Reply::Submitted(Submitted { conflict: Some(conflict), .. }) => match conflict {
+        Reply::Submitted(SubmittedExecution { conflict: Some(conflict), .. }) => match conflict {
             KeyConflict::Skipped => "submitted skipped",
             KeyConflict::Replaced => "submitted replaced",
             KeyConflict::Queued => "submitted queued",
@@ -250,8 +252,8 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::Forked(forked) if forked.steps > 0 => "forked with steps",
         Reply::Forked(_) => "forked",
         Reply::Completed(_) => "completed",
-        Reply::Failed(Failed::Failed) => "failed for good",
-        Reply::Failed(Failed::RetryScheduled { .. }) => "failed with a retry",
+        Reply::Failed(FailedAttempt::Failed) => "failed for good",
+        Reply::Failed(FailedAttempt::RetryScheduled { .. }) => "failed with a retry",
         Reply::Delayed(_) => "delayed",
         Reply::Cancelled(cancelled) if cancelled.already => "cancelled already",
         Reply::Cancelled(_) => "cancelled",
@@ -286,8 +288,8 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::Delivered(delivered) => delivered.effect.as_str(),
         Reply::Resumed(resumed) if resumed.already => "resumed already",
         Reply::Resumed(_) => "resumed",
-        Reply::Rotated(Rotated::Rotated { .. }) => "rotated",
-        Reply::Rotated(Rotated::Noop { .. }) => "rotated noop",
+        Reply::Rotated(RotatedSecret::Rotated { .. }) => "rotated",
+        Reply::Rotated(RotatedSecret::Noop { .. }) => "rotated noop",
         Reply::FlowStaged(StagedFlow::Staged { .. }) => "flow staged",
         Reply::FlowStaged(StagedFlow::Submitted(flow)) if flow.duplicate => "flow submitted duplicate",
         Reply::FlowStaged(StagedFlow::Submitted(_)) => "flow submitted",

@@ -26,10 +26,10 @@ pub use coverage::Coverage;
 pub use generator::{Generator, Mix};
 pub use reference::{Entry, Reference};
 pub use run::{Setup, number, replay, run, runs};
-pub use subject::{Make, Making, Options, Subject};
+pub use subject::{Make, MakingSubject, Options, Subject};
 pub use transition::{
-    FrameBatch, Growth, Link, Node, On, Order, Pass, Plan, Point, Policies, RecordedStep, Rule, Sending, Shown,
-    Submission, Transition, Tree, Which, Whose, Wish,
+    FrameBatch, Growth, Link, Node, On, Order, OutgoingSignal, Pass, Plan, Point, Policies, RecordedStep, Rule,
+    ShownToken, Submission, Transition, Tree, Which, Whose, Wish,
 };
 
 /// When every run begins.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use ff_core::backend::{EngineBackend, EngineStore};
 use ff_core::clock::Clock;
-use ff_core::contracts::Claimed;
+use ff_core::contracts::ClaimedExecution;
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::{Entropy, Nonce, SeededEntropy};
 use ff_core::operation::{Operation, Reply};
@@ -25,7 +25,10 @@ pub trait Subject: Send + Sync {
     }
 
     /// Performs a group of operations as if each had come alone. Only subjects that are no store are asked.
-    async fn perform(&mut self, group: Vec<(Operation, Nonce)>) -> Vec<Result<(Reply, Vec<Claimed>), Refusal>> {
+    async fn perform(
+        &mut self,
+        group: Vec<(Operation, Nonce)>,
+    ) -> Vec<Result<(Reply, Vec<ClaimedExecution>), Refusal>> {
         unreachable!("a store is asked call by call, not {group:?}")
     }
 
@@ -51,10 +54,10 @@ pub struct Options {
 }
 
 /// Makes an empty subject that takes time and randomness from the run.
-pub type Make = fn(Options) -> Making;
+pub type Make = fn(Options) -> MakingSubject;
 
 /// A subject being made.
-pub type Making = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
+pub type MakingSubject = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
 
 /// Shows every side one nonce until the next is drawn, however often a store looks.
 pub(crate) struct SharedEntropy {

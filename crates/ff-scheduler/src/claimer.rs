@@ -6,7 +6,7 @@ use std::time::Duration;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{DelayArgs, Start};
 use ff_core::engine_error::EngineError;
-use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims, Head, NextArgs};
+use ff_core::lease::contracts::{ClaimArgs, ClaimedExecution, Claims, Head, NextArgs};
 use ff_core::limits;
 use ff_core::outage::is_away;
 use ff_engine::Orchestration;
@@ -57,7 +57,7 @@ impl Claimer {
         args: &Arc<NextArgs>,
         wanted: &Arc<WorkFilter>,
         offers: Vec<Offer>,
-    ) -> Answer<Vec<Claimed>> {
+    ) -> Answer<Vec<ClaimedExecution>> {
         if offers.is_empty() {
             return Ok(Vec::new());
         }
@@ -74,8 +74,13 @@ impl Claimer {
 
     /// Claims the offered work, and then other ready work, up to the maximum. An error does not lose what was claimed
     /// before it.
-    async fn claim(&self, args: &NextArgs, wanted: &WorkFilter, mut offers: Vec<Offer>) -> Answer<Vec<Claimed>> {
-        let mut claimed: Vec<Claimed> = Vec::new();
+    async fn claim(
+        &self,
+        args: &NextArgs,
+        wanted: &WorkFilter,
+        mut offers: Vec<Offer>,
+    ) -> Answer<Vec<ClaimedExecution>> {
+        let mut claimed: Vec<ClaimedExecution> = Vec::new();
         let (mut bytes, mut failures) = (0, 0);
         while let Some(first) = offers.first() {
             let lane = first.lane().clone();
@@ -110,7 +115,12 @@ impl Claimer {
     }
 
     /// Claims from the offered partitions at the same time, up to `max` executions together.
-    async fn round(&self, args: &NextArgs, offers: Vec<Offer>, room: usize) -> (Vec<Claimed>, Option<EngineError>) {
+    async fn round(
+        &self,
+        args: &NextArgs,
+        offers: Vec<Offer>,
+        room: usize,
+    ) -> (Vec<ClaimedExecution>, Option<EngineError>) {
         let shares = shares(room, offers.len());
         let asked = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
         let (mut claimed, mut failed) = (Vec::new(), None);
@@ -127,7 +137,7 @@ impl Claimer {
         (claimed, failed)
     }
 
-    async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<Claimed>> {
+    async fn ask(&self, args: &NextArgs, offer: Offer, share: usize) -> Answer<Vec<ClaimedExecution>> {
         let share = if offer.is_fair() { share.min(FAIR_AT_ONCE) } else { share };
         let claims = self.claim_on(args, &offer, share).await;
         let claims = match claims {
@@ -181,8 +191,8 @@ impl Claimer {
     }
 
     /// Gives executions back for other workers.
-    async fn give_back(&self, claimed: Vec<Claimed>) {
-        for Claimed { task, .. } in claimed {
+    async fn give_back(&self, claimed: Vec<ClaimedExecution>) {
+        for ClaimedExecution { task, .. } in claimed {
             let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };
             if let Err(error) = self.store.delay(args).await {
                 self.store.outages().noted("give back", &error);
@@ -194,11 +204,11 @@ impl Claimer {
 /// Executions claimed for a caller that has not received them yet.
 struct UndeliveredClaim {
     claimer: Arc<Claimer>,
-    claimed: Vec<Claimed>,
+    claimed: Vec<ClaimedExecution>,
 }
 
 impl UndeliveredClaim {
-    fn deliver(mut self) -> Vec<Claimed> {
+    fn deliver(mut self) -> Vec<ClaimedExecution> {
         std::mem::take(&mut self.claimed)
     }
 }

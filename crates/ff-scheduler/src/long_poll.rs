@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineStore, LongPoll};
 use ff_core::contracts::{
-    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd, FlowEnd,
-    FlowEventsArgs, FlowEventsPage, NextArgs, ReadStreamArgs, StreamPage,
+    ClaimedExecution, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd,
+    FlowEnd, FlowEventsArgs, FlowEventsPage, NextArgs, ReadStreamArgs, StreamPage,
 };
 use ff_core::types::{ExecutionId, FlowId};
 use ff_engine::Notifier;
@@ -40,7 +40,7 @@ impl LongPolls {
 
 #[async_trait]
 impl LongPoll for LongPolls {
-    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
+    async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         self.scheduler.next(args).await
     }
 

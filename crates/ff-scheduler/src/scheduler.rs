@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineStore};
-use ff_core::lease::contracts::{Claimed, NextArgs};
+use ff_core::lease::contracts::{ClaimedExecution, NextArgs};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -99,7 +99,7 @@ impl Scheduler {
     /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
     ///
     /// A caller that goes away leaves nothing behind: what was claimed for it by then is given back.
-    pub async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>> {
+    pub async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         args.check()?;
         let args = Arc::new(args);
         let deadline = Instant::now() + Duration::from_millis(args.wait_ms);
@@ -128,7 +128,7 @@ impl Scheduler {
     }
 
     /// What is ready, down to what became so just before the call.
-    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<WorkFilter>) -> Answer<Vec<Claimed>> {
+    async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<WorkFilter>) -> Answer<Vec<ClaimedExecution>> {
         let take = || self.matchmaker.take(wanted, self.claimer.partitions(args.max));
         let mut claimed = Vec::new();
         if !self.stopped.is_cancelled() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ff_core::lease::contracts::Claimed;
+use ff_core::lease::contracts::ClaimedExecution;
 use ff_core::limits;
 use ff_core::types::LaneId;
 
@@ -58,7 +58,7 @@ impl Sizes {
     }
 
     /// Records the sizes of claimed payloads. A large one is remembered for a while after the last of its size.
-    pub(crate) fn saw(&self, lane: &LaneId, claimed: &[Claimed]) {
+    pub(crate) fn saw(&self, lane: &LaneId, claimed: &[ClaimedExecution]) {
         let Some(largest) = claimed.iter().map(|one| one.payload.bytes.len()).max() else { return };
         let mut sizes = self.sizes();
         let remembered = sizes.get(lane).map_or(0, |size| size - size / 8);

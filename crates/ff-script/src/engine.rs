@@ -2,7 +2,7 @@
 
 use ff_core::backend::{PartitionStatus, ReadyLane};
 use ff_core::contracts::{Head, WorkQueue};
-use ff_core::due::{ExpiryCounts, Pumped};
+use ff_core::due::{ExpiryCounts, PumpedPartition};
 use ff_core::entropy::Nonce;
 use ff_core::keys::{IndexKeys, global_config_partitions};
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily};
@@ -56,12 +56,12 @@ impl FromFcallResult for PartitionConfig {
 }
 
 /// Fires what is due on a partition, at most one batch, and says when the next thing is.
-pub async fn ff_pump(server: &dyn Server, partition: u16, nonce: &Nonce) -> Result<Pumped, ScriptError> {
+pub async fn ff_pump(server: &dyn Server, partition: u16, nonce: &Nonce) -> Result<PumpedPartition, ScriptError> {
     let lease_expiry = index_keys(partition).lease_expiry();
     ask(server, Pump { lease_expiry, jitter: nonce.jitter() }.call()).await
 }
 
-impl FromFcallResult for Pumped {
+impl FromFcallResult for PumpedPartition {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let fired = fields.read()?;

@@ -2,8 +2,8 @@
 //! executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
 
 use ff_core::contracts::{
-    AssignArgs, Claimed, DeliverArgs, Delivered, ExpireSuspensionArgs, ExpireSuspensionResult, GrantIssued, Grown,
-    GrownEdge, JoinSpec, NodeSpec,
+    AssignArgs, ClaimedExecution, DeliverArgs, DeliveredSignal, ExpireSuspensionArgs, ExpireSuspensionResult,
+    GrantIssued, GrownEdge, GrownFlow, JoinSpec, NodeSpec,
 };
 use ff_core::entropy::Nonce;
 use ff_core::execution::BlockDetail;
@@ -55,7 +55,7 @@ pub async fn ff_add_execution_to_flow(
     partitions: &PartitionConfig,
     flow_id: &FlowId,
     node: NodeSpec,
-) -> Result<Grown, ScriptError> {
+) -> Result<GrownFlow, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };
     let (core, node) = (flow_core_key(flow_id, partitions), graph.node(node)?);
     ask(server, AddExecutionToFlow { core, node, expected_graph_revision: None }.call()).await
@@ -68,7 +68,7 @@ pub async fn ff_stage_dependency_edge(
     flow_id: &FlowId,
     edge: &GrownEdge,
     expected_graph_revision: Option<u64>,
-) -> Result<Grown, ScriptError> {
+) -> Result<GrownFlow, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };
     let (core, edges) = (flow_core_key(flow_id, partitions), grown_edge(graph, edge).to_vec());
     ask(server, StageDependencyEdge { core, edges, expected_graph_revision }.call()).await
@@ -83,7 +83,8 @@ pub async fn ff_set_edge_group_policy(
 ) -> Result<u64, ScriptError> {
     let graph = Graph { flow_id: *flow_id, partitions };
     let (core, joins) = (flow_core_key(flow_id, partitions), graph.join(&spec.member, spec.join));
-    let grown: Grown = ask(server, SetEdgeGroupPolicy { core, joins, expected_graph_revision: None }.call()).await?;
+    let grown: GrownFlow =
+        ask(server, SetEdgeGroupPolicy { core, joins, expected_graph_revision: None }.call()).await?;
     Ok(grown.graph_revision)
 }
 
@@ -153,7 +154,7 @@ pub async fn ff_claim_resumed_execution(
     holder: &Holder,
     lease_ttl_ms: u64,
     nonce: &Nonce,
-) -> Result<Claimed, ScriptError> {
+) -> Result<ClaimedExecution, ScriptError> {
     let claim = ClaimResumedExecution {
         core: core_key(id),
         worker_id: holder.worker_id.to_string(),
@@ -178,7 +179,7 @@ pub async fn ff_reclaim_execution(
     holder: &Holder,
     lease_ttl_ms: u64,
     nonce: &Nonce,
-) -> Result<Claimed, ScriptError> {
+) -> Result<ClaimedExecution, ScriptError> {
     let (worker_id, worker_instance_id) = (holder.worker_id.to_string(), holder.worker_instance_id.to_string());
     let (core, (lease_id, attempt_id)) = (core_key(id), nonce.lease(0));
     let (lease_id, attempt_id) = (lease_id.to_string(), attempt_id.to_string());
@@ -193,7 +194,7 @@ pub async fn ff_issue_grant_and_claim(
     holder: &Holder,
     lease_ttl_ms: u64,
     nonce: &Nonce,
-) -> Result<Claimed, ScriptError> {
+) -> Result<ClaimedExecution, ScriptError> {
     let (worker_id, worker_instance_id) = (holder.worker_id.to_string(), holder.worker_instance_id.to_string());
     let (core, (lease_id, attempt_id)) = (core_key(id), nonce.lease(0));
     let (lease_id, attempt_id) = (lease_id.to_string(), attempt_id.to_string());
@@ -207,7 +208,7 @@ async fn claimed_one(
     call: Fcall,
     lease_ttl_ms: u64,
     nonce: &Nonce,
-) -> Result<Claimed, ScriptError> {
+) -> Result<ClaimedExecution, ScriptError> {
     let (mut fields, _) = ask_fields(server, call).await?;
     let lease_expires_at = TimestampMs(fields.read()?);
     let (namespace, lane) = (fields.read()?, fields.read()?);
@@ -222,7 +223,7 @@ pub async fn ff_buffer_signal_for_pending_waitpoint(
     waitpoint: &WaitpointId,
     shown: &VerifiedToken,
     nonce: &Nonce,
-) -> Result<Delivered, ScriptError> {
+) -> Result<DeliveredSignal, ScriptError> {
     let DeliverSignal {
         core,
         waitpoint_id,

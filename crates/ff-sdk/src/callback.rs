@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::Delivered;
+use ff_core::contracts::DeliveredSignal;
 use ff_core::payload::Payload;
 use ff_core::types::{ContentType, TimestampMs};
 use hmac::{Hmac, KeyInit, Mac};
@@ -108,7 +108,7 @@ impl Client {
         callback: Callback<'_>,
         waitpoint: &Waitpoint,
         name: &str,
-    ) -> Result<Delivered, CallbackError> {
+    ) -> Result<DeliveredSignal, CallbackError> {
         secret.verify(&callback, SystemClock.now())?;
         let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&callback.body).is_ok();
         let content_type = if is_json { ContentType::json() } else { ContentType::bytes() };

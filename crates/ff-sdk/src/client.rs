@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use ff_core::backend::{EngineBackend, LongPoll};
 use ff_core::contracts::{
-    AssignArgs, Attempts, CancelArgs, Cancelled, Delivered, DeliveriesArgs, DeliveriesPage, ExecutionEnd,
-    ExecutionInfo, Filter, FlowsPage, GrantInfo, GrantIssued, GrantRevoked, HoldArgs, HoldPlaced, HoldReleased,
-    ListArgs, ListFlowsArgs, Page, PartitionKids, ReleaseHoldArgs, ResumeArgs, Resumed, RevokeArgs, Revoked,
-    RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, Submitted, UnassignArgs, WaitpointInfo,
+    AssignArgs, Attempts, CancelArgs, CancelledExecution, DeliveredSignal, DeliveriesArgs, DeliveriesPage,
+    ExecutionEnd, ExecutionInfo, Filter, FlowsPage, GrantInfo, GrantIssued, GrantRevoked, HoldArgs, HoldPlaced,
+    HoldReleased, ListArgs, ListFlowsArgs, Page, PartitionKids, ReleaseHoldArgs, ResumeArgs, ResumedExecution,
+    RevokeArgs, RevokedLease, RotateSecretArgs, RotationReport, SignalsArgs, SignalsPage, SubmittedExecution,
+    UnassignArgs, WaitpointInfo,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::{Blocker, Outcome};
@@ -55,7 +56,7 @@ impl Client {
     }
 
     /// Hands in one job.
-    pub async fn submit(&self, job: Job) -> Result<Submitted, Error> {
+    pub async fn submit(&self, job: Job) -> Result<SubmittedExecution, Error> {
         self.check_named(job.named())?;
         Ok(self.backend.submit(job.build()?).await?)
     }
@@ -64,7 +65,7 @@ impl Client {
     pub async fn submit_many(
         &self,
         jobs: impl IntoIterator<Item = Job>,
-    ) -> Result<Vec<Result<Submitted, Error>>, Error> {
+    ) -> Result<Vec<Result<SubmittedExecution, Error>>, Error> {
         let checked = |job: Job| self.check_named(job.named()).and_then(|()| job.build());
         let jobs: Vec<_> = jobs.into_iter().map(checked).collect();
         let sound = jobs.iter().filter_map(|job| job.as_ref().ok().cloned()).collect();
@@ -167,7 +168,7 @@ impl Client {
     }
 
     /// Stops an execution wherever it is. A running handler is told at once.
-    pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Cancelled, Error> {
+    pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<CancelledExecution, Error> {
         let args = CancelArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
         Ok(self.backend.cancel(args).await?)
     }
@@ -214,7 +215,7 @@ impl Client {
     }
 
     /// Delivers a signal to whatever waits for it.
-    pub async fn signal(&self, signal: Signal) -> Result<Delivered, Error> {
+    pub async fn signal(&self, signal: Signal) -> Result<DeliveredSignal, Error> {
         Ok(self.backend.deliver(signal.build()?).await?)
     }
 
@@ -236,22 +237,22 @@ impl Client {
     }
 
     /// What is asked of an execution that waits, and answered here: yes. The worker is told the reason as a comment.
-    pub async fn approve(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Resumed, Error> {
+    pub async fn approve(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Approve, reason)).await
     }
 
     /// What is asked of an execution that waits, and answered here: no. The worker is told the reason as a comment.
-    pub async fn reject(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Resumed, Error> {
+    pub async fn reject(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Reject, reason)).await
     }
 
     /// Lets an execution go on that waits, whatever it waits for. The worker is told the reason as a comment.
-    pub async fn resume(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Resumed, Error> {
+    pub async fn resume(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Resume, reason)).await
     }
 
     /// Ends what an execution waits in, with all there is to say about it.
-    pub async fn decide(&self, args: ResumeArgs) -> Result<Resumed, Error> {
+    pub async fn decide(&self, args: ResumeArgs) -> Result<ResumedExecution, Error> {
         Ok(self.backend.resume(args).await?)
     }
 
@@ -278,7 +279,7 @@ impl Client {
     }
 
     /// Takes an execution from its holder, so that another can have it.
-    pub async fn revoke(&self, id: &ExecutionId, reason: Option<&str>) -> Result<Revoked, Error> {
+    pub async fn revoke(&self, id: &ExecutionId, reason: Option<&str>) -> Result<RevokedLease, Error> {
         let args = RevokeArgs { execution_id: *id, lease_id: None, reason: reason.map(str::to_owned) };
         Ok(self.backend.revoke(args).await?)
     }

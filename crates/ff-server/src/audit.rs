@@ -1,7 +1,7 @@
 //! What people decided, for the log: who, what about, and what came of it. The store keeps the same with the execution.
 
 use axum::http::Method;
-use ff_core::contracts::{CreatedKey, Delivered, FlowCancelled, Resumed, RevokedKey, RotationReport};
+use ff_core::contracts::{CreatedKey, DeliveredSignal, FlowCancelled, ResumedExecution, RevokedKey, RotationReport};
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, TimestampMs, WaitpointId};
 
@@ -45,7 +45,7 @@ pub(crate) fn decided(
     execution: &ExecutionId,
     decision: OperatorDecision,
     requested_by: Option<&SourceIdentity>,
-    resumed: &Resumed,
+    resumed: &ResumedExecution,
 ) {
     let requested_by = requested_by.map_or("unnamed", SourceIdentity::as_str);
     tracing::info!(
@@ -66,7 +66,7 @@ pub(crate) fn decided_by_link(
     execution: &ExecutionId,
     waitpoint: &WaitpointId,
     decision: &SignalName,
-    delivered: &Delivered,
+    delivered: &DeliveredSignal,
 ) {
     tracing::info!(
         target: AUDIT,

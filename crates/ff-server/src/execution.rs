@@ -9,7 +9,7 @@ use ff_api::{
 };
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    Attempts, BulkPage, Cursor, ExecutionInfo, Filter, ListArgs, SubmitArgs, Submitted, check_wait,
+    Attempts, BulkPage, Cursor, ExecutionInfo, Filter, ListArgs, SubmitArgs, SubmittedExecution, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::Explanation;
@@ -140,7 +140,7 @@ pub(crate) async fn bulk(State(ff): State<Runtime>, Body(bulk): Body<Bulk>) -> R
 }
 
 /// The answer to a submission: where the execution is, and whether it is new.
-pub(crate) struct CreatedExecution(Submitted);
+pub(crate) struct CreatedExecution(SubmittedExecution);
 
 impl IntoResponse for CreatedExecution {
     fn into_response(self) -> Response {
@@ -177,7 +177,10 @@ pub(crate) fn one_key(
 }
 
 /// Submits what could be read, and puts each answer where its submission stood.
-async fn each(ff: &Runtime, read: Vec<std::result::Result<SubmitArgs, Refusal>>) -> Answer<Vec<Answer<Submitted>>> {
+async fn each(
+    ff: &Runtime,
+    read: Vec<std::result::Result<SubmitArgs, Refusal>>,
+) -> Answer<Vec<Answer<SubmittedExecution>>> {
     let mut sound = Vec::new();
     let places: Vec<_> = read.into_iter().map(|one| one.map(|args| sound.push(args))).collect();
     let mut answers = ff.backend().submit_many(sound).await?.into_iter();

@@ -6,7 +6,7 @@ use ff_api::{
     BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,
     TriggerSchedule,
 };
-use ff_core::contracts::{Backfilled, ListSchedulesArgs, NextTicks, ScheduleDeleted, ScheduleInfo, ScheduleRef};
+use ff_core::contracts::{BackfilledTicks, ListSchedulesArgs, NextTicks, ScheduleDeleted, ScheduleInfo, ScheduleRef};
 use ff_core::limits;
 use ff_core::schedule::TickRecord;
 use ff_core::types::Namespace;
@@ -102,7 +102,7 @@ pub(crate) async fn backfill(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
     Body(backfill): Body<BackfillSchedule>,
-) -> Result<Json<Backfilled>> {
+) -> Result<Json<BackfilledTicks>> {
     Ok(Json(ff.backend().backfill_schedule(backfill.into_args(name)).await?))
 }
 

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use ff_api::{Deliver, Encoding, ReceivedSignal};
 use ff_core::api_key::Role;
 use ff_core::contracts::{
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, WaitpointRef, check_wait,
+    DeliverArgs, DeliveredSignal, DeliveriesArgs, DeliveriesPage, SignalsArgs, SignalsPage, WaitpointRef, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
@@ -29,7 +29,7 @@ pub(crate) async fn deliver(
     Id(id): Id,
     headers: HeaderMap,
     Body(mut signal): Body<Deliver>,
-) -> Result<Json<Delivered>> {
+) -> Result<Json<DeliveredSignal>> {
     signal.idempotency_key = one_key(key_in(&headers)?, signal.idempotency_key.take())?;
     let mut args = signal.into_args(id)?;
     if args.token.is_missing() && caller.has_shown(Role::Signal) {

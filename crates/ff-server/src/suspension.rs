@@ -5,7 +5,7 @@ use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{CloseWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints};
-use ff_core::contracts::{ClosedWaitpoint, ProgressArgs, Resumed, SuspendArgs};
+use ff_core::contracts::{ClosedWaitpoint, ProgressArgs, ResumedExecution, SuspendArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::ExecutionId;
@@ -91,7 +91,7 @@ macro_rules! decisions {
             caller: Caller,
             Id(id): Id,
             Body(call): Body<Decide>,
-        ) -> Result<Json<Resumed>> {
+        ) -> Result<Json<ResumedExecution>> {
             decide(&ff, &caller, id, call, OperatorDecision::$decision).await
         }
     )*};
@@ -112,7 +112,7 @@ async fn decide(
     id: ExecutionId,
     call: Decide,
     decision: OperatorDecision,
-) -> Result<Json<Resumed>> {
+) -> Result<Json<ResumedExecution>> {
     let args = call.into_args(id, decision)?;
     let requested_by = args.requested_by.clone();
     let resumed = ff.backend().resume(args).await?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::backend::EngineStore;
-use ff_core::contracts::Failed;
+use ff_core::contracts::FailedAttempt;
 use ff_core::doctor;
 use ff_core::execution::AttemptOutcome;
 use ff_core::lease::Fence;
@@ -118,7 +118,7 @@ async fn check_store(
         of.filter_map(|entry| Some(entry.what.fence()?.lease_epoch)).collect()
     };
     let completed = fences(&|what| matches!(what, LedgerAction::Completed(..)));
-    let failed = fences(&|what| matches!(what, LedgerAction::Failed(_, Failed::Failed)));
+    let failed = fences(&|what| matches!(what, LedgerAction::Failed(_, FailedAttempt::Failed)));
     let cancelled = count(&|what| *what == LedgerAction::Cancelled { already: false });
     let (ends, replays) = (completed.len() + failed.len() + cancelled, count(&|what| *what == LedgerAction::Replayed));
     assert_eq!(ends, replays + usize::from(info.public_state.is_terminal()), "{id} is {}", info.public_state);

@@ -7,7 +7,7 @@ use ff_core::backend::{EngineBackend, EngineStore};
 use ff_core::clock::ManualClock;
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CompleteArgs, DelayArgs, DeliverArgs, FailArgs, GrantedWaitpoint, ProgressArgs, RenewArgs,
-    ReplayArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs, SuspendArgs, Suspended, WaitpointRef,
+    ReplayArgs, ResumeArgs, RevokeArgs, Start, SubmitArgs, SuspendArgs, SuspendedExecution, WaitpointRef,
 };
 use ff_core::execution::Failure;
 use ff_core::lease::{Fence, Holder};
@@ -44,7 +44,7 @@ impl ClientContext {
         remember(&self.fences, held);
     }
 
-    fn remember_waitpoints(&self, id: ExecutionId, suspended: &Suspended) {
+    fn remember_waitpoints(&self, id: ExecutionId, suspended: &SuspendedExecution) {
         remember(&self.waitpoints, suspended.waitpoints.iter().map(|granted| (id, granted.clone())));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{Delayed, Delivered, Failed, Resumed, Suspended};
+use ff_core::contracts::{DelayedExecution, DeliveredSignal, FailedAttempt, ResumedExecution, SuspendedExecution};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Fence;
 use ff_core::types::{ExecutionId, IdempotencyKey, LeaseEpoch, WaitpointId};
@@ -32,12 +32,12 @@ pub enum LedgerAction {
     Progressed(Fence),
     /// Done, with a result only this call sent.
     Completed(Fence, u64),
-    Failed(Fence, Failed),
-    Delayed(Fence, Delayed),
-    Suspended(Fence, Suspended),
+    Failed(Fence, FailedAttempt),
+    Delayed(Fence, DelayedExecution),
+    Suspended(Fence, SuspendedExecution),
     /// A signal to a waitpoint, under a key where one was given.
-    Signalled(WaitpointId, Option<IdempotencyKey>, Delivered),
-    Decided(Resumed),
+    Signalled(WaitpointId, Option<IdempotencyKey>, DeliveredSignal),
+    Decided(ResumedExecution),
     Cancelled {
         already: bool,
     },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ff_backend_memory::MemoryBackend;
 use ff_core::backend::{EngineBackend, EngineStore};
-use ff_random_ops::{Making, Options, Subject};
+use ff_random_ops::{MakingSubject, Options, Subject};
 use ff_scheduler::Runtime;
 use ff_sdk::http::HttpBackend;
 use ff_server::Server;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// A store in memory whose calls are made over HTTP. Opening it again connects a new client.
-pub fn http_over_memory(options: Options) -> Making {
+pub fn http_over_memory(options: Options) -> MakingSubject {
     Box::pin(async move {
         let store = Arc::new(MemoryBackend::new(options.partitions, options.clock, options.entropy));
         let runtime = Runtime::without_engine(store.clone());

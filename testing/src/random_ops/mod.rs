@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use ff_backend_memory::MemoryBackend;
 use ff_backend_sqlite::{Durability, SqliteBackend, SqliteOptions};
 use ff_core::backend::EngineStore;
-use ff_random_ops::{Making, Options, Subject};
+use ff_random_ops::{MakingSubject, Options, Subject};
 use tempfile::TempDir;
 
 pub use http::http_over_memory;
@@ -18,13 +18,13 @@ pub use postgres::{postgres, postgres_without_cache, shared_postgres};
 pub use valkey::{redis, valkey};
 
 /// A store in memory.
-pub fn memory(options: Options) -> Making {
+pub fn memory(options: Options) -> MakingSubject {
     let store = MemoryBackend::new(options.partitions, options.clock, options.entropy);
     Box::pin(async move { Box::new(InMemory(store)) as Box<dyn Subject> })
 }
 
 /// A store in a file. Only its contents are compared, so it need not wait for the disk.
-pub fn sqlite(options: Options) -> Making {
+pub fn sqlite(options: Options) -> MakingSubject {
     Box::pin(async move {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.db");

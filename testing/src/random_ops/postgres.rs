@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use async_trait::async_trait;
 use ff_backend_postgres::{PostgresBackend, PostgresOptions};
 use ff_core::backend::EngineStore;
-use ff_random_ops::{Making, Options, Subject};
+use ff_random_ops::{MakingSubject, Options, Subject};
 
 use crate::postgres_server::Postgres;
 
 /// A store on a Postgres server, which runs share for as long as one of them holds it.
-pub fn postgres(options: Options) -> Making {
+pub fn postgres(options: Options) -> MakingSubject {
     with_parameters("", options)
 }
 
 /// The same without the record cache of its writers.
-pub fn postgres_without_cache(options: Options) -> Making {
+pub fn postgres_without_cache(options: Options) -> MakingSubject {
     with_parameters("&record_cache=off", options)
 }
 
-fn with_parameters(parameters: &'static str, options: Options) -> Making {
+fn with_parameters(parameters: &'static str, options: Options) -> MakingSubject {
     static MADE: AtomicU32 = AtomicU32::new(0);
     Box::pin(async move {
         let server = shared_postgres();

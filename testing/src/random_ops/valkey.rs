@@ -3,21 +3,21 @@
 use async_trait::async_trait;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::EngineStore;
-use ff_random_ops::{Making, Options, Subject};
+use ff_random_ops::{MakingSubject, Options, Subject};
 
 use crate::servers::{Flavour, Process};
 
 /// A store on a Valkey server.
-pub fn valkey(options: Options) -> Making {
+pub fn valkey(options: Options) -> MakingSubject {
     on(Flavour::Valkey, options)
 }
 
 /// A store on the oldest Redis that is promised to work.
-pub fn redis(options: Options) -> Making {
+pub fn redis(options: Options) -> MakingSubject {
     on(Flavour::Redis, options)
 }
 
-fn on(flavour: Flavour, options: Options) -> Making {
+fn on(flavour: Flavour, options: Options) -> MakingSubject {
     Box::pin(async move {
         let server = Process::start(flavour, &[]);
         let store = open(&server, &options).await;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use ff_core::entropy::{Entropy, Nonce, SystemEntropy};
-use ff_random_ops::{Adjustment, Coverage, Make, Making, Mix, Options, Setup, run};
+use ff_random_ops::{Adjustment, Coverage, Make, MakingSubject, Mix, Options, Setup, run};
 use ff_testing::number;
 use ff_testing::random_ops::{
     http_over_memory, memory, postgres, postgres_without_cache, redis, shared_postgres, sqlite, valkey,
@@ -120,7 +120,7 @@ async fn compare(make: Make, mix: Mix, runs: usize, transitions: usize, happened
 }
 
 /// Hands out other leases than the model.
-fn with_entropy_of_its_own(options: Options) -> Making {
+fn with_entropy_of_its_own(options: Options) -> MakingSubject {
     memory(Options { entropy: Arc::new(OtherNonces(options.entropy)), ..options })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ff_core::contracts::{SubmitArgs, Submitted};
+use ff_core::contracts::{SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Tags;
 use ff_core::json;
@@ -171,13 +171,13 @@ pub struct BatchItem {
 #[serde(untagged)]
 pub enum TriedOutcome {
     /// New, or there already.
-    Submitted(Submitted),
+    Submitted(SubmittedExecution),
     /// Why it is not there.
     Refused { error: Problem },
 }
 
-impl From<Result<Submitted, EngineError>> for BatchItem {
-    fn from(answer: Result<Submitted, EngineError>) -> Self {
+impl From<Result<SubmittedExecution, EngineError>> for BatchItem {
+    fn from(answer: Result<SubmittedExecution, EngineError>) -> Self {
         match answer {
             Ok(submitted) => {
                 let status = if submitted.duplicate { 200 } else { 201 };
@@ -191,7 +191,7 @@ impl From<Result<Submitted, EngineError>> for BatchItem {
     }
 }
 
-impl From<BatchItem> for Result<Submitted, EngineError> {
+impl From<BatchItem> for Result<SubmittedExecution, EngineError> {
     fn from(tried: BatchItem) -> Self {
         match tried.outcome {
             TriedOutcome::Submitted(submitted) => Ok(submitted),
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn each_of_a_batch_has_its_own_outcome() {
-        let submitted = Submitted {
+        let submitted = SubmittedExecution {
             execution_id: ExecutionId::new(3, Uuid::from_u128(9)),
             public_state: ff_core::state::PublicState::Waiting,
             duplicate: true,

@@ -20,7 +20,7 @@ use crate::{Base64, Content, Encoding, ReceivedSignal, Step};
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claims {
-    pub executions: Vec<Claimed>,
+    pub executions: Vec<ClaimedExecution>,
     /// The best execution still waiting, when one partition was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Head>,
@@ -31,12 +31,12 @@ pub struct Claims {
 
 impl Claims {
     pub fn of(claims: contracts::Claims, encoding: Encoding) -> Self {
-        let executions = claims.claimed.into_iter().map(|claimed| Claimed::of(claimed, encoding)).collect();
+        let executions = claims.claimed.into_iter().map(|claimed| ClaimedExecution::of(claimed, encoding)).collect();
         Self { executions, next: claims.next, limited: claims.limited }
     }
 
     pub fn into_claims(self) -> Result<contracts::Claims, Refusal> {
-        let claimed = self.executions.into_iter().map(Claimed::into_claimed).collect::<Result<_, _>>()?;
+        let claimed = self.executions.into_iter().map(ClaimedExecution::into_claimed).collect::<Result<_, _>>()?;
         Ok(contracts::Claims { claimed, next: self.next, limited: self.limited, admissions: Vec::new() })
     }
 }
@@ -44,7 +44,7 @@ impl Claims {
 /// One execution handed to a worker. The fence's three fields are flat, as the holder's calls send them back.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Claimed {
+pub struct ClaimedExecution {
     pub execution_id: ExecutionId,
     pub lease_id: LeaseId,
     pub lease_epoch: LeaseEpoch,
@@ -93,9 +93,9 @@ pub struct Claimed {
     pub content_type: Option<ContentType>,
 }
 
-impl Claimed {
-    pub fn of(claimed: contracts::Claimed, encoding: Encoding) -> Self {
-        let contracts::Claimed { task, payload, signals, inputs, steps } = claimed;
+impl ClaimedExecution {
+    pub fn of(claimed: contracts::ClaimedExecution, encoding: Encoding) -> Self {
+        let contracts::ClaimedExecution { task, payload, signals, inputs, steps } = claimed;
         let content = Content::of(&payload, encoding);
         Self {
             execution_id: task.execution_id,
@@ -128,7 +128,7 @@ impl Claimed {
         }
     }
 
-    pub fn into_claimed(self) -> Result<contracts::Claimed, Refusal> {
+    pub fn into_claimed(self) -> Result<contracts::ClaimedExecution, Refusal> {
         let content = Content { json: self.payload, base64: self.payload_base64, content_type: self.content_type };
         let task = Task {
             execution_id: self.execution_id,
@@ -155,7 +155,7 @@ impl Claimed {
         let payload = content.into_payload("payload")?.unwrap_or_default();
         let steps = self.steps.into_iter().map(Step::into_step).collect::<Result<_, _>>()?;
         let steps = contracts::StepsPage { steps, next: self.steps_next };
-        Ok(contracts::Claimed { task, payload, signals, inputs, steps })
+        Ok(contracts::ClaimedExecution { task, payload, signals, inputs, steps })
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
             outcome: StepOutcome::Succeeded { result: Payload::bytes("[ ]") },
         };
         let steps = contracts::StepsPage { steps: vec![step], next: Some(4) };
-        let claimed = contracts::Claimed { task, payload: Payload::json("[ ]"), signals, inputs, steps };
+        let claimed = contracts::ClaimedExecution { task, payload: Payload::json("[ ]"), signals, inputs, steps };
         let head = Head::new(Priority::default(), TimestampMs(4));
         let claims = contracts::Claims { claimed: vec![claimed], next: Some(head), ..contracts::Claims::default() };
         for encoding in [Encoding::Json, Encoding::Base64] {

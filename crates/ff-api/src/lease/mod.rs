@@ -8,6 +8,6 @@ pub(crate) mod holder;
 
 pub use batch::{LeaseCall, WorkerBatch, WorkerBatchReply, WorkerCall, WorkerCallResult};
 pub use claim::{Claim, ClaimOf};
-pub use claimed::{Claimed, Claims, Input};
+pub use claimed::{ClaimedExecution, Claims, Input};
 pub use grants::Grants;
 pub use holder::{Complete, Delay, Fail, Progress, Renew, ReportUsage};

@@ -5,7 +5,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use serde::{Deserialize, Serialize};
 
-use crate::{Problem, Redacted};
+use crate::{Problem, RedactedText};
 
 /// An operator brings a new secret.
 #[derive(Serialize, Deserialize)]
@@ -14,7 +14,7 @@ use crate::{Problem, Redacted};
 pub struct RotateSecret {
     /// Text, whatever it is: what is wrong with a kid has a code of its own.
     pub kid: String,
-    pub secret_hex: Redacted,
+    pub secret_hex: RedactedText,
     /// How long the secret before goes on verifying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,
@@ -22,7 +22,7 @@ pub struct RotateSecret {
 
 impl RotateSecret {
     pub fn of(args: &RotateSecretArgs) -> Self {
-        let secret_hex = Redacted(args.secret.expose_hex());
+        let secret_hex = RedactedText(args.secret.expose_hex());
         Self { kid: args.kid.to_string(), secret_hex, grace_ms: Some(args.grace_ms) }
     }
 
@@ -45,7 +45,7 @@ pub struct RotationReport {
 pub struct RotatedPartition {
     pub partition: u16,
     #[serde(flatten)]
-    pub rotated: contracts::Rotated,
+    pub rotated: contracts::RotatedSecret,
 }
 
 /// A partition that has not, and why.
@@ -83,7 +83,7 @@ pub struct Secrets {
 
 #[cfg(test)]
 mod tests {
-    use ff_core::contracts::Rotated;
+    use ff_core::contracts::RotatedSecret;
     use ff_core::engine_error::{Code, EngineError};
     use ff_core::json;
     use ff_core::types::Kid;
@@ -106,8 +106,8 @@ mod tests {
     fn a_report_arrives_as_it_was_sent() {
         let kid = |text| Kid::parse(text).unwrap();
         let mut report = contracts::RotationReport::default();
-        report.enter(0, Ok(Rotated::Rotated { previous_kid: Some(kid("k1")), new_kid: kid("k2"), gc_count: 1 }));
-        report.enter(1, Ok(Rotated::Noop { kid: kid("k2") }));
+        report.enter(0, Ok(RotatedSecret::Rotated { previous_kid: Some(kid("k1")), new_kid: kid("k2"), gc_count: 1 }));
+        report.enter(1, Ok(RotatedSecret::Noop { kid: kid("k2") }));
         report.enter(2, Err(EngineError::Unknown("no answer".into())));
         report.enter(3, Err(Code::RotationConflict.into()));
         let text = serde_json::to_string(&RotationReport::from(report.clone())).unwrap();

@@ -1,6 +1,8 @@
 //! Waiting on the wire: the holder lets go, or makes a waitpoint ahead.
 
-use ff_core::contracts::{CreateWaitpointArgs, SuspendArgs, Suspended, Timeout, WaitpointBinding, check_message};
+use ff_core::contracts::{
+    CreateWaitpointArgs, SuspendArgs, SuspendedExecution, Timeout, WaitpointBinding, check_message,
+};
 use ff_core::engine_error::Refusal;
 use ff_core::lease::Fence;
 use ff_core::limits;
@@ -83,7 +85,7 @@ const APPROVAL_KEY: &str = "approval";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuspendReply {
     #[serde(flatten)]
-    pub suspended: Suspended,
+    pub suspended: SuspendedExecution,
     /// The link to the page where the question is answered, when an approval was asked for. It holds the waitpoint's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_url: Option<String>,

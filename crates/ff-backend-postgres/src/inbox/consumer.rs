@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ff_backend_sql::{Value, WriterHandle};
 use ff_core::backend::Answer;
-use ff_core::contracts::{CopyLaneArgs, RegisterClassesArgs, SubmitArgs, Submitted};
+use ff_core::contracts::{CopyLaneArgs, RegisterClassesArgs, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::EngineError;
 use ff_core::lane::is_unknown_class;
 use ff_core::payload::Payload;
@@ -132,7 +132,7 @@ impl InboxConsumer {
 
 impl InboxConsumer {
     /// Submits work whose requirement class its partition does not know yet.
-    async fn register_and_submit(&self, work: SubmitArgs) -> Answer<Submitted> {
+    async fn register_and_submit(&self, work: SubmitArgs) -> Answer<SubmittedExecution> {
         let (namespace, lane, classes) = (work.namespace.clone(), work.lane.clone(), [work.policy.class()].into());
         let lane = self.writer.ask(RegisterClassesArgs { namespace, lane, classes }).await?;
         let partition = work.execution_id(self.writer.partitions()).partition();

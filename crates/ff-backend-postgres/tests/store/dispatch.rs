@@ -4,7 +4,7 @@
 use ff_backend_postgres::PostgresBackend;
 use ff_backend_postgres::dispatch::{DispatchOutcome, dispatch_completion};
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::contracts::{CascadeArgs, Cascaded, FlowEventsArgs};
+use ff_core::contracts::{CascadeArgs, CascadeStep, FlowEventsArgs};
 use ff_core::flow::FlowEventKind;
 use ff_core::limits::{self, FLOW_STEP};
 use ff_core::state::PublicState;
@@ -37,7 +37,7 @@ async fn events(place: &StoreLocation) -> Vec<(i64, String, String, bool)> {
 
 fn dispatched(resolved: usize) -> DispatchOutcome {
     let resolved = u32::try_from(resolved).unwrap();
-    DispatchOutcome::Dispatched(Cascaded { resolved, ..Cascaded::default() })
+    DispatchOutcome::Dispatched(CascadeStep { resolved, ..CascadeStep::default() })
 }
 
 #[tokio::test]

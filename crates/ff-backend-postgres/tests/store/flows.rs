@@ -2,7 +2,7 @@
 
 use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
+use ff_core::contracts::{ClaimArgs, ClaimedExecution, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
 use ff_core::flow::{FlowState, member_id};
 use ff_core::limits;
 use ff_core::partition::flow_partition;
@@ -42,12 +42,12 @@ pub(crate) fn member(store: &PostgresBackend, id: &FlowId, n: usize) -> Executio
     member_id(id, &name(n), &store.partitions())
 }
 
-pub(crate) async fn claim(store: &PostgresBackend, id: &FlowId, max: usize) -> Vec<Claimed> {
+pub(crate) async fn claim(store: &PostgresBackend, id: &FlowId, max: usize) -> Vec<ClaimedExecution> {
     let on_partition = ExecutionId::new(flow_partition(id, &store.partitions()).index, Uuid::nil());
     store.claim(ClaimArgs { max, ..claim_on(&on_partition) }).await.unwrap().claimed
 }
 
-pub(crate) async fn complete(store: &PostgresBackend, claimed: &Claimed) {
+pub(crate) async fn complete(store: &PostgresBackend, claimed: &ClaimedExecution) {
     let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
     store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
 }

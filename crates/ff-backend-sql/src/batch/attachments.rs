@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use ff_core::backend::Answer;
 use ff_core::change::Write;
 use ff_core::contracts::{
-    AdmittedClaim, AdmittedClaims, ClaimDecision, Claimed, Claims, GrantedClaim, GrantedClaims, Input, StepsPage, Task,
+    AdmittedClaim, AdmittedClaims, ClaimDecision, ClaimedExecution, Claims, GrantedClaim, GrantedClaims, Input,
+    StepsPage, Task,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::limits;
@@ -171,7 +172,7 @@ impl StoredAttachments {
         Ok(Claims { claimed: claimed.collect::<Answer<_>>()?, next, limited, admissions })
     }
 
-    fn claimed(&self, task: Task, attachments: ClaimAttachments) -> Answer<Claimed> {
+    fn claimed(&self, task: Task, attachments: ClaimAttachments) -> Answer<ClaimedExecution> {
         let id = task.execution_id;
         let payload = match attachments.payload {
             Source::Batch(payload) => Some(payload),
@@ -183,7 +184,7 @@ impl StoredAttachments {
         for input in inputs.iter_mut().filter(|input| attachments.awaited.contains(&input.from)) {
             input.payload = self.results.get(&input.from).cloned();
         }
-        Ok(Claimed { payload, signals: self.signals.to(&task)?, inputs, steps: attachments.steps, task })
+        Ok(ClaimedExecution { payload, signals: self.signals.to(&task)?, inputs, steps: attachments.steps, task })
     }
 }
 

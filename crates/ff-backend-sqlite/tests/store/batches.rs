@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{Answer, Perform};
 use ff_core::clock::Clock;
-use ff_core::contracts::{CancelArgs, DeliverArgs, SubmitArgs, Submitted};
+use ff_core::contracts::{CancelArgs, DeliverArgs, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::Code;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, IdempotencyKey, TimestampMs};
@@ -57,7 +57,7 @@ impl Clock for Gate {
 struct BusyStore {
     store: Arc<SqliteBackend>,
     gate: Arc<Gate>,
-    first: Pin<Box<dyn Future<Output = Answer<Submitted>>>>,
+    first: Pin<Box<dyn Future<Output = Answer<SubmittedExecution>>>>,
 }
 
 impl BusyStore {

@@ -2,7 +2,7 @@
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::contracts::Claimed;
+use ff_core::contracts::ClaimedExecution;
 use ff_core::flow::FlowState;
 use ff_core::types::FlowId;
 use ff_engine::Orchestration;
@@ -60,7 +60,7 @@ async fn a_pump_that_finds_nothing_takes_one_query() {
     assert_eq!(count.since(), 3, "one query between the beginning and the end of the transaction");
 }
 
-async fn all_claimed(store: &SqliteBackend, id: &FlowId, width: usize) -> Vec<Claimed> {
+async fn all_claimed(store: &SqliteBackend, id: &FlowId, width: usize) -> Vec<ClaimedExecution> {
     drain(store, id).await;
     let mut claimed = Vec::new();
     while claimed.len() < width {

@@ -3,7 +3,7 @@
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
-    ClaimArgs, Claimed, CompleteArgs, EdgeSpec, Filter, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowHeader,
+    ClaimArgs, ClaimedExecution, CompleteArgs, EdgeSpec, Filter, FlowCursor, FlowEdgesArgs, FlowEventsArgs, FlowHeader,
     FlowMembersArgs, ListArgs, ListFlowsArgs, NodeSpec, Start, SubmitArgs, SubmitFlowArgs,
 };
 use ff_core::engine_error::Code;
@@ -52,12 +52,12 @@ pub(crate) fn partition_of(store: &SqliteBackend, id: &FlowId) -> u16 {
     flow_partition(id, &store.partitions()).index
 }
 
-pub(crate) async fn claim(store: &SqliteBackend, id: &FlowId, max: usize) -> Vec<Claimed> {
+pub(crate) async fn claim(store: &SqliteBackend, id: &FlowId, max: usize) -> Vec<ClaimedExecution> {
     let on_partition = ExecutionId::new(partition_of(store, id), Uuid::nil());
     store.claim(ClaimArgs { max, ..claim_on(&on_partition) }).await.unwrap().claimed
 }
 
-pub(crate) async fn complete(store: &SqliteBackend, claimed: &Claimed, result: Option<Payload>) {
+pub(crate) async fn complete(store: &SqliteBackend, claimed: &ClaimedExecution, result: Option<Payload>) {
     let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
     store.complete(CompleteArgs { execution_id, fence, result }).await.unwrap();
 }

@@ -2,7 +2,7 @@
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::contracts::{RotateSecretArgs, Rotated};
+use ff_core::contracts::{RotateSecretArgs, RotatedSecret};
 use ff_core::token::KeyRing;
 use ff_engine::Orchestration;
 
@@ -51,13 +51,13 @@ async fn a_rotation_reaches_every_partition_at_once_and_can_be_repeated() {
     let rotation = RotateSecretArgs::parse("k2", "c0ffee5ec4e7c0ffee5ec4e7c0ffee5e", 1_000).unwrap();
     let first = store.rotate_secret(rotation.clone()).await.unwrap();
     assert!(first.is_complete());
-    assert!(first.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Rotated { .. })));
+    assert!(first.rotated.iter().all(|(_, rotated)| matches!(rotated, RotatedSecret::Rotated { .. })));
     let commits = store.commits();
     assert!(commits < 10, "it took {commits} commits");
     let again = store.rotate_secret(rotation).await.unwrap();
     let partitions: Vec<_> = again.rotated.iter().map(|(partition, _)| *partition).collect();
     assert_eq!(partitions, Vec::from_iter(0..256));
-    assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Noop { .. })));
+    assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, RotatedSecret::Noop { .. })));
     assert_eq!(store.commits(), commits, "there was nothing to write");
     for partition in store.kids().await.unwrap() {
         assert_eq!(partition.kids.current_kid.unwrap().as_str(), "k2");

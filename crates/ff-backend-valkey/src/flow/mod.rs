@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use ff_core::backend::{Answer, Handle, Perform};
 use ff_core::contracts::{
-    CancelFlowArgs, CascadeArgs, Cascaded, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled,
+    CancelFlowArgs, CascadeArgs, CascadeStep, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgesPage, FlowCancelled,
     FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowHeader, FlowInfo, FlowMembersArgs, FlowsPage, GrowFlowArgs,
-    Grown, ListFlowsArgs, MembersPage, NodeSpec, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow, TaggedFlow,
-    WaitForChildrenArgs, WaitedForChildren,
+    GrownFlow, ListFlowsArgs, MembersPage, NodeSpec, SetFlowTagsArgs, StageFlowArgs, StagedFlow, SubmittedFlow,
+    TaggedFlow, WaitForChildrenArgs, WaitedForChildren,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::partition::flow_partition;
@@ -34,8 +34,8 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for ValkeyBackend {
     }
 }
 
-impl Handle<GrowFlowArgs, Grown> for ValkeyBackend {
-    async fn handle(&self, args: GrowFlowArgs) -> Answer<Grown> {
+impl Handle<GrowFlowArgs, GrownFlow> for ValkeyBackend {
+    async fn handle(&self, args: GrowFlowArgs) -> Answer<GrownFlow> {
         self.list_newcomers(&args).await?;
         Ok(ff_grow_flow(&*self.calls, &self.partitions, args).await?)
     }
@@ -87,8 +87,8 @@ impl Handle<FlowEventsArgs, FlowEventsPage> for ValkeyBackend {
     }
 }
 
-impl Handle<CascadeArgs, Cascaded> for ValkeyBackend {
-    async fn handle(&self, CascadeArgs { execution_id: ref id, .. }: CascadeArgs) -> Answer<Cascaded> {
+impl Handle<CascadeArgs, CascadeStep> for ValkeyBackend {
+    async fn handle(&self, CascadeArgs { execution_id: ref id, .. }: CascadeArgs) -> Answer<CascadeStep> {
         run_cascade(self, id).await
     }
 }

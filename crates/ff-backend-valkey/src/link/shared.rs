@@ -43,9 +43,12 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
     }
 
     /// The connection and its number, made anew if it broke. While the server rests, it is not asked for another.
-    pub(super) async fn get<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<(u64, Connection)>
+    pub(super) async fn get<MakingSubject>(
+        &self,
+        make: impl FnOnce() -> MakingSubject,
+    ) -> RedisResult<(u64, Connection)>
     where
-        Making: Future<Output = RedisResult<Connection>> + Send + 'static,
+        MakingSubject: Future<Output = RedisResult<Connection>> + Send + 'static,
     {
         let mut made = match self.look(make)? {
             Lookup::There(number, connection) => return Ok((number, connection)),
@@ -56,9 +59,9 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
     }
 
     /// The connection, or the attempt to make one, begun now if needed.
-    fn look<Making>(&self, make: impl FnOnce() -> Making) -> RedisResult<Lookup<Connection>>
+    fn look<MakingSubject>(&self, make: impl FnOnce() -> MakingSubject) -> RedisResult<Lookup<Connection>>
     where
-        Making: Future<Output = RedisResult<Connection>> + Send + 'static,
+        MakingSubject: Future<Output = RedisResult<Connection>> + Send + 'static,
     {
         let mut state = lock(&self.0);
         match &state.current {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{GrantedWaitpoint, SuspendOutcome, Suspended};
+use ff_core::contracts::{GrantedWaitpoint, SuspendOutcome, SuspendedExecution};
 use ff_core::engine_error::EngineError;
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::limits;
@@ -103,7 +103,7 @@ impl ValkeyBackend {
                 _ => SuspendOutcome::AlreadySatisfied { signals: signals.collect::<Option<_>>()? },
             };
             let suspension_id = fields.get("suspension_id")?.parse().ok()?;
-            let answer = Suspended { suspension_id, waitpoints: waitpoints.collect::<Option<_>>()?, outcome };
+            let answer = SuspendedExecution { suspension_id, waitpoints: waitpoints.collect::<Option<_>>()?, outcome };
             let until = TimestampMs(fields.get("remembered_until")?.parse().ok()?);
             Some(SuspendKeyEntry { execution_id: id, key, until, answer })
         };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{Answer, EngineStore, Perform};
-use ff_core::contracts::{Claimed, CompleteArgs, SubmitArgs};
+use ff_core::contracts::{ClaimedExecution, CompleteArgs, SubmitArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::execution::AttemptOutcome;
 use ff_core::payload::Payload;
@@ -117,7 +117,7 @@ impl Load {
         }
     }
 
-    async fn complete(&self, claimed: Claimed) {
+    async fn complete(&self, claimed: ClaimedExecution) {
         let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
         let args = CompleteArgs { execution_id, fence, result: Some(result_of(&fence.lease_id)) };
         self.ask(|| self.store.complete(args.clone())).await;

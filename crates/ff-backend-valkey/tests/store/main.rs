@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::{Answer, EngineStore, Perform};
-use ff_core::contracts::{ClaimArgs, Claimed, SubmitArgs};
+use ff_core::contracts::{ClaimArgs, ClaimedExecution, SubmitArgs};
 use ff_core::doctor::{Finding, examine};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Holder;
@@ -64,7 +64,7 @@ fn claim_on(partition: u16, max: usize) -> ClaimArgs {
 }
 
 /// Takes the one execution that waits where this one lives.
-async fn claim(store: &ValkeyBackend, id: &ExecutionId) -> Claimed {
+async fn claim(store: &ValkeyBackend, id: &ExecutionId) -> ClaimedExecution {
     store.claim(claim_on(id.partition(), 1)).await.unwrap().claimed.remove(0)
 }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{
-    Claimed, DeliverArgs, DeliveriesArgs, GrantedWaitpoint, RotateSecretArgs, Rotated, SubmitArgs, SuspendArgs,
-    WaitpointBinding, WaitpointRef,
+    ClaimedExecution, DeliverArgs, DeliveriesArgs, GrantedWaitpoint, RotateSecretArgs, RotatedSecret, SubmitArgs,
+    SuspendArgs, WaitpointBinding, WaitpointRef,
 };
 use ff_core::engine_error::Code;
 use ff_core::hint::Hint;
@@ -123,7 +123,7 @@ async fn a_rotation_by_another_program_is_noticed_and_old_tokens_work_within_the
     }
     assert_eq!(there.deliver(signal(old, &under_the_first)).await.unwrap().effect, Effect::Satisfied);
     let again = here.rotate_secret(rotation).await.unwrap();
-    assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, Rotated::Noop { .. })), "{again:?}");
+    assert!(again.rotated.iter().all(|(_, rotated)| matches!(rotated, RotatedSecret::Noop { .. })), "{again:?}");
     let conflict = here
         .rotate_secret(RotateSecretArgs::parse("k2", "facadefacadefacadefacadefacadefa", 0).unwrap())
         .await
@@ -223,7 +223,9 @@ async fn signals_come_with_a_claim_as_far_as_one_reply_carries_them() {
         }
     }
     let claims = store.claim(claim_on(0, 2)).await.unwrap();
-    let [Claimed { task, signals, .. }] = &claims.claimed[..] else { panic!("the second goes into no reply with it") };
+    let [ClaimedExecution { task, signals, .. }] = &claims.claimed[..] else {
+        panic!("the second goes into no reply with it")
+    };
     assert!(claims.next.is_some());
     let resumption = task.resumption.as_ref().unwrap();
     assert_eq!((signals.len(), resumption.with_payload), (17, 16));
@@ -259,7 +261,7 @@ async fn waiting_works_on_a_cluster() {
             let by_key = WaitpointRef::Key(granted.waitpoint_key.clone());
             store.deliver(DeliverArgs { waitpoint: by_key, ..signal(id, &granted) }).await.unwrap();
         }
-        let Claimed { task, signals, .. } = claim(&store, &id).await;
+        let ClaimedExecution { task, signals, .. } = claim(&store, &id).await;
         assert_eq!((task.resumed, signals.len()), (true, 2));
         assert!(signals.iter().all(|received| received.payload == Some(Payload::json("\"yes\""))));
     }

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::KIND;
 use crate::floor::{PostgresFloor, SqliteFloor, ValkeyFloor};
-use crate::meter::{Meter, Metered};
+use crate::meter::{Meter, MeteredStore};
 
 pub(super) use postgres::Database;
 pub(super) use sqlite::File;
@@ -87,7 +87,7 @@ impl Subject {
             return Self::open(url).await;
         }
         let meter = Arc::new(Meter::default());
-        let metered = |inner| Arc::new(Metered { inner, meter: meter.clone() }) as Arc<dyn EngineBackend>;
+        let metered = |inner| Arc::new(MeteredStore { inner, meter: meter.clone() }) as Arc<dyn EngineBackend>;
         let flowfabric = ff_sdk::connect(url).await?.through(metered);
         Ok(Self { flowfabric, meter, bare: BareStore::Server, engine: None })
     }
@@ -113,7 +113,7 @@ impl Subject {
             }
         };
         let meter = Arc::new(Meter::default());
-        let metered = Arc::new(Metered { inner: store, meter: meter.clone() });
+        let metered = Arc::new(MeteredStore { inner: store, meter: meter.clone() });
         let engine = Engine::start(metered.clone());
         Ok(Self { flowfabric: FlowFabric::over(metered), meter, bare, engine: Some(engine) })
     }

@@ -7,7 +7,7 @@ use ff_core::execution::{BlockDetail, FinishedBy, Hold};
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::TimestampMs;
 
-use super::waiting::{times_out, waitpoints, waits_for};
+use super::suspensions::{times_out, waitpoints, waits_for};
 use crate::exit::Exit;
 use crate::id::IdArg;
 use crate::settings::Settings;

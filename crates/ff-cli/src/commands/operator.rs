@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::Context;
 use clap::Args;
-use ff_core::contracts::{HoldReleased, ReplayArgs, Replayed};
+use ff_core::contracts::{HoldReleased, ReplayArgs, ReplayedExecution};
 use ff_core::state::PublicState;
 use ff_sdk::{Bulk, Client, Search};
 
@@ -186,7 +186,7 @@ impl Replay {
         let id = id.find(settings, &flowfabric.client()).await?;
         let args = ReplayArgs { reason, reopen_downstream, from_step, ..ReplayArgs::new(id) };
         let replayed = flowfabric.backend().replay(args).await?;
-        let Replayed { public_state, replays } = replayed;
+        let ReplayedExecution { public_state, replays } = replayed;
         settings.answer(&replayed, || output::line(format_args!("{id} is {public_state} again, replay {replays}")))
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{PartitionKids, RotateSecretArgs, Rotated, RotationReport};
+use ff_core::contracts::{PartitionKids, RotateSecretArgs, RotatedSecret, RotationReport};
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::limits;
 use ff_core::token::Secret;
@@ -102,7 +102,7 @@ async fn everywhere(client: &Client, args: RotateSecretArgs) -> anyhow::Result<R
 fn tell_report(kid: &Kid, grace: Duration, report: &RotationReport) -> anyhow::Result<()> {
     let done = report.rotated.len();
     let all = done + report.failed.len();
-    let new = report.rotated.iter().any(|(_, rotated)| matches!(rotated, Rotated::Rotated { .. }));
+    let new = report.rotated.iter().any(|(_, rotated)| matches!(rotated, RotatedSecret::Rotated { .. }));
     let grace = span::short(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
     if new {
         output::line(format_args!(

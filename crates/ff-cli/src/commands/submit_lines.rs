@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use ff_api::Problem;
-use ff_core::contracts::{SubmitArgs, Submitted};
+use ff_core::contracts::{SubmitArgs, SubmittedExecution};
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{IdempotencyKey, draw_execution_uuid};
@@ -34,7 +34,7 @@ struct LineAnswer {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Outcome {
-    Submitted(Submitted),
+    Submitted(SubmittedExecution),
     Refused { error: Box<Problem> },
 }
 

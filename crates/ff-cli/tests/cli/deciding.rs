@@ -1,4 +1,4 @@
-//! `ff waiting`, `ff signal`, `ff approve`, `ff reject`, `ff resume`, `ff secrets`.
+//! `ff suspensions`, `ff signal`, `ff approve`, `ff reject`, `ff resume`, `ff secrets`.
 
 use std::time::Duration;
 
@@ -75,11 +75,11 @@ async fn hurry(ctx: Context) -> Result<(), Fault> {
 #[test]
 fn what_waits_is_listed_with_why_and_since_when() {
     let asking = SuspendedWork::start();
-    let empty = asking.world.ok(&["waiting"]);
+    let empty = asking.world.ok(&["suspensions"]);
     assert!(empty.starts_with("ID") && empty.lines().count() == 1, "{empty}");
     let id = asking.waits("deploy");
     asking.world.ok(&["submit", "nobody.does.this"]);
-    let shown = asking.world.ok(&["waiting"]);
+    let shown = asking.world.ok(&["suspensions"]);
     assert_eq!(shown.lines().count(), 2, "{shown}");
     for text in [
         id.as_str(),
@@ -93,7 +93,7 @@ fn what_waits_is_listed_with_why_and_since_when() {
     ] {
         assert!(shown.contains(text), "{text} is not in {shown}");
     }
-    let told = asking.world.json(&["waiting"]);
+    let told = asking.world.json(&["suspensions"]);
     assert_eq!(told["executions"][0]["suspension"]["reason"], "waiting_for_approval");
     let got = asking.world.ok(&["get", &id]);
     for text in ["suspended", "waits for    approval", "waits at     Deploy 1.4?", "times out"] {
@@ -106,12 +106,12 @@ fn what_waits_is_listed_with_why_and_since_when() {
 fn what_waits_is_paged_like_any_listing() {
     let asking = SuspendedWork::start();
     (0..3).for_each(|_| drop(asking.waits("order")));
-    let first = asking.world.run(&["waiting", "--limit", "2"]);
+    let first = asking.world.run(&["suspensions", "--limit", "2"]);
     assert_eq!((first.code, first.text().lines().count()), (Some(0), 3));
     let cursor = first.stderr.split("--cursor ").nth(1).unwrap().split(',').next().unwrap().to_owned();
-    assert_eq!(asking.world.ok(&["waiting", "--limit", "2", "--cursor", &cursor]).lines().count(), 2);
-    assert_eq!(asking.world.json(&["waiting", "--all"])["executions"].as_array().unwrap().len(), 3);
-    assert_eq!(asking.world.ok(&["waiting", "--lane", "mail"]).lines().count(), 1);
+    assert_eq!(asking.world.ok(&["suspensions", "--limit", "2", "--cursor", &cursor]).lines().count(), 2);
+    assert_eq!(asking.world.json(&["suspensions", "--all"])["executions"].as_array().unwrap().len(), 3);
+    assert_eq!(asking.world.ok(&["suspensions", "--lane", "mail"]).lines().count(), 1);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
     let asking = SuspendedWork::at(World::with(&["--public-url", "https://ff.example.org/"]));
     let id = asking.waits("deploy");
     let token = || {
-        let links = asking.world.json(&["waiting", "--links"])["links"].clone();
+        let links = asking.world.json(&["suspensions", "--links"])["links"].clone();
         let link = links[0]["approval_url"].as_str().unwrap().to_owned();
         assert!(link.starts_with("https://ff.example.org/approvals/%7Bfp:"), "{link}");
         link.split_once("?token=").unwrap().1.replace("%3A", ":")
@@ -195,13 +195,13 @@ fn links_lead_to_the_public_address_and_work_after_a_rotation() {
 fn links_are_printed_for_whoever_is_to_answer() {
     let asking = SuspendedWork::start();
     let id = asking.waits("deploy");
-    let links = asking.world.json(&["waiting", "--links"])["links"].clone();
+    let links = asking.world.json(&["suspensions", "--links"])["links"].clone();
     let link = links[0]["approval_url"].as_str().unwrap();
     assert!(link.starts_with(&format!("{}/approvals/%7Bfp:", asking.world.server)), "{link}");
-    let shown = asking.world.ok(&["waiting", "--links"]);
+    let shown = asking.world.ok(&["suspensions", "--links"]);
     assert!(shown.contains(link) && shown.contains(&id) && shown.contains("Deploy 1.4?"), "{shown}");
     let token = link.split_once("?token=").unwrap().1.replace("%3A", ":");
-    assert!(!asking.world.ok(&["waiting"]).contains(&token), "only who asks for links sees tokens");
+    assert!(!asking.world.ok(&["suspensions"]).contains(&token), "only who asks for links sees tokens");
     let mut signal = asking.world.command(&["signal", &id, "approved", "--waitpoint", "Deploy 1.4?"]);
     signal.env("FF_TOKEN", token);
     assert!(CommandRun::of(signal).ok().contains("goes on"));

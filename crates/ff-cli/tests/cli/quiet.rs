@@ -75,7 +75,7 @@ fn nothing_secret_is_logged(store: &str, heard: &str) {
         let _working = waiting_worker(&url, key.as_deref());
         let id = run(&["submit", "order", "--payload", "1"]);
         assert!((0..200).any(|_| run(&["get", &id, "--json"]).contains("\"suspended\"")), "{id} does not wait");
-        let links: Value = serde_json::from_str(&run(&["waiting", "--links", "--json"])).unwrap();
+        let links: Value = serde_json::from_str(&run(&["suspensions", "--links", "--json"])).unwrap();
         let link = links["links"][0]["approval_url"].as_str().unwrap().to_owned();
         let token = link.split_once("?token=").unwrap().1.replace("%3A", ":");
         run(&["signal", &id, "paid", "--waitpoint", "paid", "--token", &token, "--payload", &format!("\"{CANARY}\"")]);

@@ -9,7 +9,7 @@ pub(crate) async fn failed_work_is_tried_again_after_its_backoff(world: World) {
     let first = world.worker("unlucky").claim().await;
     assert_eq!(first.task.attempt, Origin::Initial);
     let failed = first.fail_with("network", "connection reset", false).await.unwrap();
-    assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() + 500 });
+    assert_eq!(failed, FailedAttempt::RetryScheduled { retry_at: world.clock.now() + 500 });
     let read = world.describe(&id).await;
     assert_eq!((read.public_state, read.retries), (PublicState::Delayed, 1));
     assert_eq!(read.failure, Some(failure("network", "connection reset", false)));
@@ -28,7 +28,7 @@ pub(crate) async fn a_backoff_grows_up_to_its_ceiling(world: World) {
     world.job("resize").policy(Policy { retry_policy, ..Policy::default() }).submit().await;
     for expected in [100, 200, 400, 500, 500] {
         let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
-        assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() + expected });
+        assert_eq!(failed, FailedAttempt::RetryScheduled { retry_at: world.clock.now() + expected });
         world.clock.advance(ms(expected)).await;
     }
 }
@@ -43,7 +43,9 @@ pub(crate) async fn jitter_spreads_retries_within_their_backoff(world: World) {
     }
     let mut delays = BTreeSet::new();
     for held in world.worker("unlucky").claim_up_to(40).await {
-        let Failed::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
+        let FailedAttempt::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else {
+            panic!("no retry")
+        };
         assert!(retry_at >= world.clock.now(), "before now");
         delays.insert(retry_at.since(world.clock.now()));
     }
@@ -54,7 +56,7 @@ pub(crate) async fn jitter_spreads_retries_within_their_backoff(world: World) {
 pub(crate) async fn a_retry_without_backoff_waits_at_once(world: World) {
     let id = world.job("resize").retries(1, ms(0)).submit().await;
     let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
-    assert_eq!(failed, Failed::RetryScheduled { retry_at: world.clock.now() });
+    assert_eq!(failed, FailedAttempt::RetryScheduled { retry_at: world.clock.now() });
     assert_eq!(world.worker("next").claim().await.id(), id);
 }
 
@@ -62,10 +64,10 @@ pub(crate) async fn the_last_retry_is_the_last(world: World) {
     let id = world.job("resize").retries(2, ms(0)).submit().await;
     for _ in 0..2 {
         let failed = world.worker("unlucky").claim().await.fail("network").await.unwrap();
-        assert!(matches!(failed, Failed::RetryScheduled { .. }));
+        assert!(matches!(failed, FailedAttempt::RetryScheduled { .. }));
     }
     let last = world.worker("unlucky").claim().await;
-    assert_eq!(last.fail_with("network", "for the last time", false).await.unwrap(), Failed::Failed);
+    assert_eq!(last.fail_with("network", "for the last time", false).await.unwrap(), FailedAttempt::Failed);
 
     let ended = world.ended(&id).await;
     assert_eq!((ended.outcome, ended.by), (Outcome::Failed, FinishedBy::Holder));
@@ -77,7 +79,7 @@ pub(crate) async fn the_last_retry_is_the_last(world: World) {
 
 pub(crate) async fn work_without_retries_fails_at_once(world: World) {
     world.job("resize").retries(0, ms(0)).submit().await;
-    assert_eq!(world.worker("unlucky").claim().await.fail("network").await.unwrap(), Failed::Failed);
+    assert_eq!(world.worker("unlucky").claim().await.fail("network").await.unwrap(), FailedAttempt::Failed);
 }
 
 pub(crate) async fn three_retries_are_the_default(world: World) {
@@ -93,7 +95,7 @@ pub(crate) async fn three_retries_are_the_default(world: World) {
 
 pub(crate) async fn a_permanent_failure_is_not_retried(world: World) {
     let held = world.held().await;
-    assert_eq!(held.fail_with("input", "not a picture", true).await.unwrap(), Failed::Failed);
+    assert_eq!(held.fail_with("input", "not a picture", true).await.unwrap(), FailedAttempt::Failed);
     assert_eq!(world.ended(&held.id()).await.failure, Some(failure("input", "not a picture", true)));
 }
 
@@ -104,7 +106,7 @@ pub(crate) async fn categories_decide_what_is_retried(world: World) {
     for (category, retried) in [("network", true), ("busy", true), ("input", false), ("networks", false)] {
         world.job("resize").policy(policy.clone()).submit().await;
         let failed = world.worker("unlucky").claim().await.fail(category).await.unwrap();
-        assert_eq!(matches!(failed, Failed::RetryScheduled { .. }), retried, "{category}");
+        assert_eq!(matches!(failed, FailedAttempt::RetryScheduled { .. }), retried, "{category}");
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn what_is_not_there_cannot_be_labelled(world: World) {
     assert_refused!(set(&world, id, &[("team", "blue")], &[]).await, "execution_not_found");
 }
 
-async fn set(world: &World, id: ExecutionId, pairs: &[(&str, &str)], gone: &[&str]) -> Answer<Tagged> {
+async fn set(world: &World, id: ExecutionId, pairs: &[(&str, &str)], gone: &[&str]) -> Answer<TaggedExecution> {
     let remove = gone.iter().map(|key| TagKey::parse(key).unwrap()).collect();
     world.backend.set_tags(SetTagsArgs { execution_id: id, set: labels(pairs), remove }).await
 }

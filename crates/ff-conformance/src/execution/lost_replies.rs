@@ -34,17 +34,17 @@ pub(crate) async fn failing_twice_is_one_failure(world: World) {
 /// With jitter a second decision would come out differently, so the first must be remembered.
 pub(crate) async fn a_retry_keeps_its_first_moment(world: World) {
     let held = world.held().await;
-    let Failed::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
+    let FailedAttempt::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
     for _ in 0..20 {
-        assert_eq!(held.fail("network").await.unwrap(), Failed::RetryScheduled { retry_at });
+        assert_eq!(held.fail("network").await.unwrap(), FailedAttempt::RetryScheduled { retry_at });
     }
 }
 
 pub(crate) async fn failing_for_good_twice_is_one_end(world: World) {
     let held = world.held().await;
-    assert_eq!(held.fail_with("input", "unreadable", true).await.unwrap(), Failed::Failed);
+    assert_eq!(held.fail_with("input", "unreadable", true).await.unwrap(), FailedAttempt::Failed);
     let before = world.contents().await;
-    assert_eq!(held.fail_with("other", "something else", true).await.unwrap(), Failed::Failed);
+    assert_eq!(held.fail_with("other", "something else", true).await.unwrap(), FailedAttempt::Failed);
     assert_eq!(world.contents().await, before);
 }
 

@@ -76,7 +76,7 @@ pub(crate) async fn work_in_no_flow_knows_of_none(world: World) {
     let info = world.describe(&held.id()).await;
     assert_eq!((info.flow_id, info.node), (None, None));
     let cascade = CascadeArgs { execution_id: held.id(), owed_since: None };
-    assert_eq!(world.backend.cascade(cascade).await.unwrap(), Cascaded::default());
+    assert_eq!(world.backend.cascade(cascade).await.unwrap(), CascadeStep::default());
 }
 
 pub(crate) async fn a_member_may_start_no_earlier_than_it_is_to(world: World) {

@@ -95,7 +95,7 @@ pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_a
 }
 
 /// Sends so many at once as a store may be busy with.
-async fn send_many(world: &World, to: &Waitpoint, many: usize) -> Vec<Delivered> {
+async fn send_many(world: &World, to: &Waitpoint, many: usize) -> Vec<DeliveredSignal> {
     const AT_ONCE: usize = 200;
     let signal = DeliverArgs { payload: None, ..to.signal("vote") };
     let mut answers = Vec::with_capacity(many);

@@ -107,6 +107,6 @@ pub(crate) async fn signals_without_a_key_are_each_their_own(world: World) {
     }
 }
 
-fn duplicate(of: Delivered) -> Delivered {
-    Delivered { effect: Effect::Duplicate, ..of }
+fn duplicate(of: DeliveredSignal) -> DeliveredSignal {
+    DeliveredSignal { effect: Effect::Duplicate, ..of }
 }

@@ -1,7 +1,7 @@
 //! A fork is a new execution that begins where another one was.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ForkArgs, Forked};
+use ff_core::contracts::{ForkArgs, ForkedExecution};
 use ff_core::flow::PassMode;
 use ff_core::limits;
 use ff_core::policy::Policy;
@@ -12,7 +12,7 @@ use super::{all, point, record, recorded, words};
 use crate::refused::assert_refused;
 use crate::{World, ms};
 
-async fn before(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<Forked> {
+async fn before(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<ForkedExecution> {
     world.backend.fork(ForkArgs { before_step: Some(point(name, key)), ..ForkArgs::new(*id) }).await
 }
 
@@ -87,7 +87,7 @@ pub(crate) async fn a_fork_sent_again_is_the_same_fork(world: World) {
     let args = ForkArgs::new(held.id());
     let first = world.backend.fork(args.clone()).await.unwrap();
     let after = world.contents().await;
-    assert_eq!(world.backend.fork(args.clone()).await, Ok(Forked { duplicate: true, ..first }));
+    assert_eq!(world.backend.fork(args.clone()).await, Ok(ForkedExecution { duplicate: true, ..first }));
     assert_eq!(world.contents().await, after);
     let other = world.submit("resize", b"dog.png").await;
     for args in

@@ -1,7 +1,7 @@
 //! What a replay does again, and what it does not.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ReplayArgs, Replayed};
+use ff_core::contracts::{ReplayArgs, ReplayedExecution};
 use ff_core::types::ExecutionId;
 
 use super::{point, record, recorded, words};
@@ -9,7 +9,7 @@ use crate::refused::assert_refused;
 use crate::world::ms;
 use crate::{LeasedExecution, World};
 
-async fn from(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<Replayed> {
+async fn from(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<ReplayedExecution> {
     world.backend.replay(ReplayArgs { from_step: Some(point(name, key)), ..ReplayArgs::new(*id) }).await
 }
 

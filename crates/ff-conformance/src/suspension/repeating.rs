@@ -93,7 +93,7 @@ fn under(key: &str, wish: SuspendArgs) -> SuspendArgs {
 }
 
 /// Work that was suspended under a key and is leased again, and the reply its holder got then.
-async fn resumed_under(world: &World, key: &str) -> (LeasedExecution, Suspended) {
+async fn resumed_under(world: &World, key: &str) -> (LeasedExecution, SuspendedExecution) {
     let held = world.held().await;
     let wish = under(key, held.wish("approval"));
     let [waitpoint] = held.wait(wish.clone()).await;

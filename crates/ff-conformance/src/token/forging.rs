@@ -90,7 +90,7 @@ impl Forger {
 const KINDS: usize = 16;
 
 /// Whether a server has begun to refuse a guessing caller before it verifies a token.
-fn is_held_back(answer: &Answer<Delivered>) -> bool {
+fn is_held_back(answer: &Answer<DeliveredSignal>) -> bool {
     matches!(answer, Err(error) if error.code() == Code::RateLimitExceeded)
 }
 

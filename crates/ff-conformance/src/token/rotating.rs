@@ -18,7 +18,7 @@ pub(crate) async fn a_store_has_its_first_secret_from_the_start(world: World) {
 
 pub(crate) async fn a_rotation_reaches_every_partition(world: World) {
     let report = rotate(&world, "k2", "c0ffee", 60_000).await;
-    let rotated = Rotated::Rotated { previous_kid: Some(Kid::first()), new_kid: kid("k2"), gc_count: 0 };
+    let rotated = RotatedSecret::Rotated { previous_kid: Some(Kid::first()), new_kid: kid("k2"), gc_count: 0 };
     assert_eq!((report.rotated, report.failed.len()), (everywhere(&world, &rotated), 0));
     for of in world.backend.kids().await.unwrap() {
         assert_eq!(names(&of.kids), ("k2", vec!["k1"]));
@@ -45,7 +45,7 @@ pub(crate) async fn a_rotation_can_be_repeated(world: World) {
     world.clock.advance(ms(100)).await;
     for grace_ms in [60_000, 1] {
         let report = rotate(&world, "k2", "C0FFEE", grace_ms).await;
-        assert_eq!(report.rotated, everywhere(&world, &Rotated::Noop { kid: kid("k2") }));
+        assert_eq!(report.rotated, everywhere(&world, &RotatedSecret::Noop { kid: kid("k2") }));
         assert!(report.is_complete());
     }
     assert_eq!(world.contents().await, before);
@@ -56,7 +56,7 @@ pub(crate) async fn a_kid_that_still_verifies_becomes_current_again(world: World
     let waitpoint = open(&world).await;
     rotate(&world, "k3", "0b", 1_000).await;
     let report = rotate(&world, "k2", "c0ffee", 500).await;
-    let rotated = Rotated::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k2"), gc_count: 0 };
+    let rotated = RotatedSecret::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k2"), gc_count: 0 };
     assert_eq!(report.rotated, everywhere(&world, &rotated));
     for of in world.backend.kids().await.unwrap() {
         assert_eq!(names(&of.kids), ("k2", vec!["k1", "k3"]));
@@ -145,7 +145,7 @@ pub(crate) async fn what_expired_is_thrown_away_by_the_next_rotation(world: Worl
     rotate(&world, "k3", "0b", 1_000).await;
     world.clock.advance(ms(1_000)).await;
     let report = rotate(&world, "k4", "0c", 1_000).await;
-    let rotated = Rotated::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k4"), gc_count: 1 };
+    let rotated = RotatedSecret::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k4"), gc_count: 1 };
     assert_eq!(report.rotated, everywhere(&world, &rotated));
     for partition in world.contents().await {
         let kept: Vec<_> = partition.ring.unwrap().keys.into_keys().map(|kid| kid.to_string()).collect();
@@ -224,7 +224,7 @@ async fn rotate(world: &World, kid: &str, secret: &str, grace_ms: u64) -> Rotati
     world.backend.rotate_secret(RotateSecretArgs::parse(kid, &secret, grace_ms).unwrap()).await.unwrap()
 }
 
-fn everywhere(world: &World, rotated: &Rotated) -> Vec<(u16, Rotated)> {
+fn everywhere(world: &World, rotated: &RotatedSecret) -> Vec<(u16, RotatedSecret)> {
     world.partitions().map(|partition| (partition, rotated.clone())).collect()
 }
 

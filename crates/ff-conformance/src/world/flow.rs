@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use ff_core::backend::Answer;
 use ff_core::contracts::{
     CancelFlowArgs, CloseFlowArgs, ClosedFlow, CreateFlowArgs, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowEventsArgs,
-    FlowHeader, FlowInfo, FlowMembersArgs, GroupInfo, GrowFlowArgs, Grown, MemberInfo, ReplayArgs, Replayed,
+    FlowHeader, FlowInfo, FlowMembersArgs, GroupInfo, GrowFlowArgs, GrownFlow, MemberInfo, ReplayArgs,
+    ReplayedExecution,
 };
 use ff_core::flow::{CancelPolicy, EdgeState, FlowEvent, FlowEventKind, edge_id, member_id};
 use ff_core::limits;
@@ -225,7 +226,7 @@ impl Flow {
     }
 
     /// Adds members and edges, and expects them to be taken.
-    pub async fn grow(&self, nodes: &[&str], edges: &[(&str, &str)]) -> Grown {
+    pub async fn grow(&self, nodes: &[&str], edges: &[(&str, &str)]) -> GrownFlow {
         self.world.backend.grow_flow(self.growth(nodes, edges)).await.unwrap()
     }
 
@@ -241,7 +242,7 @@ impl Flow {
     }
 
     /// Runs a member again, and what depends on it if that is asked for.
-    pub async fn replay(&self, name: &str, reopen_downstream: bool) -> Answer<Replayed> {
+    pub async fn replay(&self, name: &str, reopen_downstream: bool) -> Answer<ReplayedExecution> {
         let execution_id = self.member(name);
         let args = ReplayArgs { reopen_downstream, ..ReplayArgs::new(execution_id) };
         self.world.backend.replay(args).await

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    AppendFramesArgs, Claimed, CompleteArgs, Completed, DelayArgs, Delayed, FailArgs, Failed, FramesAppended, Input,
-    Noted, ProgressArgs, ReceivedSignal, RecordStepArgs, RenewArgs, Renewed, Start, StepRecorded, StepsPage, Task,
+    AppendFramesArgs, ClaimedExecution, CompleteArgs, CompletedExecution, DelayArgs, DelayedExecution, FailArgs,
+    FailedAttempt, FramesAppended, Input, ProgressArgs, ReceivedSignal, RecordStepArgs, RecordedProgress, RenewArgs,
+    RenewedLease, Start, StepRecorded, StepsPage, Task,
 };
 use ff_core::execution::Failure;
 use ff_core::lease::Fence;
@@ -33,8 +34,8 @@ pub struct LeasedExecution {
 }
 
 impl LeasedExecution {
-    pub(super) fn new(world: World, claimed: Claimed) -> Self {
-        let Claimed { task, payload, signals, inputs, steps } = claimed;
+    pub(super) fn new(world: World, claimed: ClaimedExecution) -> Self {
+        let ClaimedExecution { task, payload, signals, inputs, steps } = claimed;
         Self { world, task, payload, signals, inputs, steps }
     }
 
@@ -61,51 +62,51 @@ impl LeasedExecution {
     }
 
     /// Says the work is done, with these bytes to show for it.
-    pub async fn complete(&self, result: &[u8]) -> Answer<Completed> {
+    pub async fn complete(&self, result: &[u8]) -> Answer<CompletedExecution> {
         self.complete_with(Some(Payload::bytes(result.to_vec()))).await
     }
 
     /// Says the work is done, with or without a result.
-    pub async fn complete_with(&self, result: Option<Payload>) -> Answer<Completed> {
+    pub async fn complete_with(&self, result: Option<Payload>) -> Answer<CompletedExecution> {
         let args = CompleteArgs { execution_id: self.id(), fence: self.fence(), result };
         self.world.backend.complete(args).await
     }
 
     /// Says the work went wrong in a way that may go right another time.
-    pub async fn fail(&self, category: &str) -> Answer<Failed> {
+    pub async fn fail(&self, category: &str) -> Answer<FailedAttempt> {
         self.fail_with(category, "it went wrong", false).await
     }
 
     /// Says the work went wrong.
-    pub async fn fail_with(&self, category: &str, message: &str, permanent: bool) -> Answer<Failed> {
+    pub async fn fail_with(&self, category: &str, message: &str, permanent: bool) -> Answer<FailedAttempt> {
         let failure = Failure { category: Kind::parse(category).unwrap(), message: message.to_owned(), permanent };
         let args = FailArgs { execution_id: self.id(), fence: self.fence(), failure };
         self.world.backend.fail(args).await
     }
 
     /// Puts the work off.
-    pub async fn delay(&self, by: Duration) -> Answer<Delayed> {
+    pub async fn delay(&self, by: Duration) -> Answer<DelayedExecution> {
         self.delay_to(Start::After(u64::try_from(by.as_millis()).unwrap())).await
     }
 
     /// Puts the work off to a moment.
-    pub async fn delay_to(&self, start: Start) -> Answer<Delayed> {
+    pub async fn delay_to(&self, start: Start) -> Answer<DelayedExecution> {
         let args = DelayArgs { execution_id: self.id(), fence: self.fence(), start };
         self.world.backend.delay(args).await
     }
 
     /// Says it is still at work.
-    pub async fn renew(&self) -> Answer<Renewed> {
+    pub async fn renew(&self) -> Answer<RenewedLease> {
         self.renew_with(None).await
     }
 
     /// Says it is still at work and wants leases of another length from now on.
-    pub async fn renew_for(&self, ttl: Duration) -> Answer<Renewed> {
+    pub async fn renew_for(&self, ttl: Duration) -> Answer<RenewedLease> {
         self.renew_with(Some(u64::try_from(ttl.as_millis()).unwrap())).await
     }
 
     /// Says how far it is.
-    pub async fn progress(&self, percent: Option<u8>, message: Option<&str>) -> Answer<Noted> {
+    pub async fn progress(&self, percent: Option<u8>, message: Option<&str>) -> Answer<RecordedProgress> {
         let args =
             ProgressArgs { execution_id: self.id(), fence: self.fence(), percent, message: message.map(str::to_owned) };
         self.world.backend.progress(args).await
@@ -141,7 +142,7 @@ impl LeasedExecution {
         RecordStepArgs { execution_id: self.id(), fence: self.fence(), step, started_at: None, outcome }
     }
 
-    async fn renew_with(&self, lease_ttl_ms: Option<u64>) -> Answer<Renewed> {
+    async fn renew_with(&self, lease_ttl_ms: Option<u64>) -> Answer<RenewedLease> {
         let args = RenewArgs { execution_id: self.id(), fence: self.fence(), lease_ttl_ms };
         self.world.backend.renew(args).await
     }

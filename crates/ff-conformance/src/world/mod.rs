@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, LongPoll};
 use ff_core::contracts::{
-    Attempts, CancelArgs, Cancelled, ExecutionEnd, ExecutionInfo, ReplayArgs, Replayed, RevokeArgs, Revoked,
+    Attempts, CancelArgs, CancelledExecution, ExecutionEnd, ExecutionInfo, ReplayArgs, ReplayedExecution, RevokeArgs,
+    RevokedLease,
 };
 use ff_core::doctor;
 use ff_core::execution::Tags;
@@ -139,17 +140,17 @@ impl World {
     }
 
     /// Cancels an execution without giving a reason.
-    pub async fn cancel(&self, id: &ExecutionId) -> Answer<Cancelled> {
+    pub async fn cancel(&self, id: &ExecutionId) -> Answer<CancelledExecution> {
         self.backend.cancel(CancelArgs { execution_id: *id, reason: None, requested_by: None }).await
     }
 
     /// Replays an execution without giving a reason.
-    pub async fn replay(&self, id: &ExecutionId) -> Answer<Replayed> {
+    pub async fn replay(&self, id: &ExecutionId) -> Answer<ReplayedExecution> {
         self.backend.replay(ReplayArgs::new(*id)).await
     }
 
     /// Revokes the lease of an execution.
-    pub async fn revoke(&self, id: &ExecutionId) -> Answer<Revoked> {
+    pub async fn revoke(&self, id: &ExecutionId) -> Answer<RevokedLease> {
         self.backend.revoke(RevokeArgs { execution_id: *id, lease_id: None, reason: None }).await
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{Start, SubmitArgs, Submitted};
+use ff_core::contracts::{Start, SubmitArgs, SubmittedExecution};
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy};
 use ff_core::singleton::{Debounce, KeyRule, OnConflict, Singleton};
@@ -160,7 +160,7 @@ impl Submission {
     }
 
     /// Hands it in.
-    pub async fn try_submit(self) -> Answer<Submitted> {
+    pub async fn try_submit(self) -> Answer<SubmittedExecution> {
         self.world.backend.submit(self.args).await
     }
 }

@@ -2,7 +2,8 @@
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
-    CreateWaitpointArgs, ResumeArgs, Resumed, SignalsArgs, SuspendArgs, SuspendOutcome, Suspended, WaitpointBinding,
+    CreateWaitpointArgs, ResumeArgs, ResumedExecution, SignalsArgs, SuspendArgs, SuspendOutcome, SuspendedExecution,
+    WaitpointBinding,
 };
 use ff_core::limits;
 use ff_core::signal::Signal;
@@ -71,12 +72,12 @@ impl World {
     }
 
     /// Lets a holder wait, or not.
-    pub async fn suspend(&self, wish: SuspendArgs) -> Answer<Suspended> {
+    pub async fn suspend(&self, wish: SuspendArgs) -> Answer<SuspendedExecution> {
         self.backend.suspend(wish).await
     }
 
     /// Decides as an operator.
-    pub async fn decide(&self, id: &ExecutionId, decision: OperatorDecision) -> Answer<Resumed> {
+    pub async fn decide(&self, id: &ExecutionId, decision: OperatorDecision) -> Answer<ResumedExecution> {
         self.backend.resume(ResumeArgs::new(*id, decision)).await
     }
 

@@ -1,7 +1,7 @@
 //! A waitpoint as a sender has it, with its token.
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{DeliverArgs, Delivered, GrantedWaitpoint, WaitpointBinding, WaitpointRef};
+use ff_core::contracts::{DeliverArgs, DeliveredSignal, GrantedWaitpoint, WaitpointBinding, WaitpointRef};
 use ff_core::payload::Payload;
 use ff_core::signal::{Effect, Source};
 use ff_core::token::PresentedToken;
@@ -52,7 +52,7 @@ impl Waitpoint {
     }
 
     /// Sends a signal to it.
-    pub async fn send(&self, name: &str) -> Answer<Delivered> {
+    pub async fn send(&self, name: &str) -> Answer<DeliveredSignal> {
         self.world.backend.deliver(self.signal(name)).await
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ClaimArgs, Claimed, Control, ControlArgs, NextArgs};
+use ff_core::contracts::{ClaimArgs, ClaimedExecution, Control, ControlArgs, NextArgs};
 use ff_core::lease::Holder;
 use ff_core::limits;
 use ff_core::types::{Capability, Kind, LaneId, Namespace};
@@ -153,7 +153,7 @@ impl Worker {
         self.world.long_poll.control(args).await
     }
 
-    fn hold(&self, claimed: Vec<Claimed>) -> Vec<LeasedExecution> {
+    fn hold(&self, claimed: Vec<ClaimedExecution>) -> Vec<LeasedExecution> {
         claimed.into_iter().map(|claimed| LeasedExecution::new(self.world.clone(), claimed)).collect()
     }
 }

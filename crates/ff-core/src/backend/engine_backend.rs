@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 
-use super::{Answer, Pending, Perform};
+use super::{Answer, BoxedAnswer, Perform};
 use crate::budget::Budget;
 use crate::contracts::{
-    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
-    CascadeArgs, Cascaded, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs,
-    PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport,
-    ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted,
-    SubmittedFlow, UsageInfo,
+    BackfillArgs, BackfilledTicks, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    CascadeArgs, CascadeStep, ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs,
+    PutBudgetArgs, PutQuotaArgs, PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs,
+    RotationReport, ScheduleDeleted, ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs,
+    SubmitFlowArgs, SubmittedExecution, SubmittedFlow, UsageInfo,
 };
 use crate::explain::{Explanation, LaneExplanation};
 use crate::quota::QuotaPolicy;
@@ -21,7 +21,7 @@ use crate::types::{ExecutionId, FlowId, LaneId, Namespace};
 #[async_trait]
 pub trait EngineBackend: Perform {
     /// Submits up to [`crate::limits::BULK`] at once, each with its own outcome, in order.
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>>;
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>>;
 
     /// Submits a whole graph, all or nothing: none of it is visible until all of it is written.
     async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow>;
@@ -68,7 +68,7 @@ pub trait EngineBackend: Perform {
     async fn trigger_schedule(&self, schedule: ScheduleRef) -> Answer<TickRecord>;
 
     /// Starts what the ticks of a past range would have started, each once, whatever the overlap policy says. Safe to repeat.
-    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled>;
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks>;
 
     /// The next ticks of a schedule.
     async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks>;
@@ -105,7 +105,7 @@ pub trait EngineBackend: Perform {
 
     /// Notifies the dependents of an execution that has ended, as far as one step goes. They are notified by themselves; this
     /// is for a caller that does not want to wait for it.
-    fn cascade_completion(&self, id: &ExecutionId) -> Pending<'_, Cascaded> {
+    fn cascade_completion(&self, id: &ExecutionId) -> BoxedAnswer<'_, CascadeStep> {
         self.cascade(CascadeArgs { execution_id: *id, owed_since: None })
     }
 }

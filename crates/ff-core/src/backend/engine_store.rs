@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::perform::run;
-use super::{Pending, Perform};
+use super::{BoxedAnswer, Perform};
 use crate::api_key::ApiKey;
 use crate::contracts::*;
-use crate::due::Pumped;
+use crate::due::PumpedPartition;
 use crate::event::Feed;
 use crate::hint::{Hint, Hints};
 use crate::lane::Lane;
@@ -28,12 +28,12 @@ pub trait EngineStore: Perform {
     fn hints(&self) -> Hints;
 
     /// Gives hints to every process that uses the store, this one included.
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()>;
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()>;
 
     /// Where every loop over this store logs that it does not answer.
     fn outages(&self) -> &OutageLog;
 
-    fn pump(&self, partition: u16) -> Pending<'_, Pumped> {
+    fn pump(&self, partition: u16) -> BoxedAnswer<'_, PumpedPartition> {
         self.pump_partition(PumpArgs { partition })
     }
 
@@ -48,7 +48,7 @@ macro_rules! operation_calls {
         $($rest:tt)*
     ) => {$(
         $(#[$doc])*
-        fn $call(&self, args: $args) -> Pending<'_, $answer> {
+        fn $call(&self, args: $args) -> BoxedAnswer<'_, $answer> {
             run(self.perform(args.into_operation()), <$args>::answer)
         }
     )*};
@@ -61,7 +61,7 @@ macro_rules! query_calls {
         engine { $($(#[$doc:meta])* $call:ident($($arg:ident: $type:ty),*) -> $answer:ty = $name:ident($query:ty): $value:expr;)* }
     ) => {$(
         $(#[$doc])*
-        fn $call(&self $(, $arg: $type)*) -> Pending<'_, $answer> {
+        fn $call(&self $(, $arg: $type)*) -> BoxedAnswer<'_, $answer> {
             run(self.query(Query::$name($value)), |reply| match reply {
                 QueryReply::$name(answer) => Some(answer),
                 _ => None,

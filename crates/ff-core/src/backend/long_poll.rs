@@ -6,7 +6,7 @@ use super::Answer;
 use crate::event::contracts::{EventsArgs, EventsPage};
 use crate::execution::contracts::ExecutionEnd;
 use crate::flow::contracts::{FlowEnd, FlowEventsArgs, FlowEventsPage};
-use crate::lease::contracts::{Claimed, Control, ControlArgs, NextArgs};
+use crate::lease::contracts::{ClaimedExecution, Control, ControlArgs, NextArgs};
 use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use crate::stream::contracts::{ReadStreamArgs, StreamPage};
 use crate::types::{ExecutionId, FlowId};
@@ -15,7 +15,7 @@ use crate::types::{ExecutionId, FlowId};
 #[async_trait]
 pub trait LongPoll: Send + Sync {
     /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
-    async fn next(&self, args: NextArgs) -> Answer<Vec<Claimed>>;
+    async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>>;
 
     /// Tells a worker instance which of its leases it lost, waiting for news up to `wait_ms`.
     async fn control(&self, args: ControlArgs) -> Answer<Control>;

@@ -19,4 +19,4 @@ pub use perform::{Handle, Perform};
 pub type Answer<T> = Result<T, EngineError>;
 
 /// An answer that is yet to come.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;
+pub type BoxedAnswer<'a, T> = Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;

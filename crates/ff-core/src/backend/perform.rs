@@ -1,6 +1,6 @@
 //! Operations and queries as values: two methods to implement, and a typed call for each row of the tables.
 
-use super::{Answer, Pending};
+use super::{Answer, BoxedAnswer};
 use crate::contracts::*;
 use crate::engine_error::EngineError;
 use crate::operation::{Ask, Operation, Reply, operations};
@@ -17,9 +17,9 @@ pub trait Perform: Send + Sync {
     /// How many partitions the store was made with.
     fn partitions(&self) -> PartitionConfig;
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply>;
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply>;
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply>;
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply>;
 
     operations!(operation_calls);
     queries!(query_calls);
@@ -33,7 +33,7 @@ pub trait Handle<Request, Reply> {
 macro_rules! operation_calls {
     (callers { $($(#[$doc:meta])* $call:ident: $name:ident($args:ty) -> $reply:ident($answer:ty) $(from $from:ident($decision:ty))?;)* } $($rest:tt)*) => {$(
         $(#[$doc])*
-        fn $call(&self, args: $args) -> Pending<'_, $answer> {
+        fn $call(&self, args: $args) -> BoxedAnswer<'_, $answer> {
             run(self.perform(args.into_operation()), <$args>::answer)
         }
     )*};
@@ -46,7 +46,7 @@ macro_rules! query_calls {
         $($rest:tt)*
     ) => {$(
         $(#[$doc])*
-        fn $call(&self $(, $arg: $type)*) -> Pending<'_, $answer> {
+        fn $call(&self $(, $arg: $type)*) -> BoxedAnswer<'_, $answer> {
             run(self.query(Query::$name($value)), |reply| match reply {
                 QueryReply::$name(answer) => Some(answer),
                 _ => None,
@@ -58,9 +58,9 @@ use query_calls;
 
 /// Takes the answer out of a reply.
 pub(super) fn run<R: Send + 'static, T: Send + 'static>(
-    reply: Pending<'_, R>,
+    reply: BoxedAnswer<'_, R>,
     answer: fn(R) -> Option<T>,
-) -> Pending<'_, T> {
+) -> BoxedAnswer<'_, T> {
     Box::pin(async move {
         let mixed_up = || EngineError::Corrupt("a request was given the reply to another".into());
         answer(reply.await?).ok_or_else(mixed_up)

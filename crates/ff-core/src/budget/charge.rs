@@ -58,7 +58,7 @@ pub enum BudgetStatus {
 
 /// The answer of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Charged {
+pub struct BudgetAnswer {
     /// Absent when the budget is gone; then nothing was counted.
     pub standing: Option<BudgetStanding>,
     /// Whether one of these reports was the first to go past a soft limit within the period.
@@ -66,7 +66,7 @@ pub struct Charged {
 }
 
 impl Command for ChargeBudgetArgs {
-    type Reply = Charged;
+    type Reply = BudgetAnswer;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
         Ok(())
@@ -78,12 +78,12 @@ impl Command for ChargeBudgetArgs {
 
     /// Counts what is new: beyond what the budget has seen of this execution, and beyond what every budget has. What was spent before
     /// the budget applied to it is not the budget's. It is taken from what is reserved for the execution.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Charged>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<BudgetAnswer>, Stop> {
         let (kind, id) = (self.kind.as_str(), self.execution_id);
         let mut ledger = BudgetLedger::of(view, self.budget_id);
         ledger.require([QuotaRowName::Slot(kind.to_owned(), id)])?;
         let Some(budget) = ledger.definition()?.and_then(|(_, budget)| budget) else {
-            return Ok(Decision::of(Charged { standing: None, crossed: false }, None));
+            return Ok(Decision::of(BudgetAnswer { standing: None, crossed: false }, None));
         };
         let mut balance = ledger.balance(Some(&budget), at.now)?;
         let mut draw = ledger.draw(kind, &id)?;
@@ -122,7 +122,7 @@ impl Command for ChargeBudgetArgs {
         let super::BudgetDefinition { limits, on_hard_limit, .. } = &budget.definition;
         let standing = BudgetStanding::of(budget.name.clone(), *on_hard_limit, limits, &balance);
         ledger.put_balance(balance);
-        Ok(ledger.into_decision(Charged { standing: Some(standing), crossed }))
+        Ok(ledger.into_decision(BudgetAnswer { standing: Some(standing), crossed }))
     }
 }
 

@@ -104,7 +104,7 @@ impl BudgetFixture {
         })
     }
 
-    fn charge(&mut self, pending: &PendingUsage) -> Charged {
+    fn charge(&mut self, pending: &PendingUsage) -> BudgetAnswer {
         let args = ChargeBudgetArgs {
             budget_id: pending.budgets[0],
             execution_id: pending.execution_id,

@@ -30,14 +30,14 @@ impl CancelArgs {
 /// The execution is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cancelled {
+pub struct CancelledExecution {
     pub public_state: PublicState,
     /// True when it had been cancelled before.
     pub already: bool,
 }
 
 impl Command for CancelArgs {
-    type Reply = Cancelled;
+    type Reply = CancelledExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -47,11 +47,11 @@ impl Command for CancelArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Cancelled>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CancelledExecution>, Stop> {
         let before = found(view, &self.execution_id)?;
         let change = cancel(before, self, at.now)?;
         let (public_state, already) = (change.after.public_state(), before.is_finished());
-        Ok(Decision::of(Cancelled { public_state, already }, [change]))
+        Ok(Decision::of(CancelledExecution { public_state, already }, [change]))
     }
 }
 

@@ -30,12 +30,12 @@ impl CompleteArgs {
 /// The work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Completed {
+pub struct CompletedExecution {
     pub public_state: PublicState,
 }
 
 impl Command for CompleteArgs {
-    type Reply = Completed;
+    type Reply = CompletedExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -45,9 +45,9 @@ impl Command for CompleteArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Completed>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CompletedExecution>, Stop> {
         let change = complete(found(view, &self.execution_id)?, self, at.now)?;
-        Ok(Decision::of(Completed { public_state: PublicState::Completed }, [change]))
+        Ok(Decision::of(CompletedExecution { public_state: PublicState::Completed }, [change]))
     }
 }
 

@@ -30,12 +30,12 @@ impl DelayArgs {
 /// The work was put off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Delayed {
+pub struct DelayedExecution {
     pub until: TimestampMs,
 }
 
 impl Command for DelayArgs {
-    type Reply = Delayed;
+    type Reply = DelayedExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -45,13 +45,13 @@ impl Command for DelayArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delayed>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DelayedExecution>, Stop> {
         let change = delay(found(view, &self.execution_id)?, self, at.now)?;
         let until = match change.after.last_lease.as_ref().map(|last| last.ended) {
             Some(LeaseEnding::Delayed { until }) => until,
             _ => at.now,
         };
-        Ok(Decision::of(Delayed { until }, [change]))
+        Ok(Decision::of(DelayedExecution { until }, [change]))
     }
 }
 

@@ -31,12 +31,12 @@ impl FailArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Failed {
+pub enum FailedAttempt {
     RetryScheduled { retry_at: TimestampMs },
     Failed,
 }
 
-impl Failed {
+impl FailedAttempt {
     /// The reply to a holder whose lease ended in failure.
     pub fn from_ending(ending: LeaseEnding) -> Option<Self> {
         match ending {
@@ -48,7 +48,7 @@ impl Failed {
 }
 
 impl Command for FailArgs {
-    type Reply = Failed;
+    type Reply = FailedAttempt;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -58,10 +58,10 @@ impl Command for FailArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Failed>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<FailedAttempt>, Stop> {
         let change = fail(found(view, &self.execution_id)?, self, &at.nonce, at.now)?;
         let ending = change.after.last_lease.as_ref().map(|last| last.ended);
-        let failed = ending.and_then(Failed::from_ending).unwrap_or(Failed::Failed);
+        let failed = ending.and_then(FailedAttempt::from_ending).unwrap_or(FailedAttempt::Failed);
         Ok(Decision::of(failed, [change]))
     }
 }
@@ -169,6 +169,6 @@ mod tests {
         let again = fail(&first.after, &args("error", false), &nonce(), at(200)).unwrap();
         assert_eq!(again, first.after.unchanged());
         let ended = again.after.last_lease.unwrap().ended;
-        assert_eq!(Failed::from_ending(ended), Some(Failed::RetryScheduled { retry_at: at(600) }));
+        assert_eq!(FailedAttempt::from_ending(ended), Some(FailedAttempt::RetryScheduled { retry_at: at(600) }));
     }
 }

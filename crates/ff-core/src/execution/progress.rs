@@ -32,12 +32,12 @@ impl ProgressArgs {
 /// Progress was noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Noted {
+pub struct RecordedProgress {
     pub at: TimestampMs,
 }
 
 impl Command for ProgressArgs {
-    type Reply = Noted;
+    type Reply = RecordedProgress;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -47,9 +47,9 @@ impl Command for ProgressArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Noted>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RecordedProgress>, Stop> {
         let change = progress(found(view, &self.execution_id)?, self, at.now)?;
-        Ok(Decision::of(Noted { at: at.now }, [change]))
+        Ok(Decision::of(RecordedProgress { at: at.now }, [change]))
     }
 }
 

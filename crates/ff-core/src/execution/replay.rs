@@ -41,14 +41,14 @@ impl ReplayArgs {
 /// The execution runs again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Replayed {
+pub struct ReplayedExecution {
     pub public_state: PublicState,
     /// How often it has been replayed, this time included.
     pub replays: u32,
 }
 
 impl Command for ReplayArgs {
-    type Reply = Replayed;
+    type Reply = ReplayedExecution;
     const SETTLES_FLOWS: bool = true;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
@@ -59,7 +59,7 @@ impl Command for ReplayArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Replayed>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ReplayedExecution>, Stop> {
         let before = found(view, &self.execution_id)?;
         let mut change = replay(before, self, at.now)?;
         step::forget_for_replay(view, before, self.from_step.as_ref(), &mut change)?;
@@ -67,7 +67,7 @@ impl Command for ReplayArgs {
         lane::admit(view, before.id.partition(), (&before.namespace, &before.lane), || "execution_id".into())?;
         let key_queues = singleton::follow(view, &mut settled.changes, at.now)?;
         let after = settled.after(&self.execution_id).ok_or(Code::InvariantViolation)?;
-        let replayed = Replayed { public_state: after.public_state(), replays: after.replays };
+        let replayed = ReplayedExecution { public_state: after.public_state(), replays: after.replays };
         Ok(Decision { key_queues, ..Decision::settled(replayed, settled) })
     }
 }

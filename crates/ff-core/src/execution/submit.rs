@@ -124,7 +124,7 @@ impl Start {
 /// What became of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Submitted {
+pub struct SubmittedExecution {
     pub execution_id: ExecutionId,
     pub public_state: PublicState,
     /// True when the same submission was there already; nothing was written then.
@@ -135,7 +135,7 @@ pub struct Submitted {
 }
 
 impl Command for SubmitArgs {
-    type Reply = Submitted;
+    type Reply = SubmittedExecution;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
         self.check()
@@ -148,7 +148,7 @@ impl Command for SubmitArgs {
     /// Creates an execution, or finds the one already created under the same key or id.
     ///
     /// The same key with another kind or payload is a conflict: two different pieces of work cannot be one.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Submitted>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SubmittedExecution>, Stop> {
         let now = at.now;
         let id = self.execution_id(&at.partitions);
         let lane = (&self.namespace, &self.lane);
@@ -163,14 +163,14 @@ impl Command for SubmitArgs {
         if let Some(existing) = existing(view, self, &at.partitions, now)? {
             same_work(existing, self)?;
             let (execution_id, public_state) = (existing.id, existing.public_state());
-            let reply = Submitted { execution_id, public_state, duplicate: true, conflict: None };
+            let reply = SubmittedExecution { execution_id, public_state, duplicate: true, conflict: None };
             return Ok(Decision::of(reply, None));
         }
         let terms = lane::admit(view, id.partition(), lane, || "lane".into())?;
         lane::check_class(view, id.partition(), lane, &self.policy.class())?;
         let after = terms.apply(create(self, id, now));
         let (execution_id, public_state) = (after.id, after.public_state());
-        let reply = Submitted { execution_id, public_state, duplicate: false, conflict: None };
+        let reply = SubmittedExecution { execution_id, public_state, duplicate: false, conflict: None };
         let mut change = Change::of(after);
         change.payload = Write::Put(self.payload.clone());
         change.key = self.idempotency_key.as_ref().map(|key| KeyEntry {

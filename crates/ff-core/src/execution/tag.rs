@@ -42,12 +42,12 @@ impl SetTagsArgs {
 /// The labels the execution has now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Tagged {
+pub struct TaggedExecution {
     pub tags: Tags,
 }
 
 impl Command for SetTagsArgs {
-    type Reply = Tagged;
+    type Reply = TaggedExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -57,9 +57,9 @@ impl Command for SetTagsArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Tagged>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<TaggedExecution>, Stop> {
         let change = set_tags(found(view, &self.execution_id)?, self, at.now)?;
-        Ok(Decision::of(Tagged { tags: change.after.tags.clone() }, [change]))
+        Ok(Decision::of(TaggedExecution { tags: change.after.tags.clone() }, [change]))
     }
 }
 

@@ -66,7 +66,7 @@ pub fn explain_lane(lane: LaneInfo, workers: &[Worker]) -> LaneExplanation {
             TermKind::Requirements => ("see which", format!("ff list --lane {name} --reason route")),
             TermKind::Quota => ("see which", format!("ff list --lane {name} --reason quota")),
             TermKind::Budget => ("see which", format!("ff list --lane {name} --reason budget")),
-            TermKind::Suspension => ("see what they wait for", "ff waiting".to_owned()),
+            TermKind::Suspension => ("see what they wait for", "ff suspensions".to_owned()),
             _ => return None,
         };
         Some(suggest(&lane.namespace, what, command))

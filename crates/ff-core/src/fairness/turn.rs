@@ -97,13 +97,13 @@ impl Turn {
 mod by_text {
     use super::*;
 
-    type Waiting = BTreeMap<(Kind, RequirementClass), u32>;
+    type WaitingCounts = BTreeMap<(Kind, RequirementClass), u32>;
 
-    pub(super) fn serialize<S: Serializer>(waiting: &Waiting, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(waiting: &WaitingCounts, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(waiting.iter().map(|((kind, class), count)| (format!("{kind} {class}"), count)))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Waiting, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WaitingCounts, D::Error> {
         let by_text = BTreeMap::<String, u32>::deserialize(deserializer)?;
         let queue = |text: &str| {
             let (kind, class) = text.split_once(' ')?;

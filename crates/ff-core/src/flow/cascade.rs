@@ -21,7 +21,7 @@ pub struct CascadeArgs {
 /// What the call did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cascaded {
+pub struct CascadeStep {
     /// Edges that were settled.
     pub resolved: u32,
     /// Executions that ended with it: skipped, or cancelled because no dependent needs them any more.
@@ -31,7 +31,7 @@ pub struct Cascaded {
 }
 
 impl Command for CascadeArgs {
-    type Reply = Cascaded;
+    type Reply = CascadeStep;
     const SETTLES_FLOWS: bool = true;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
@@ -43,12 +43,12 @@ impl Command for CascadeArgs {
     }
 
     /// Settles the edges of an execution that has ended, as far as one step goes. Finds nothing to do when all is well.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Cascaded>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<CascadeStep>, Stop> {
         let now = at.now;
         let id = self.execution_id;
         let execution = found(view, &id)?;
         let Some(membership) = execution.membership.as_ref().filter(|membership| membership.dependents > 0) else {
-            return Ok(Decision::of(Cascaded::default(), None));
+            return Ok(Decision::of(CascadeStep::default(), None));
         };
         let is_owed = |since| {
             membership
@@ -56,7 +56,7 @@ impl Command for CascadeArgs {
                 .is_some_and(|propagation| propagation.what == Propagation::End && propagation.since == since)
         };
         if self.owed_since.is_some_and(|since| !is_owed(since)) {
-            return Ok(Decision::of(Cascaded::default(), None));
+            return Ok(Decision::of(CascadeStep::default(), None));
         }
         let mut step = Step::new(view, now);
         if membership.pending_propagation.is_none() {
@@ -74,8 +74,8 @@ impl Command for CascadeArgs {
         let settled = step.run()?;
         let pending = settled.after(&id).and_then(|after| after.membership.as_ref());
         let more = pending.is_some_and(|m| m.pending_propagation.is_some());
-        let cascaded = Cascaded { resolved: settled.resolved, cascaded_children: settled.cascaded, more };
-        let nothing = cascaded == Cascaded::default() && membership.pending_propagation.is_none();
+        let cascaded = CascadeStep { resolved: settled.resolved, cascaded_children: settled.cascaded, more };
+        let nothing = cascaded == CascadeStep::default() && membership.pending_propagation.is_none();
         Ok(Decision::settled(cascaded, if nothing { StepOutcome::default() } else { settled }))
     }
 }
@@ -93,9 +93,9 @@ mod tests {
         let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
         assert_eq!(flow.refused(args).code, Code::ExecutionNotTerminal);
         flow.complete("a");
-        assert_eq!(flow.ask(args), Ok(Cascaded::default()));
+        assert_eq!(flow.ask(args), Ok(CascadeStep::default()));
         let leaf = CascadeArgs { execution_id: flow.member("b"), owed_since: None };
-        assert_eq!(flow.ask(leaf), Ok(Cascaded::default()));
+        assert_eq!(flow.ask(leaf), Ok(CascadeStep::default()));
     }
 
     #[test]
@@ -108,9 +108,9 @@ mod tests {
         flow.fail("a");
         let args = CascadeArgs { execution_id: flow.member("a"), owed_since: None };
         let second = flow.ask(args).unwrap();
-        assert_eq!(second, Cascaded { resolved: step, cascaded_children: step, more: true });
+        assert_eq!(second, CascadeStep { resolved: step, cascaded_children: step, more: true });
         let third = flow.ask(args).unwrap();
-        assert_eq!(third, Cascaded { resolved: 9, cascaded_children: 9, more: false });
+        assert_eq!(third, CascadeStep { resolved: 9, cascaded_children: 9, more: false });
         assert_eq!(flow.flow_state(), "failed");
     }
 
@@ -124,9 +124,9 @@ mod tests {
         let since = flow.execution("a").membership.as_ref().unwrap().pending_propagation.unwrap().since;
         let of = |since| CascadeArgs { execution_id: flow.member("a"), owed_since: Some(since) };
         let (this, another) = (of(since), of(since + 1));
-        assert_eq!(flow.ask(another), Ok(Cascaded::default()));
+        assert_eq!(flow.ask(another), Ok(CascadeStep::default()));
         assert_eq!(flow.ask(this).map(|reply| (reply.resolved, reply.more)), Ok((9, false)));
-        assert_eq!(flow.ask(this), Ok(Cascaded::default()));
+        assert_eq!(flow.ask(this), Ok(CascadeStep::default()));
         assert!(flow.execution("a").membership.as_ref().unwrap().pending_propagation.is_none());
     }
 }

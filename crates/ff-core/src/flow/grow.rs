@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::contracts::{GrownEdge, JoinSpec, MemberRef, NodeSpec, check_call};
 use super::graph::{Accepts, NewEdge, Newcomers};
-use super::record::Grown;
+use super::record::GrownFlow;
 use super::{FlowEventKind, FlowKeyEntry, Group, GroupState, Join, Step, edge_id, member_id};
 use crate::engine_error::{Code, Refusal};
 use crate::execution::{Blocker, Phase};
@@ -57,7 +57,7 @@ impl GrowFlowArgs {
 }
 
 impl Command for GrowFlowArgs {
-    type Reply = Grown;
+    type Reply = GrownFlow;
     const SETTLES_FLOWS: bool = true;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
@@ -70,7 +70,7 @@ impl Command for GrowFlowArgs {
 
     /// Adds members and edges. An edge onto an upstream that has ended is settled at once; one into a member that has
     /// started is refused, unless its holder asks for it, to wait for its children.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Grown>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<GrownFlow>, Stop> {
         let now = at.now;
         let id = self.flow_id;
         let flow = view.flow(&id)?.filter(|flow| flow.is_visible()).ok_or(Code::FlowNotFound)?;
@@ -126,7 +126,7 @@ impl Command for GrowFlowArgs {
             let id = edge_id(&self.flow_id, &edge.upstream, &edge.downstream);
             states.extend(step.edge(&self.flow_id, &id)?.map(|edge| (id, edge.state)));
         }
-        let grown = Grown { graph_revision, members, edges: states };
+        let grown = GrownFlow { graph_revision, members, edges: states };
         if let Some(key) = self.idempotency_key.clone() {
             let entry = FlowKeyEntry { key, answer: grown.clone(), until: now + limits::FLOW_DEDUP_MS };
             step.flow_change(&id)?.key = Some(entry);

@@ -28,7 +28,7 @@ pub struct AllotArgs {
 
 /// The answer of the lane's home partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allotted {
+pub struct Allotment {
     /// Absent when there is nothing to give.
     pub grant: Option<Grant>,
     /// The revision of the settings it was made under.
@@ -58,7 +58,7 @@ impl AllotArgs {
 }
 
 impl Command for AllotArgs {
-    type Reply = Allotted;
+    type Reply = Allotment;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_partition(self.partition, partitions)
@@ -70,28 +70,28 @@ impl Command for AllotArgs {
 
     /// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted
     /// for longest: what they hold may have ended.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Allotted>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Allotment>, Stop> {
         let key = self.lane.within(&self.namespace);
         let home = self.partition(&at.partitions);
-        let nothing = Allotted { grant: None, revision: 0, uncounted: Vec::new() };
+        let nothing = Allotment { grant: None, revision: 0, uncounted: Vec::new() };
         let Some(lane) = view.lane(home, &key)? else { return Ok(Decision::of(nothing, None)) };
         let Some(limit) = lane.settings.concurrency else { return Ok(Decision::of(nothing, None)) };
-        let nothing = Allotted { revision: lane.revision, ..nothing };
+        let nothing = Allotment { revision: lane.revision, ..nothing };
         let unknown = (0..at.partitions.num_flow_partitions).filter(|partition| !lane.shares.contains_key(partition));
         let unknown: Vec<_> = unknown.map(|partition| (partition, 0)).collect();
         if !unknown.is_empty() {
-            return Ok(Decision::of(Allotted { uncounted: unknown, ..nothing }, None));
+            return Ok(Decision::of(Allotment { uncounted: unknown, ..nothing }, None));
         }
         let held: u32 = lane.shares.values().map(|share| share.held).sum();
         let n = limit.saturating_sub(held).min(self.want);
         if n == 0 {
-            return Ok(Decision::of(Allotted { uncounted: longest_uncounted(lane, at.now), ..nothing }, None));
+            return Ok(Decision::of(Allotment { uncounted: longest_uncounted(lane, at.now), ..nothing }, None));
         }
         let mut after = lane.clone();
         let Some(share) = after.shares.get_mut(&self.partition) else { return Ok(Decision::of(nothing, None)) };
         (share.held, share.seq) = (share.held + n, share.seq + 1);
         let grant = Grant { n, seq: share.seq, revision: lane.revision };
-        Ok(Decision::about_lane(Allotted { grant: Some(grant), ..nothing }, home, Some(after)))
+        Ok(Decision::about_lane(Allotment { grant: Some(grant), ..nothing }, home, Some(after)))
     }
 }
 

@@ -4,7 +4,7 @@
 use uuid::Uuid;
 
 use super::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, GrantedClaim, GrantedClaimArgs, LaneCount,
+    AllotArgs, Allotment, ConfigureLaneArgs, CopyLaneArgs, Grant, GrantedClaim, GrantedClaimArgs, LaneCount,
     RecountLaneArgs, Setting, SettleLaneArgs,
 };
 use super::{Lane, LaneState};
@@ -89,7 +89,7 @@ impl LaneFixture {
         self.ask(SettleLaneArgs { namespace: lane().namespace, lane: lane().lane, counts }).unwrap().taken
     }
 
-    pub(crate) fn allot(&mut self, partition: u16, want: u32) -> Allotted {
+    pub(crate) fn allot(&mut self, partition: u16, want: u32) -> Allotment {
         self.ask(AllotArgs { partition, namespace: lane().namespace, lane: lane().lane, want }).unwrap()
     }
 

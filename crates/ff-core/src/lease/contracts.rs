@@ -18,13 +18,13 @@ pub use super::assign::{AssignArgs, GrantInfo, GrantIssued, GrantRevoked, Unassi
 pub use super::claim::{ClaimArgs, ClaimDecision, Head, Task, check_claim};
 pub use super::claim_admitted::{AdmissionRequest, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims};
 pub use super::claim_granted::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
-pub use super::renew::{RenewArgs, Renewed};
-pub use super::revoke::{RevokeArgs, Revoked};
+pub use super::renew::{RenewArgs, RenewedLease};
+pub use super::revoke::{RevokeArgs, RevokedLease};
 
 /// The reply to a claim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
-    pub claimed: Vec<Claimed>,
+    pub claimed: Vec<ClaimedExecution>,
     pub next: Option<Head>,
     /// Something waits, but the lane's limit is reached. A hint announces when one of the lane's executions ends.
     pub limited: bool,
@@ -34,7 +34,7 @@ pub struct Claims {
 
 /// One execution handed to a worker.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claimed {
+pub struct ClaimedExecution {
     pub task: Task,
     pub payload: Payload,
     /// The signals of the task's resumption, in its order.

@@ -30,12 +30,12 @@ impl RenewArgs {
 /// The lease goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Renewed {
+pub struct RenewedLease {
     pub lease_expires_at: TimestampMs,
 }
 
 impl Command for RenewArgs {
-    type Reply = Renewed;
+    type Reply = RenewedLease;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -45,18 +45,18 @@ impl Command for RenewArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Renewed>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RenewedLease>, Stop> {
         let (renewed, change) = renew(found(view, &self.execution_id)?, self, at.now)?;
         Ok(Decision::of(renewed, [change]))
     }
 }
 
 /// Moves the lease's end to a TTL from now. Repeating it is harmless: it only moves the end again.
-fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<(Renewed, Change), Refusal> {
+fn renew(execution: &Execution, args: &RenewArgs, now: TimestampMs) -> Result<(RenewedLease, Change), Refusal> {
     let lease = execution.held_by(&args.fence, now)?;
     let ttl_ms = args.lease_ttl_ms.unwrap_or(lease.ttl_ms);
     let lease = Lease { until: now + ttl_ms, ttl_ms, ..lease.clone() };
-    let renewed = Renewed { lease_expires_at: lease.until };
+    let renewed = RenewedLease { lease_expires_at: lease.until };
     let mut change = execution.unchanged();
     change.after.phase = Phase::Running { lease };
     Ok((renewed, change))

@@ -30,14 +30,14 @@ impl RevokeArgs {
 /// The lease is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Revoked {
+pub struct RevokedLease {
     pub lease_epoch: LeaseEpoch,
     /// True when it had been revoked before.
     pub already: bool,
 }
 
 impl Command for RevokeArgs {
-    type Reply = Revoked;
+    type Reply = RevokedLease;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -47,12 +47,12 @@ impl Command for RevokeArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Revoked>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RevokedLease>, Stop> {
         let before = found(view, &self.execution_id)?;
         let change = revoke(before, self, at.now)?;
         let lease_epoch = change.after.last_lease.as_ref().map_or(LeaseEpoch(0), |last| last.fence.lease_epoch);
         let already = change.after == *before;
-        Ok(Decision::of(Revoked { lease_epoch, already }, [change]))
+        Ok(Decision::of(RevokedLease { lease_epoch, already }, [change]))
     }
 }
 

@@ -3,9 +3,9 @@
 
 pub mod command;
 
-use crate::backend::{Handle, Pending};
+use crate::backend::{BoxedAnswer, Handle};
 use crate::contracts::*;
-use crate::due::Pumped;
+use crate::due::PumpedPartition;
 use crate::engine_error::Refusal;
 use crate::event::Feed;
 use crate::fairness;
@@ -30,26 +30,26 @@ macro_rules! operations {
         $callback! {
             callers {
                 /// Creates an execution, or finds the one already created under the same key or uuid.
-                submit: Submit(SubmitArgs) -> Submitted(Submitted);
+                submit: Submit(SubmitArgs) -> Submitted(SubmittedExecution);
                 /// Takes up to `max` executions of one lane on one partition. Answers at once, with what there is.
                 claim: Claim(ClaimArgs) -> Claimed(Claims) from ClaimDecision(ClaimDecision);
-                renew: Renew(RenewArgs) -> Renewed(Renewed);
-                progress: Progress(ProgressArgs) -> Noted(Noted);
+                renew: Renew(RenewArgs) -> Renewed(RenewedLease);
+                progress: Progress(ProgressArgs) -> Noted(RecordedProgress);
                 /// Adds frames to the stream of the running attempt. Safe to repeat when it says which number the first gets.
                 append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
                 /// Records a step of the execution, once: a step that is there already is answered with.
                 record_step: RecordStep(RecordStepArgs) -> StepRecorded(StepRecorded);
                 /// Says what the holder has spent. Safe to repeat under the same report id.
                 report_usage: ReportUsage(ReportUsageArgs) -> UsageReported(UsageReported);
-                complete: Complete(CompleteArgs) -> Completed(Completed);
-                fail: Fail(FailArgs) -> Failed(Failed);
-                delay: Delay(DelayArgs) -> Delayed(Delayed);
-                cancel: Cancel(CancelArgs) -> Cancelled(Cancelled);
-                replay: Replay(ReplayArgs) -> Replayed(Replayed);
+                complete: Complete(CompleteArgs) -> Completed(CompletedExecution);
+                fail: Fail(FailArgs) -> Failed(FailedAttempt);
+                delay: Delay(DelayArgs) -> Delayed(DelayedExecution);
+                cancel: Cancel(CancelArgs) -> Cancelled(CancelledExecution);
+                replay: Replay(ReplayArgs) -> Replayed(ReplayedExecution);
                 /// Creates an execution from another one, with the steps it has recorded up to one of them.
-                fork: Fork(ForkArgs) -> Forked(Forked);
+                fork: Fork(ForkArgs) -> Forked(ForkedExecution);
                 /// Takes an execution from its holder.
-                revoke: Revoke(RevokeArgs) -> Revoked(Revoked);
+                revoke: Revoke(RevokeArgs) -> Revoked(RevokedLease);
                 change_priority: ChangePriority(ChangePriorityArgs) -> PriorityChanged(PriorityChanged);
                 /// Moves the deadline of a live execution, sooner or later.
                 extend_deadline: ExtendDeadline(ExtendDeadlineArgs) -> DeadlineExtended(DeadlineExtended);
@@ -60,21 +60,21 @@ macro_rules! operations {
                 assign: Assign(AssignArgs) -> GrantIssued(GrantIssued);
                 /// Ends an assignment before its time.
                 unassign: Unassign(UnassignArgs) -> GrantRevoked(GrantRevoked);
-                set_tags: SetTags(SetTagsArgs) -> Tagged(Tagged);
+                set_tags: SetTags(SetTagsArgs) -> Tagged(TaggedExecution);
                 /// The holder gives up its lease and waits, unless the condition is met already.
-                suspend: Suspend(SuspendArgs) -> Suspended(Suspended);
+                suspend: Suspend(SuspendArgs) -> Suspended(SuspendedExecution);
                 /// Makes a waitpoint ahead of a suspension, so that its token can be handed out first.
                 create_waitpoint: CreateWaitpoint(CreateWaitpointArgs) -> WaitpointCreated(GrantedWaitpoint);
                 /// Closes a waitpoint no suspension has used.
                 close_waitpoint: CloseWaitpoint(CloseWaitpointArgs) -> WaitpointClosed(ClosedWaitpoint);
                 /// Delivers a signal by the authority of its token. Safe to repeat under an idempotency key.
-                deliver: Deliver(DeliverArgs) -> Delivered(Delivered);
+                deliver: Deliver(DeliverArgs) -> Delivered(DeliveredSignal);
                 /// An operator ends a suspension.
-                resume: Resume(ResumeArgs) -> Resumed(Resumed);
+                resume: Resume(ResumeArgs) -> Resumed(ResumedExecution);
                 /// Makes a flow without members, which stays open until it is closed.
                 create_flow: CreateFlow(CreateFlowArgs) -> FlowCreated(SubmittedFlow);
                 /// Adds members and edges to a live flow, all of them or none.
-                grow_flow: GrowFlow(GrowFlowArgs) -> FlowGrown(Grown);
+                grow_flow: GrowFlow(GrowFlowArgs) -> FlowGrown(GrownFlow);
                 /// Lets a flow end with its last member.
                 close_flow: CloseFlow(CloseFlowArgs) -> FlowClosed(ClosedFlow);
                 /// Stops a flow. Once this is answered, no member starts that the policy does not spare.
@@ -83,7 +83,7 @@ macro_rules! operations {
                 /// The holder gives up its lease until the members it added have ended as its join asks.
                 wait_for_children: WaitForChildren(WaitForChildrenArgs) -> WaitedForChildren(WaitedForChildren);
                 /// Notifies the dependents of an execution that has ended, as far as one step goes.
-                cascade: Cascade(CascadeArgs) -> Cascaded(Cascaded);
+                cascade: Cascade(CascadeArgs) -> Cascaded(CascadeStep);
                 register_worker: RegisterWorker(RegisterWorkerArgs) -> WorkerRegistered(RegisteredWorker);
                 /// Says that a worker instance is alive; refused as `not_found` when it counts as gone, so that it registers again.
                 heartbeat: Heartbeat(HeartbeatArgs) -> WorkerSeen(SeenWorker);
@@ -95,16 +95,16 @@ macro_rules! operations {
             engine {
                 /// Fires what is due on a partition, at most one batch, does one step of pending propagation within flows, and
                 /// answers when the next thing is due: in the past when there is more of either.
-                pump_partition: Pump(PumpArgs) -> Pumped(Pumped);
+                pump_partition: Pump(PumpArgs) -> Pumped(PumpedPartition);
                 /// Writes one part of a flow that is submitted in several.
                 stage_flow: StageFlow(StageFlowArgs) -> FlowStaged(StagedFlow);
-                rotate_on_partition: Rotate(RotatePartitionArgs) -> Rotated(Rotated);
+                rotate_on_partition: Rotate(RotatePartitionArgs) -> Rotated(RotatedSecret);
                 /// Configures a lane at its home partition.
                 configure_lane_home: ConfigureLane(ConfigureLaneArgs) -> LaneConfigured(Lane);
                 /// Adds requirement classes to a lane at its home partition.
                 register_classes: RegisterClasses(RegisterClassesArgs) -> ClassesRegistered(Lane);
                 copy_lane: CopyLane(CopyLaneArgs) -> LaneCopied(LaneCount);
-                allot_lane: Allot(AllotArgs) -> Allotted(Allotted);
+                allot_lane: Allot(AllotArgs) -> Allotted(Allotment);
                 claim_granted: ClaimGranted(GrantedClaimArgs) -> GrantClaimed(GrantedClaims) from ClaimGranted(GrantedClaim);
                 recount_lane: RecountLane(RecountLaneArgs) -> LaneRecounted(LaneCount);
                 settle_lane: SettleLane(SettleLaneArgs) -> LaneSettled(LaneSettled);
@@ -117,7 +117,7 @@ macro_rules! operations {
                 /// Tells the home of a budget how it is defined.
                 define_budget: DefineBudget(DefineBudgetArgs) -> BudgetDefined(QuotaDefined);
                 /// Tells a budget what an execution has spent.
-                charge_budget: ChargeBudget(ChargeBudgetArgs) -> BudgetCharged(Charged);
+                charge_budget: ChargeBudget(ChargeBudgetArgs) -> BudgetCharged(BudgetAnswer);
                 /// Has the home of a budget begin anew.
                 restart_budget: ResetBudget(ResetBudgetArgs) -> BudgetRestarted(BudgetReset);
                 /// Notes that every budget has counted what an execution has spent.
@@ -213,7 +213,7 @@ macro_rules! define_operations {
         $(ask!($eargs, $ename, $ereply($eanswer) $(from $edecided($edecision))?);)*
 
         /// Has a store handle an operation by the function it has for it.
-        pub fn dispatch<S>(store: &S, operation: Operation) -> Pending<'_, Reply>
+        pub fn dispatch<S>(store: &S, operation: Operation) -> BoxedAnswer<'_, Reply>
         where
             S: Sync $(+ Handle<$args, $answer>)* $(+ Handle<$eargs, $eanswer>)*,
         {
@@ -224,7 +224,7 @@ macro_rules! define_operations {
         }
 
         /// Has something that is not an engine's store handle an operation; or gives the name of one only an engine asks for.
-        pub fn dispatch_for_caller<S>(store: &S, operation: Operation) -> Result<Pending<'_, Reply>, &'static str>
+        pub fn dispatch_for_caller<S>(store: &S, operation: Operation) -> Result<BoxedAnswer<'_, Reply>, &'static str>
         where
             S: Sync $(+ Handle<$args, $answer>)*,
         {

@@ -79,7 +79,7 @@ impl BackfillArgs {
 /// What became of the ticks of a range, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Backfilled {
+pub struct BackfilledTicks {
     pub ticks: Vec<TickRecord>,
 }
 

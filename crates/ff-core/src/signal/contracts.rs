@@ -8,7 +8,7 @@ use crate::limits;
 use crate::payload::Payload;
 use crate::types::ExecutionId;
 
-pub use super::deliver::{DeliverArgs, Delivered, check_signal_payload};
+pub use super::deliver::{DeliverArgs, DeliveredSignal, check_signal_payload};
 pub use super::open::WaitpointRef;
 
 /// A signal with its bytes.

@@ -67,14 +67,14 @@ pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
 /// What became of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Delivered {
+pub struct DeliveredSignal {
     /// Of a duplicate, the id of the first.
     pub signal_id: SignalId,
     pub effect: Effect,
 }
 
 impl Command for DeliverArgs {
-    type Reply = Delivered;
+    type Reply = DeliveredSignal;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -89,14 +89,14 @@ impl Command for DeliverArgs {
     /// The token is verified before anything else is looked at: without a valid one, an execution that exists and one
     /// that does not are answered alike. A signal that arrived before is answered with the id of the first, even if the
     /// execution has ended since.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Delivered>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<DeliveredSignal>, Stop> {
         let now = at.now;
         let (execution, waitpoint) = open(view, &self.execution_id, &self.waitpoint, &self.token, now)?;
         if let Some(key) = &self.idempotency_key
             && let Some(first) = view.signal_key(&execution.id, &waitpoint.id, key)?
             && now < first.until
         {
-            return Ok(Decision::of(Delivered { signal_id: first.signal_id, effect: Effect::Duplicate }, None));
+            return Ok(Decision::of(DeliveredSignal { signal_id: first.signal_id, effect: Effect::Duplicate }, None));
         }
         let state = receptive(execution, waitpoint, now)?;
         if execution.signals_taken as usize >= limits::SIGNALS {
@@ -129,7 +129,7 @@ impl Command for DeliverArgs {
             signal_id,
             until: now + self.dedup_ttl_ms,
         });
-        Ok(Decision::of(Delivered { signal_id, effect }, [change]))
+        Ok(Decision::of(DeliveredSignal { signal_id, effect }, [change]))
     }
 }
 
@@ -253,7 +253,7 @@ mod tests {
         let once =
             DeliverArgs { idempotency_key: idempotency("k"), dedup_ttl_ms: 1_000, ..fixture.signal(&granted, "go") };
         let first = fixture.ask(once.clone(), at(2)).unwrap();
-        let duplicate = Delivered { signal_id: first.signal_id, effect: Effect::Duplicate };
+        let duplicate = DeliveredSignal { signal_id: first.signal_id, effect: Effect::Duplicate };
         assert_eq!(fixture.ask(once.clone(), at(3)), Ok(duplicate));
         fixture.claim(at(4));
         assert_eq!(fixture.ask(once.clone(), at(5)), Ok(duplicate));

@@ -152,12 +152,12 @@ pub struct QueuePlace {
     pub behind: Option<ExecutionId>,
     /// Set under a debounce key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub debounced: Option<Debounced>,
+    pub debounced: Option<DebounceState>,
 }
 
 /// How far an execution may be moved, and by which submission it was moved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Debounced {
+pub struct DebounceState {
     pub latest_start: TimestampMs,
     pub submission: Uuid,
 }

@@ -3,10 +3,10 @@
 use crate::change::{Change, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
-use crate::execution::contracts::{CancelArgs, SubmitArgs, Submitted};
+use crate::execution::contracts::{CancelArgs, SubmitArgs, SubmittedExecution};
 use crate::execution::{DelayReason, Execution, Phase, cancel};
 use crate::operation::command::Decision;
-use crate::singleton::{Debounce, Debounced, KeyConflict, KeyRule, OnConflict, QueuePlace, follow};
+use crate::singleton::{Debounce, DebounceState, KeyConflict, KeyRule, OnConflict, QueuePlace, follow};
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
@@ -17,7 +17,7 @@ pub(crate) fn submit(
     rule: &KeyRule,
     mut new: Change,
     now: TimestampMs,
-) -> Result<Decision<Submitted>, Stop> {
+) -> Result<Decision<SubmittedExecution>, Stop> {
     let (id, name) = (new.after.id, rule.queue());
     let queue = view.key_queue(id.partition(), &args.namespace, &name)?;
     let ids = queue.map_or(&[][..], |queue| &queue.executions);
@@ -54,7 +54,7 @@ pub(crate) fn submit(
         KeyRule::Singleton(_) => None,
         KeyRule::Debounce(debounce) => {
             new.after.phase = Phase::Delayed { until: now + debounce.delay_ms, why: DelayReason::Submitted };
-            Some(Debounced { latest_start: debounce.latest_start(now), submission: args.uuid })
+            Some(DebounceState { latest_start: debounce.latest_start(now), submission: args.uuid })
         }
     };
     new.after.queue_place = Some(Box::new(QueuePlace { queue: name, behind: None, debounced }));
@@ -65,8 +65,8 @@ pub(crate) fn submit(
     Ok(Decision { key_queues, ..Decision::of(reply, changes) })
 }
 
-fn answer(execution: &Execution, duplicate: bool, conflict: Option<KeyConflict>) -> Submitted {
-    Submitted { execution_id: execution.id, public_state: execution.public_state(), duplicate, conflict }
+fn answer(execution: &Execution, duplicate: bool, conflict: Option<KeyConflict>) -> SubmittedExecution {
+    SubmittedExecution { execution_id: execution.id, public_state: execution.public_state(), duplicate, conflict }
 }
 
 /// The execution with the payload of another submission of its key, its start moved.

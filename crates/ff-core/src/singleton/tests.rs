@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::engine_error::Code;
-use crate::execution::contracts::{CancelArgs, CompleteArgs, Start, SubmitArgs, Submitted};
+use crate::execution::contracts::{CancelArgs, CompleteArgs, Start, SubmitArgs, SubmittedExecution};
 use crate::fixture::ExecutionFixture;
 use crate::payload::Payload;
 use crate::samples::{at, work};
@@ -26,7 +26,7 @@ fn cancel(fixture: &mut ExecutionFixture, id: ExecutionId, now: TimestampMs) {
     fixture.ask(CancelArgs { execution_id: id, reason: None, requested_by: None }, now).unwrap();
 }
 
-fn states(fixture: &ExecutionFixture, all: &[Submitted]) -> Vec<&'static str> {
+fn states(fixture: &ExecutionFixture, all: &[SubmittedExecution]) -> Vec<&'static str> {
     all.iter().map(|one| fixture.model.find(&one.execution_id).unwrap().public_state().as_str()).collect()
 }
 
@@ -42,7 +42,7 @@ fn whoever_leaves_the_queue_those_behind_move_up() {
     for leaving in 0..4 {
         let mut fixture = ExecutionFixture::waiting(&only(1, OnConflict::Queue), at(0));
         let queued: Vec<_> = (2..=4).map(|nth| fixture.ask(only(nth, OnConflict::Queue), at(1)).unwrap()).collect();
-        let first = Submitted { execution_id: fixture.id, ..queued[0].clone() };
+        let first = SubmittedExecution { execution_id: fixture.id, ..queued[0].clone() };
         let all: Vec<_> = [first].into_iter().chain(queued).collect();
         cancel(&mut fixture, all[leaving].execution_id, at(2));
         let mut expected = vec!["waiting", "rate_limited", "rate_limited", "rate_limited"];

@@ -29,7 +29,7 @@ pub struct ForkArgs {
 /// The new execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Forked {
+pub struct ForkedExecution {
     pub execution_id: ExecutionId,
     /// How many steps it began with.
     pub steps: u32,
@@ -77,7 +77,7 @@ impl ForkArgs {
 }
 
 impl Command for ForkArgs {
-    type Reply = Forked;
+    type Reply = ForkedExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -87,7 +87,7 @@ impl Command for ForkArgs {
         self.execution_id.partition()
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Forked>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ForkedExecution>, Stop> {
         let id = self.fork_id();
         require_all([view.execution(&id).map(drop), view.execution(&self.execution_id).map(drop)])?;
         if let Some(existing) = view.execution(&id)? {
@@ -126,16 +126,16 @@ impl Command for ForkArgs {
             change.steps = Some(Box::new(StepsWrite { recorded, ..StepsWrite::default() }));
         }
         change.events.push(Event::new(&id, at.now, EventKind::Submitted));
-        Ok(Decision::of(Forked { execution_id: id, steps, duplicate: false }, [change]))
+        Ok(Decision::of(ForkedExecution { execution_id: id, steps, duplicate: false }, [change]))
     }
 }
 
 impl ForkArgs {
     /// The answer when an execution of this id is there already.
-    fn again(&self, existing: &Execution) -> Result<Forked, Refusal> {
+    fn again(&self, existing: &Execution) -> Result<ForkedExecution, Refusal> {
         match existing.forked_from.as_deref() {
             Some(origin) if origin.execution_id == self.execution_id => {
-                Ok(Forked { execution_id: existing.id, steps: origin.steps, duplicate: true })
+                Ok(ForkedExecution { execution_id: existing.id, steps: origin.steps, duplicate: true })
             }
             _ => Err(Code::IdempotencyConflict.refusal().at("uuid").because("was used before for other work")),
         }

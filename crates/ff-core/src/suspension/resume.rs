@@ -57,7 +57,7 @@ impl ResumeArgs {
 /// The suspension is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Resumed {
+pub struct ResumedExecution {
     pub suspension_id: SuspensionId,
     pub public_state: PublicState,
     /// True when the same decision had ended it before.
@@ -65,7 +65,7 @@ pub struct Resumed {
 }
 
 impl Command for ResumeArgs {
-    type Reply = Resumed;
+    type Reply = ResumedExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -77,7 +77,7 @@ impl Command for ResumeArgs {
 
     /// Ends a suspension without a token. The decision is recorded as a signal from an operator, after what had counted so
     /// far. Asked again for a suspension the same decision ended, it changes nothing.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Resumed>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ResumedExecution>, Stop> {
         let now = at.now;
         let execution = found(view, &self.execution_id)?;
         let suspension = match &execution.phase {
@@ -110,19 +110,19 @@ impl Command for ResumeArgs {
         change.after.signals_taken += 1;
         change.signals.push(RecordedSignal::new(signal, self.payload.clone()));
         let (suspension_id, public_state) = (suspension.id, change.after.public_state());
-        Ok(Decision::of(Resumed { suspension_id, public_state, already: false }, [change]))
+        Ok(Decision::of(ResumedExecution { suspension_id, public_state, already: false }, [change]))
     }
 }
 
 /// The same decision, made before about this suspension; otherwise there is nothing to decide about.
-fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<Resumed, Refusal> {
+fn ended_before(execution: &Execution, args: &ResumeArgs) -> Result<ResumedExecution, Refusal> {
     let state = execution.public_state();
     let same = execution.last_suspension.as_deref().filter(|past| {
         let meant = args.suspension_id.is_none_or(|named| named == past.id);
         meant && matches!(&past.ended, SuspensionEnd::Operator { decision, .. } if *decision == args.decision)
     });
     match same {
-        Some(past) => Ok(Resumed { suspension_id: past.id, public_state: state, already: true }),
+        Some(past) => Ok(ResumedExecution { suspension_id: past.id, public_state: state, already: true }),
         None => {
             let what = match &execution.phase {
                 Phase::Suspended { .. } => "that suspension is over, and the execution is in another".into(),

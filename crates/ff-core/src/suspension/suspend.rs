@@ -2,7 +2,7 @@
 
 use super::binding::{WaitpointBinding, bind, weigh_early};
 use super::contracts::Timeout;
-use super::contracts::answers::{GrantedWaitpoint, SuspendKeyEntry, SuspendOutcome, Suspended};
+use super::contracts::answers::{GrantedWaitpoint, SuspendKeyEntry, SuspendOutcome, SuspendedExecution};
 use super::{
     BoundWaitpoint, Condition, PastSuspension, ResumePolicy, SuspendReason, SuspendedBy, Suspension, SuspensionEnd,
     Tally, TimeoutBehavior, Waitpoint,
@@ -78,7 +78,7 @@ impl SuspendArgs {
 }
 
 impl Command for SuspendArgs {
-    type Reply = Suspended;
+    type Reply = SuspendedExecution;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_id(&self.execution_id, partitions).and(self.check())
@@ -92,7 +92,7 @@ impl Command for SuspendArgs {
     /// first; if they meet the condition, the holder keeps its lease and goes on.
     ///
     /// Asked again under its key, or by the fence it released, it answers as the first time.
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Suspended>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SuspendedExecution>, Stop> {
         let now = at.now;
         let execution = view.execution(&self.execution_id)?.ok_or(Code::ExecutionNotFound)?;
         if let Some(answer) = answered_before(view, execution, self, now)? {
@@ -118,7 +118,8 @@ impl Command for SuspendArgs {
         };
         let used = |id: &WaitpointId| waitpoints.iter().any(|waitpoint| waitpoint.id == *id);
         change.after.pending_waitpoints.retain(|pending| now < pending.expires_at && !used(&pending.id));
-        let answer = Suspended { suspension_id: id, waitpoints: waitpoints.iter().map(Into::into).collect(), outcome };
+        let answer =
+            SuspendedExecution { suspension_id: id, waitpoints: waitpoints.iter().map(Into::into).collect(), outcome };
         change.waitpoints =
             waitpoints.into_iter().map(|waitpoint| Waitpoint { buffered: vec![], ..waitpoint }).collect();
         change.suspend_key = self.idempotency_key.clone().map(|key| SuspendKeyEntry {
@@ -137,7 +138,7 @@ fn answered_before(
     execution: &Execution,
     args: &SuspendArgs,
     now: TimestampMs,
-) -> Result<Option<Suspended>, Stop> {
+) -> Result<Option<SuspendedExecution>, Stop> {
     if let Some(key) = &args.idempotency_key
         && let Some(entry) = view.suspend_key(&execution.id, key)?
         && now < entry.until
@@ -153,7 +154,7 @@ fn answered_before(
         (_, None) => return Ok(None),
     };
     let waitpoints = granted_again(view, execution, bound)?;
-    Ok(Some(Suspended { suspension_id, waitpoints, outcome: SuspendOutcome::Suspended }))
+    Ok(Some(SuspendedExecution { suspension_id, waitpoints, outcome: SuspendOutcome::Suspended }))
 }
 
 /// The first reply, when this lease was told before that its condition is already met. Its waitpoints are used up, so
@@ -163,7 +164,7 @@ fn satisfied_before(
     execution: &Execution,
     lease: &Lease,
     args: &SuspendArgs,
-) -> Result<Option<Suspended>, Stop> {
+) -> Result<Option<SuspendedExecution>, Stop> {
     let Some(past) = execution.last_suspension.as_deref() else { return Ok(None) };
     let satisfied = past.ended == SuspensionEnd::AlreadySatisfied && past.lease_epoch == lease.fence.lease_epoch;
     let asked_for = |bound: &BoundWaitpoint| {
@@ -175,7 +176,7 @@ fn satisfied_before(
     let signals = past.signals.iter().map(|counted| counted.signal_id).collect();
     let waitpoints = granted_again(view, execution, &past.waitpoints)?;
     let outcome = SuspendOutcome::AlreadySatisfied { signals };
-    Ok(Some(Suspended { suspension_id: past.id, waitpoints, outcome }))
+    Ok(Some(SuspendedExecution { suspension_id: past.id, waitpoints, outcome }))
 }
 
 fn granted_again(

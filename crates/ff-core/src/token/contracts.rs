@@ -6,19 +6,19 @@ use super::KeyRing;
 use crate::engine_error::EngineError;
 use crate::types::{Kid, TimestampMs};
 
-pub use super::rotate::{RotatePartitionArgs, RotateSecretArgs, Rotated};
+pub use super::rotate::{RotatePartitionArgs, RotateSecretArgs, RotatedSecret};
 pub use super::stream_token::StreamTokenArgs;
 
 /// What became of a rotation everywhere. Repeating it finishes what did not get through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RotationReport {
-    pub rotated: Vec<(u16, Rotated)>,
+    pub rotated: Vec<(u16, RotatedSecret)>,
     pub failed: Vec<(u16, EngineError)>,
 }
 
 impl RotationReport {
     /// Enters what one partition answered.
-    pub fn enter(&mut self, partition: u16, answer: Result<Rotated, EngineError>) {
+    pub fn enter(&mut self, partition: u16, answer: Result<RotatedSecret, EngineError>) {
         match answer {
             Ok(rotated) => self.rotated.push((partition, rotated)),
             Err(error) => self.failed.push((partition, error)),

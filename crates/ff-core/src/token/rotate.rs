@@ -51,7 +51,7 @@ pub struct RotatePartitionArgs {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Rotated {
+pub enum RotatedSecret {
     /// The new secret is current.
     Rotated {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub enum Rotated {
 }
 
 impl Command for RotatePartitionArgs {
-    type Reply = Rotated;
+    type Reply = RotatedSecret;
 
     fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
         check_partition(self.partition, partitions).and(self.rotation.check())
@@ -75,7 +75,7 @@ impl Command for RotatePartitionArgs {
         self.partition
     }
 
-    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Rotated>, Stop> {
+    fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RotatedSecret>, Stop> {
         let before = view.ring(self.partition)?.cloned().unwrap_or_default();
         let (rotated, after) = rotate(&before, &self.rotation, at.now)?;
         Ok(Decision { ring: after.map(|after| (self.partition, after)), ..Decision::of(rotated, None) })
@@ -87,13 +87,17 @@ impl Command for RotatePartitionArgs {
 ///
 /// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it. One
 /// that was retired and still verifies becomes current again, and does not expire any more.
-fn rotate(ring: &KeyRing, args: &RotateSecretArgs, now: TimestampMs) -> Result<(Rotated, Option<KeyRing>), Refusal> {
+fn rotate(
+    ring: &KeyRing,
+    args: &RotateSecretArgs,
+    now: TimestampMs,
+) -> Result<(RotatedSecret, Option<KeyRing>), Refusal> {
     if let Some(known) = ring.keys.get(&args.kid).filter(|known| known.is_live(now)) {
         if known.secret != args.secret {
             return Err(Code::RotationConflict.refusal().at("kid"));
         }
         if ring.current.as_ref() == Some(&args.kid) {
-            return Ok((Rotated::Noop { kid: args.kid.clone() }, None));
+            return Ok((RotatedSecret::Noop { kid: args.kid.clone() }, None));
         }
     }
     let mut after = ring.clone();
@@ -107,7 +111,7 @@ fn rotate(ring: &KeyRing, args: &RotateSecretArgs, now: TimestampMs) -> Result<(
         previous.expires_at = Some(now + args.grace_ms);
     }
     after.keys.insert(args.kid.clone(), RingKey { secret: args.secret.clone(), expires_at: None });
-    Ok((Rotated::Rotated { previous_kid, new_kid: args.kid.clone(), gc_count }, Some(after)))
+    Ok((RotatedSecret::Rotated { previous_kid, new_kid: args.kid.clone(), gc_count }, Some(after)))
 }
 
 #[cfg(test)]
@@ -144,7 +148,7 @@ mod tests {
         let a = rotated(&KeyRing::default(), &args("a", "0a", 0), at(0));
         let b = rotated(&a, &args("b", "0b", 1_000), at(10));
         for repeated in [args("b", "0b", 1_000), args("b", "0b", 5)] {
-            let noop = Rotated::Noop { kid: repeated.kid.clone() };
+            let noop = RotatedSecret::Noop { kid: repeated.kid.clone() };
             assert_eq!(rotate(&b, &repeated, at(20)), Ok((noop, None)));
         }
     }
@@ -155,7 +159,7 @@ mod tests {
         let b = rotated(&a, &args("b", "0b", 1_000), at(10));
         let (outcome, back) = rotate(&b, &args("a", "0a", 500), at(20)).unwrap();
         let (previous_kid, new_kid) = (Kid::parse("b").ok(), Kid::parse("a").unwrap());
-        assert_eq!(outcome, Rotated::Rotated { previous_kid, new_kid, gc_count: 0 });
+        assert_eq!(outcome, RotatedSecret::Rotated { previous_kid, new_kid, gc_count: 0 });
         let back = back.unwrap();
         assert_eq!(kids(&back, at(519)), (Some("a".into()), vec!["b".into()]));
         assert_eq!(kids(&back, at(520)), (Some("a".into()), vec![]));
@@ -179,7 +183,7 @@ mod tests {
         assert_eq!(b.keys.len(), 2, "its token can still be told that it expired");
         let (outcome, c) = rotate(&b, &args("c", "0c", 1_000), at(20)).unwrap();
         let (previous_kid, new_kid) = (Kid::parse("b").ok(), Kid::parse("c").unwrap());
-        assert_eq!(outcome, Rotated::Rotated { previous_kid, new_kid, gc_count: 1 });
+        assert_eq!(outcome, RotatedSecret::Rotated { previous_kid, new_kid, gc_count: 1 });
         assert_eq!(c.unwrap().keys.len(), 2);
     }
 

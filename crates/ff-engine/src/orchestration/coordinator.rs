@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ff_core::backend::{Answer, EngineBackend, EngineStore, Pending, Perform};
+use ff_core::backend::{Answer, BoxedAnswer, EngineBackend, EngineStore, Perform};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    BackfillArgs, BackfilledTicks, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
     ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
     PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
-    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
-    UsageInfo,
+    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
+    SubmittedFlow, UsageInfo,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::operation::{Operation, Reply};
@@ -39,7 +39,7 @@ impl Perform for Coordinator {
         self.0.partitions()
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         match operation {
             Operation::Claim(args) => {
                 Box::pin(async move { self.0.claim_within_limit(args).await.map(Reply::Claimed) })
@@ -52,14 +52,14 @@ impl Perform for Coordinator {
         }
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         self.0.query(query)
     }
 }
 
 #[async_trait]
 impl EngineBackend for Coordinator {
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>> {
         self.0.submit_many(args).await
     }
 
@@ -122,7 +122,7 @@ impl EngineBackend for Coordinator {
         self.0.trigger_schedule(schedule).await
     }
 
-    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled> {
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks> {
         self.0.backfill_schedule(args).await
     }
 

@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BudgetInfo, BudgetRef, BudgetReset, BulkArgs, BulkPage, ClaimArgs, Claims,
+    BackfillArgs, BackfilledTicks, BudgetInfo, BudgetRef, BudgetReset, BulkArgs, BulkPage, ClaimArgs, Claims,
     ConfigureLaneArgs, LaneInfo, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs, PutScheduleArgs, QuotaInfo,
     QuotaRef, ReportUsageArgs, RotatePartitionArgs, RotateSecretArgs, RotationReport, ScheduleDeleted, ScheduleInfo,
-    ScheduleRef, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted,
+    ScheduleRef, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
     SubmittedFlow, SweepWorkerArgs, UsageInfo, UsageReported,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
@@ -41,7 +41,10 @@ const AT_ONCE: usize = 256;
 /// The calls, for every store.
 pub trait Orchestration: EngineStore {
     /// Submits up to [`limits::BULK`] at once, in order, each with its own outcome.
-    fn submit_many(&self, args: Vec<SubmitArgs>) -> impl Future<Output = Answer<Vec<Answer<Submitted>>>> + Send {
+    fn submit_many(
+        &self,
+        args: Vec<SubmitArgs>,
+    ) -> impl Future<Output = Answer<Vec<Answer<SubmittedExecution>>>> + Send {
         async move {
             if args.len() > limits::BULK {
                 return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
@@ -198,7 +201,7 @@ pub trait Orchestration: EngineStore {
         schedule::trigger(self, schedule)
     }
 
-    fn backfill_schedule(&self, args: BackfillArgs) -> impl Future<Output = Answer<Backfilled>> + Send {
+    fn backfill_schedule(&self, args: BackfillArgs) -> impl Future<Output = Answer<BackfilledTicks>> + Send {
         schedule::backfill(self, args)
     }
 

@@ -3,7 +3,7 @@
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Perform};
 use ff_core::contracts::{
     AdmittedClaims, ClaimArgs, Claims, ConfigureLaneArgs, EventsPage, LaneInfo, RotateSecretArgs, RotationReport,
-    StagedFlow, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
+    StagedFlow, SubmitArgs, SubmitFlowArgs, SubmittedExecution, SubmittedFlow,
 };
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::operation::{Operation, Reply};
@@ -43,7 +43,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    async fn submit_many(self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+    async fn submit_many(self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>> {
         match self {
             Self::Store(store) => store.submit_many(args).await,
             Self::Backend(backend) => backend.submit_many(args).await,

@@ -8,7 +8,7 @@ use ff_core::types::TimestampMs;
 
 use super::Generator;
 use crate::reference::{Reference, number_of};
-use crate::transition::{On, Sending, Shown, Transition, Tree, Which, Wish};
+use crate::transition::{On, OutgoingSignal, ShownToken, Transition, Tree, Which, Wish};
 
 /// Few keys, so that waitpoints of one key follow each other.
 const KEYS: u64 = 4;
@@ -125,14 +125,15 @@ impl Generator {
         }
     }
 
-    fn sending(&mut self, reference: &Reference, job: u32) -> Sending {
-        let others = [Shown::Newest, Shown::Flipped, Shown::Signed, Shown::UnknownKid, Shown::Half];
-        let others = [&others[..], &[Shown::Missing; 2]].concat();
-        Sending {
+    fn sending(&mut self, reference: &Reference, job: u32) -> OutgoingSignal {
+        let others =
+            [ShownToken::Newest, ShownToken::Flipped, ShownToken::Signed, ShownToken::UnknownKid, ShownToken::Half];
+        let others = [&others[..], &[ShownToken::Missing; 2]].concat();
+        OutgoingSignal {
             job,
             to: self.which(reference, job),
             by_key: self.chance.one_in(3),
-            token: if self.chance.one_in(6) { *self.chance.pick(&others) } else { Shown::Own },
+            token: if self.chance.one_in(6) { *self.chance.pick(&others) } else { ShownToken::Own },
             name: *self.chance.pick(&[0, 0, 1]),
             user: self.maybe(2, &[0, 1]),
             payload: if self.chance.one_in(80) { Some(limits::SIGNAL_BYTES + 1) } else { self.maybe(2, &[0, 5, 300]) },

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ff_core::change::Change;
-use ff_core::contracts::{ClaimArgs, ClaimDecision, SubmitArgs, Submitted};
+use ff_core::contracts::{ClaimArgs, ClaimDecision, SubmitArgs, SubmittedExecution};
 use ff_core::event::EventKind;
 use ff_core::execution::{Execution, Outcome, Phase};
 use ff_core::lane::Lane;
@@ -39,7 +39,7 @@ struct Promise {
     payload: Payload,
     result: Option<Payload>,
     outcome: Option<Outcome>,
-    held: Option<Held>,
+    held: Option<HeldLease>,
     /// Who lost it last.
     lost_by: Option<WorkerInstanceId>,
     epoch: LeaseEpoch,
@@ -47,7 +47,7 @@ struct Promise {
 }
 
 #[derive(Clone)]
-struct Held {
+struct HeldLease {
     fence: Fence,
     until: TimestampMs,
     by: WorkerInstanceId,
@@ -147,7 +147,7 @@ impl Ledger {
     }
 
     /// I16: a key stands for one execution for as long as it is remembered.
-    fn submitted(&mut self, args: &SubmitArgs, submitted: &Submitted, now: TimestampMs) -> Verdict {
+    fn submitted(&mut self, args: &SubmitArgs, submitted: &SubmittedExecution, now: TimestampMs) -> Verdict {
         let id = submitted.execution_id;
         let key = args.idempotency_key.clone();
         let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));
@@ -206,7 +206,7 @@ impl Ledger {
             }
             promise.epoch = task.fence.lease_epoch;
             let stolen = promise.lost_by.take().is_some_and(|loser| loser != by);
-            promise.held = Some(Held { fence: task.fence, until: task.lease_expires_at, by });
+            promise.held = Some(HeldLease { fence: task.fence, until: task.lease_expires_at, by });
             self.steals += u64::from(stolen);
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use ff_core::change::Change;
 use ff_core::contracts::{ClaimArgs, ClaimDecision};
-use ff_core::due::Pumped;
+use ff_core::due::PumpedPartition;
 use ff_core::event::EventKind;
 use ff_core::execution::{AttemptSlot, Execution, FinishedBy, Phase};
 use ff_core::lease::LeaseEnding;
@@ -210,7 +210,7 @@ fn takes_the_best(step: &Step<'_>, args: &ClaimArgs, taken: &ClaimDecision) -> V
 }
 
 /// A pump fires nothing before its moment, leaves nothing that is due, and knows when to come back.
-fn fires_what_is_due(step: &Step<'_>, partition: u16, pumped: &Pumped) -> Verdict {
+fn fires_what_is_due(step: &Step<'_>, partition: u16, pumped: &PumpedPartition) -> Verdict {
     let now = step.at.now;
     let moment = |execution: &Execution| execution.next_due().map(|(at, _)| at);
     let is_due = |execution: &Execution| moment(execution).is_some_and(|at| at <= now);

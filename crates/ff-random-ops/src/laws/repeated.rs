@@ -1,9 +1,9 @@
 //! A reply that got lost: the caller asks again, and must learn the same and change nothing.
 
 use ff_core::contracts::{
-    BlockedCount, Cancelled, ClosedFlow, ClosedWaitpoint, Delivered, FlowCancelled, Forked, GrantIssued, GrantRevoked,
-    HoldPlaced, HoldReleased, Resumed, Revoked, Rotated, StagedFlow, StepRecorded, Submitted, SubmittedFlow,
-    UnblockedExecutions,
+    BlockedCount, CancelledExecution, ClosedFlow, ClosedWaitpoint, DeliveredSignal, FlowCancelled, ForkedExecution,
+    GrantIssued, GrantRevoked, HoldPlaced, HoldReleased, ResumedExecution, RevokedLease, RotatedSecret, StagedFlow,
+    StepRecorded, SubmittedExecution, SubmittedFlow, UnblockedExecutions,
 };
 use ff_core::execution::Execution;
 use ff_core::model::Model;
@@ -21,9 +21,9 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
     let expected = match reply {
         Reply::Submitted(first) => {
             let conflict = first.conflict.filter(|conflict| is_told_again(operation, *conflict));
-            Reply::Submitted(Submitted { duplicate: true, conflict, ..first.clone() })
+            Reply::Submitted(SubmittedExecution { duplicate: true, conflict, ..first.clone() })
         }
-        Reply::Cancelled(first) => Reply::Cancelled(Cancelled { already: true, ..*first }),
+        Reply::Cancelled(first) => Reply::Cancelled(CancelledExecution { already: true, ..*first }),
         // A flow that is being cancelled may end its member in the same step.
         Reply::HoldPlaced(_) | Reply::HoldReleased(_) | Reply::GrantIssued(_) | Reply::GrantRevoked(_)
             if has_ended(after, operation) =>
@@ -36,7 +36,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::GrantRevoked(first) => Reply::GrantRevoked(GrantRevoked { already: true, ..*first }),
         Reply::BlockedCount(_) => Reply::BlockedCount(BlockedCount { blocked: 0 }),
         Reply::UnblockedExecutions(_) => Reply::UnblockedExecutions(UnblockedExecutions::default()),
-        Reply::Revoked(first) => Reply::Revoked(Revoked { already: true, ..*first }),
+        Reply::Revoked(first) => Reply::Revoked(RevokedLease { already: true, ..*first }),
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
         // The step that is there is told, whatever is asked for now.
@@ -44,7 +44,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
             let step = step_of(after, operation);
             Reply::StepRecorded(StepRecorded { seq: first.seq, duplicate: true, step })
         }
-        Reply::Forked(first) => Reply::Forked(Forked { duplicate: true, ..*first }),
+        Reply::Forked(first) => Reply::Forked(ForkedExecution { duplicate: true, ..*first }),
         Reply::FramesAppended(_)
         | Reply::Completed(_)
         | Reply::Failed(_)
@@ -57,12 +57,12 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         | Reply::LaneRecounted(_)
         | Reply::Followed(_) => reply.clone(),
         Reply::WaitpointClosed(_) => Reply::WaitpointClosed(ClosedWaitpoint { already: true }),
-        Reply::Resumed(first) => Reply::Resumed(Resumed { already: true, ..*first }),
+        Reply::Resumed(first) => Reply::Resumed(ResumedExecution { already: true, ..*first }),
         Reply::Delivered(first) if remembered(operation) => {
-            Reply::Delivered(Delivered { signal_id: first.signal_id, effect: Effect::Duplicate })
+            Reply::Delivered(DeliveredSignal { signal_id: first.signal_id, effect: Effect::Duplicate })
         }
-        Reply::Rotated(Rotated::Rotated { new_kid: kid, .. } | Rotated::Noop { kid }) => {
-            Reply::Rotated(Rotated::Noop { kid: kid.clone() })
+        Reply::Rotated(RotatedSecret::Rotated { new_kid: kid, .. } | RotatedSecret::Noop { kid }) => {
+            Reply::Rotated(RotatedSecret::Noop { kid: kid.clone() })
         }
         Reply::FlowStaged(StagedFlow::Submitted(first)) => {
             Reply::FlowStaged(StagedFlow::Submitted(SubmittedFlow { duplicate: true, ..first.clone() }))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ff_core::contracts::{Claimed, CopyLaneArgs, NodeSpec, RegisterClassesArgs};
+use ff_core::contracts::{ClaimedExecution, CopyLaneArgs, NodeSpec, RegisterClassesArgs};
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
 use ff_core::lane::is_unknown_class;
@@ -18,7 +18,7 @@ impl Reference {
         &mut self,
         operation: &Operation,
         nonce: Nonce,
-    ) -> Result<(Reply, Vec<Claimed>), Refusal> {
+    ) -> Result<(Reply, Vec<ClaimedExecution>), Refusal> {
         let partition = operation.partition(&self.partitions);
         let answer = self.execute(operation, nonce);
         if !answer.as_ref().is_err_and(is_unknown_class) {

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::contracts::{
-    AdmittedClaim, CancelArgs, ClaimArgs, Claimed, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs, ForkArgs,
-    GrantedClaim, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs, RotateSecretArgs,
-    SubmitArgs, SubmitFlowArgs, Task,
+    AdmittedClaim, CancelArgs, ClaimArgs, ClaimedExecution, Claims, CompleteArgs, DelayArgs, EventsArgs, FailArgs,
+    ForkArgs, GrantedClaim, ProgressArgs, PumpArgs, RenewArgs, ReplayArgs, RevokeArgs, RotatePartitionArgs,
+    RotateSecretArgs, SubmitArgs, SubmitFlowArgs, Task,
 };
 use ff_core::due::Due;
 use ff_core::engine_error::Refusal;
@@ -63,7 +63,7 @@ pub struct Entry {
     pub operation: Operation,
     pub nonce: Nonce,
     /// The reply, and what comes with it when it is that of a claim.
-    pub answer: Result<(Reply, Vec<Claimed>), Refusal>,
+    pub answer: Result<(Reply, Vec<ClaimedExecution>), Refusal>,
 }
 
 /// The model at a moment of a run.
@@ -147,7 +147,11 @@ impl Reference {
     }
 
     /// Decides and applies one operation: everything the model does goes through here.
-    pub(crate) fn execute(&mut self, operation: &Operation, nonce: Nonce) -> Result<(Reply, Vec<Claimed>), Refusal> {
+    pub(crate) fn execute(
+        &mut self,
+        operation: &Operation,
+        nonce: Nonce,
+    ) -> Result<(Reply, Vec<ClaimedExecution>), Refusal> {
         let at = Conditions { partitions: self.partitions, nonce, now: self.clock.now() };
         let executions = self.model.executions().count();
         let revision = self.revision_grown_by(operation);
@@ -171,7 +175,7 @@ impl Reference {
                 }
                 _ => Vec::new(),
             };
-            for Claimed { task, .. } in &claimed {
+            for ClaimedExecution { task, .. } in &claimed {
                 self.fences.entry(task.execution_id).or_default().push(task.fence);
             }
             self.coverage.count_claims(&claimed);
@@ -384,11 +388,11 @@ impl Reference {
 }
 
 /// A task with everything its worker is handed.
-fn claimed_with(model: &Model, task: &Task) -> Claimed {
+fn claimed_with(model: &Model, task: &Task) -> ClaimedExecution {
     let payload = model.payload(&task.execution_id).cloned().unwrap();
     let resumption = task.resumption.as_ref();
     let signals = resumption.map(|resumption| suspension::handed_with(model, &task.execution_id, resumption));
     let inputs = flow::inputs_of(model, task);
     let steps = model.steps_page(&task.execution_id, None, limits::PAGE, limits::CLAIM_STEP_BYTES);
-    Claimed { task: task.clone(), payload, signals: signals.unwrap_or_default(), inputs, steps }
+    ClaimedExecution { task: task.clone(), payload, signals: signals.unwrap_or_default(), inputs, steps }
 }

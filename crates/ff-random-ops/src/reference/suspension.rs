@@ -17,7 +17,7 @@ use ff_core::view::View;
 use uuid::Uuid;
 
 use super::{Reference, vocabulary};
-use crate::transition::{On, Sending, Shown, Transition, Tree, Which, Wish};
+use crate::transition::{On, OutgoingSignal, ShownToken, Transition, Tree, Which, Wish};
 
 /// How long the keys of suspensions and signals are remembered: short enough that runs see them forgotten.
 const DEDUP_MS: u64 = 20_000;
@@ -130,7 +130,7 @@ impl Reference {
         }
     }
 
-    fn delivery(&self, sending: &Sending) -> DeliverArgs {
+    fn delivery(&self, sending: &OutgoingSignal) -> DeliverArgs {
         let execution_id = self.id(sending.job);
         let granted = self.handed.find(&execution_id, sending.to);
         let waitpoint = match granted {
@@ -155,26 +155,28 @@ impl Reference {
         }
     }
 
-    fn token(&self, id: &ExecutionId, granted: Option<&GrantedWaitpoint>, shown: Shown) -> PresentedToken {
+    fn token(&self, id: &ExecutionId, granted: Option<&GrantedWaitpoint>, shown: ShownToken) -> PresentedToken {
         let Some(granted) = granted else { return PresentedToken::new(format!("k1:{}", "00".repeat(32))) };
         let own = granted.waitpoint_token.expose();
         PresentedToken::new(match shown {
-            Shown::Own => own,
-            Shown::Newest => self.handed.waitpoints.last().map_or(own, |(_, newest)| newest.waitpoint_token.expose()),
-            Shown::Flipped => {
+            ShownToken::Own => own,
+            ShownToken::Newest => {
+                self.handed.waitpoints.last().map_or(own, |(_, newest)| newest.waitpoint_token.expose())
+            }
+            ShownToken::Flipped => {
                 let last = u32::from_str_radix(&own[own.len() - 1..], 16).unwrap();
                 format!("{}{:x}", &own[..own.len() - 1], last ^ 1)
             }
-            Shown::Signed => {
+            ShownToken::Signed => {
                 let ring = self.model.ring(id.partition()).ok().flatten().unwrap();
                 let kid = ring.current.clone().unwrap();
                 let secret = &ring.keys[&kid].secret;
                 let mac = Mac::of(secret, id, &granted.waitpoint_id, &granted.waitpoint_key);
                 WaitpointToken { kid, mac }.expose()
             }
-            Shown::UnknownKid => format!("x{own}"),
-            Shown::Half => own[..own.len() / 2].into(),
-            Shown::Missing => String::new(),
+            ShownToken::UnknownKid => format!("x{own}"),
+            ShownToken::Half => own[..own.len() / 2].into(),
+            ShownToken::Missing => String::new(),
         })
     }
 

@@ -18,7 +18,7 @@ pub(crate) use quota::QUOTA_NAMESPACE;
 pub(crate) use quota::QuotaOrder;
 pub use step::{Point, RecordedStep};
 pub use stream::FrameBatch;
-pub use suspension::{On, Sending, Shown, Tree, Which, Wish};
+pub use suspension::{On, OutgoingSignal, ShownToken, Tree, Which, Wish};
 
 /// An operation by its name, or something that happens to both sides. Jobs, names and workers are numbers; a fence is
 /// said by whose it is. Its `Debug` form is a line of a script.
@@ -111,7 +111,7 @@ pub enum Transition {
         job: u32,
         waitpoint: Which,
     },
-    Deliver(Sending),
+    Deliver(OutgoingSignal),
     Resume {
         job: u32,
         decision: OperatorDecision,

@@ -58,11 +58,11 @@ pub enum Which {
 
 /// A signal on its way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sending {
+pub struct OutgoingSignal {
     pub job: u32,
     pub to: Which,
     pub by_key: bool,
-    pub token: Shown,
+    pub token: ShownToken,
     pub name: u8,
     /// An unnamed source, or one of some users.
     pub user: Option<u8>,
@@ -72,7 +72,7 @@ pub struct Sending {
 
 /// What a sender shows as a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownToken {
     /// The waitpoint's own.
     Own,
     /// That of the waitpoint granted last anywhere.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ff_core::backend::Perform;
 use ff_core::execution::contracts::SubmitArgs;
-use ff_core::lease::contracts::{Claimed, NextArgs};
+use ff_core::lease::contracts::{ClaimedExecution, NextArgs};
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::types::{Kind, LaneId, Namespace, Priority};
@@ -22,7 +22,7 @@ async fn submit(store: &WatchedStore, lane_name: &str, priority: i64) {
     store.submit(SubmitArgs { lane: lane(lane_name), priority, ..work("k") }).await.unwrap();
 }
 
-async fn all(scheduler: &Arc<Scheduler>, args: NextArgs) -> Vec<Claimed> {
+async fn all(scheduler: &Arc<Scheduler>, args: NextArgs) -> Vec<ClaimedExecution> {
     let mut all = Vec::new();
     loop {
         let some = scheduler.next(args.clone()).await.unwrap();

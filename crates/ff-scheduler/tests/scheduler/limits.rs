@@ -6,7 +6,7 @@ use ff_core::backend::{EngineStore, Perform};
 use ff_core::execution::contracts::{CompleteArgs, SubmitArgs};
 use ff_core::lane::LaneState;
 use ff_core::lane::contracts::{AllotArgs, ConfigureLaneArgs, Setting};
-use ff_core::lease::contracts::{Claimed, NextArgs};
+use ff_core::lease::contracts::{ClaimedExecution, NextArgs};
 use ff_core::types::Namespace;
 use ff_engine::Orchestration;
 use tokio::time::Instant;
@@ -28,7 +28,7 @@ async fn submit(store: &WatchedStore, count: usize) {
     store.submit_many(vec![(); count].into_iter().map(work).collect()).await.unwrap();
 }
 
-async fn complete(store: &WatchedStore, claimed: &Claimed) {
+async fn complete(store: &WatchedStore, claimed: &ClaimedExecution) {
     let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
     store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
 }

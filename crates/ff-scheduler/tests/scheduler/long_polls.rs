@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ff_core::backend::{Answer, Perform};
 use ff_core::engine_error::Code;
-use ff_core::lease::contracts::{Claimed, NextArgs};
+use ff_core::lease::contracts::{ClaimedExecution, NextArgs};
 use ff_core::types::Kind;
 use ff_scheduler::Scheduler;
 use tokio::task::JoinHandle;
@@ -18,7 +18,7 @@ fn any(worker: &str, wait_ms: u64) -> NextArgs {
     NextArgs { wait_ms, ..NextArgs::new(holder(worker)) }
 }
 
-fn waiting(scheduler: &Arc<Scheduler>, args: NextArgs) -> JoinHandle<Answer<Vec<Claimed>>> {
+fn waiting(scheduler: &Arc<Scheduler>, args: NextArgs) -> JoinHandle<Answer<Vec<ClaimedExecution>>> {
     let scheduler = scheduler.clone();
     tokio::spawn(async move { scheduler.next(args).await })
 }

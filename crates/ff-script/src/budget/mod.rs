@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ff_core::budget::{Amounts, Balance, BudgetLimit, Draw, OnHardLimit, Period, Reset, SoftCrossing, Usage};
 use ff_core::contracts::{
-    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, BudgetReset, BudgetStanding, ChargeBudgetArgs,
-    Charged, DefineBudgetArgs, PendingUsage, QuotaDefined, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs,
+    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, BudgetAnswer, BudgetReset, BudgetStanding,
+    ChargeBudgetArgs, DefineBudgetArgs, PendingUsage, QuotaDefined, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs,
     SettleAdmissionsArgs, SettleUsageArgs, UsageReported, UsageSettled, UsageTotal, WokenExecution,
 };
 use ff_core::keys::{BudgetKeyContext, budget_policies_index, usage_dedup_key};
@@ -160,7 +160,7 @@ pub async fn ff_report_usage_and_check(
     server: &dyn Server,
     partitions: &PartitionConfig,
     args: &ChargeBudgetArgs,
-) -> Result<Charged, ScriptError> {
+) -> Result<BudgetAnswer, ScriptError> {
     let definition = definition_key(&args.budget_id, partitions);
     let call = || {
         let report = ReportUsageAndCheck {
@@ -176,7 +176,7 @@ pub async fn ff_report_usage_and_check(
     };
     let (state, _, mut fields) = ask_home(server, &definition, call).await?;
     if state.is_some() {
-        return Ok(Charged { standing: None, crossed: false });
+        return Ok(BudgetAnswer { standing: None, crossed: false });
     }
     let (budget, on_hard_limit) = (fields.read::<BudgetName>()?, hard_limit_of(&fields.text()?)?);
     let crossed = fields.maybe_text()?.is_some();
@@ -188,7 +188,7 @@ pub async fn ff_report_usage_and_check(
         balance.reserved.insert(dimension.clone(), row.read()?);
         limits.insert(dimension, BudgetLimit { hard: row.maybe_read()?, soft: row.maybe_read()? });
     }
-    Ok(Charged { standing: Some(BudgetStanding::of(budget, on_hard_limit, &limits, &balance)), crossed })
+    Ok(BudgetAnswer { standing: Some(BudgetStanding::of(budget, on_hard_limit, &limits, &balance)), crossed })
 }
 
 /// Has a budget begin anew.

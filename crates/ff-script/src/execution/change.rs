@@ -1,8 +1,8 @@
 //! Changes of an execution that do not end it: delay, progress, priority, labels, replay.
 
 use ff_core::contracts::{
-    ChangePriorityArgs, DelayArgs, Delayed, Noted, PriorityChanged, ProgressArgs, ReplayArgs, Replayed, SetTagsArgs,
-    Tagged,
+    ChangePriorityArgs, DelayArgs, DelayedExecution, PriorityChanged, ProgressArgs, RecordedProgress, ReplayArgs,
+    ReplayedExecution, SetTagsArgs, TaggedExecution,
 };
 use ff_core::types::{Priority, TimestampMs};
 
@@ -13,7 +13,7 @@ use crate::signature::{ChangePriority, DelayExecution, ReplayExecution, SetExecu
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Gives the lease back until a moment; the same attempt goes on then.
-pub async fn ff_delay_execution(server: &dyn Server, args: DelayArgs) -> Result<Delayed, ScriptError> {
+pub async fn ff_delay_execution(server: &dyn Server, args: DelayArgs) -> Result<DelayedExecution, ScriptError> {
     let (start_in_ms, start_at) = start(args.start);
     let delay = DelayExecution {
         core: core_key(&args.execution_id),
@@ -26,7 +26,7 @@ pub async fn ff_delay_execution(server: &dyn Server, args: DelayArgs) -> Result<
     ask(server, delay.call()).await
 }
 
-impl FromFcallResult for Delayed {
+impl FromFcallResult for DelayedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { until: TimestampMs(fields.read()?) })
@@ -34,7 +34,7 @@ impl FromFcallResult for Delayed {
 }
 
 /// Notes how far the holder is.
-pub async fn ff_update_progress(server: &dyn Server, args: ProgressArgs) -> Result<Noted, ScriptError> {
+pub async fn ff_update_progress(server: &dyn Server, args: ProgressArgs) -> Result<RecordedProgress, ScriptError> {
     let progress = UpdateProgress {
         core: core_key(&args.execution_id),
         lease_id: args.fence.lease_id.to_string(),
@@ -46,7 +46,7 @@ pub async fn ff_update_progress(server: &dyn Server, args: ProgressArgs) -> Resu
     ask(server, progress.call()).await
 }
 
-impl FromFcallResult for Noted {
+impl FromFcallResult for RecordedProgress {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { at: TimestampMs(fields.read()?) })
@@ -71,7 +71,7 @@ impl FromFcallResult for From {
 }
 
 /// Puts labels on an execution and takes others away.
-pub async fn ff_set_execution_tags(server: &dyn Server, args: SetTagsArgs) -> Result<Tagged, ScriptError> {
+pub async fn ff_set_execution_tags(server: &dyn Server, args: SetTagsArgs) -> Result<TaggedExecution, ScriptError> {
     let set = SetExecutionTags {
         core: core_key(&args.execution_id),
         tags: args.set.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect(),
@@ -80,7 +80,7 @@ pub async fn ff_set_execution_tags(server: &dyn Server, args: SetTagsArgs) -> Re
     ask(server, set.call()).await
 }
 
-impl FromFcallResult for Tagged {
+impl FromFcallResult for TaggedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { tags: Hash::parse(fields.list()?)?.all()?.into_iter().collect() })
@@ -88,7 +88,7 @@ impl FromFcallResult for Tagged {
 }
 
 /// Starts a finished execution afresh.
-pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Result<Replayed, ScriptError> {
+pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Result<ReplayedExecution, ScriptError> {
     let replay = ReplayExecution {
         core: core_key(&args.execution_id),
         reason: args.reason,
@@ -100,7 +100,7 @@ pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Resul
     ask(server, replay.call()).await
 }
 
-impl FromFcallResult for Replayed {
+impl FromFcallResult for ReplayedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { public_state: fields.read()?, replays: fields.read()? })

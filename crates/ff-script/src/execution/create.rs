@@ -1,7 +1,7 @@
 //! Handing in work.
 
 use bytes::Bytes;
-use ff_core::contracts::{SubmitArgs, Submitted};
+use ff_core::contracts::{SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
@@ -21,7 +21,7 @@ pub async fn ff_create_execution(
     server: &dyn Server,
     partitions: &PartitionConfig,
     args: SubmitArgs,
-) -> Result<Submitted, ScriptError> {
+) -> Result<SubmittedExecution, ScriptError> {
     let id = args.execution_id(partitions);
     let (start_in_ms, start_at) = start(args.start);
     let (traceparent, tracestate) = trace_fields(args.trace.as_deref());
@@ -55,7 +55,7 @@ pub async fn ff_create_keyed_execution(
     partitions: &PartitionConfig,
     args: SubmitArgs,
     rule: &KeyRule,
-) -> Result<Submitted, ScriptError> {
+) -> Result<SubmittedExecution, ScriptError> {
     let id = args.execution_id(partitions);
     let (start_in_ms, start_at) = start(args.start);
     let (traceparent, tracestate) = trace_fields(args.trace.as_deref());
@@ -88,10 +88,10 @@ pub async fn ff_create_keyed_execution(
     };
     let (mut fields, duplicate) = ask_fields(server, create.call()).await?;
     let (execution_id, public_state) = (fields.read()?, fields.read()?);
-    Ok(Submitted { execution_id, public_state, duplicate, conflict: fields.maybe_read()? })
+    Ok(SubmittedExecution { execution_id, public_state, duplicate, conflict: fields.maybe_read()? })
 }
 
-impl FromFcallResult for Submitted {
+impl FromFcallResult for SubmittedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, duplicate) = result.into_fields();
         Ok(Self { execution_id: fields.read()?, public_state: fields.read()?, duplicate, conflict: None })
@@ -122,7 +122,7 @@ pub(crate) fn digest(payload: &Payload) -> Result<Bytes, ScriptError> {
 pub async fn ff_create_executions(
     server: &dyn Server,
     works: Vec<(ExecutionId, SubmitArgs)>,
-) -> Result<Vec<Result<Submitted, ScriptError>>, ScriptError> {
+) -> Result<Vec<Result<SubmittedExecution, ScriptError>>, ScriptError> {
     let Some((first, _)) = works.first() else { return Ok(Vec::new()) };
     let (core, mut list, mut works) = (core_key(first), Vec::new(), works.into_iter().peekable());
     while let Some((id, args)) = works.next() {

@@ -1,7 +1,7 @@
 //! How an execution ends: its holder completes or fails it, or a caller cancels it.
 
 use bytes::Bytes;
-use ff_core::contracts::{CancelArgs, Cancelled, CompleteArgs, Completed, FailArgs, Failed};
+use ff_core::contracts::{CancelArgs, CancelledExecution, CompleteArgs, CompletedExecution, FailArgs, FailedAttempt};
 use ff_core::entropy::Nonce;
 use ff_core::payload::Payload;
 use ff_core::types::TimestampMs;
@@ -13,7 +13,7 @@ use crate::signature::{CancelExecution, CompleteExecution, CompleteExecutions, F
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
 /// Ends the running attempt with a result.
-pub async fn ff_complete_execution(server: &dyn Server, args: CompleteArgs) -> Result<Completed, ScriptError> {
+pub async fn ff_complete_execution(server: &dyn Server, args: CompleteArgs) -> Result<CompletedExecution, ScriptError> {
     let result_type = args.result.as_ref().and_then(|result| unless_json(&result.content_type));
     let complete = CompleteExecution {
         core: core_key(&args.execution_id),
@@ -31,7 +31,7 @@ pub async fn ff_complete_execution(server: &dyn Server, args: CompleteArgs) -> R
 pub async fn ff_complete_executions(
     server: &dyn Server,
     args: Vec<CompleteArgs>,
-) -> Result<Vec<Result<Completed, ScriptError>>, ScriptError> {
+) -> Result<Vec<Result<CompletedExecution, ScriptError>>, ScriptError> {
     let Some(first) = args.first() else { return Ok(Vec::new()) };
     let core = core_key(&first.execution_id);
     let complete = CompleteExecutions { core, ends: args.into_iter().flat_map(end).collect() };
@@ -52,7 +52,7 @@ fn end(args: CompleteArgs) -> [Bytes; 7] {
     ]
 }
 
-impl FromFcallResult for Completed {
+impl FromFcallResult for CompletedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { public_state: fields.read()? })
@@ -60,7 +60,11 @@ impl FromFcallResult for Completed {
 }
 
 /// Ends the running attempt with a failure: another try after a backoff, or the end.
-pub async fn ff_fail_execution(server: &dyn Server, args: FailArgs, nonce: &Nonce) -> Result<Failed, ScriptError> {
+pub async fn ff_fail_execution(
+    server: &dyn Server,
+    args: FailArgs,
+    nonce: &Nonce,
+) -> Result<FailedAttempt, ScriptError> {
     let fail = FailExecution {
         core: core_key(&args.execution_id),
         lease_id: args.fence.lease_id.to_string(),
@@ -74,7 +78,7 @@ pub async fn ff_fail_execution(server: &dyn Server, args: FailArgs, nonce: &Nonc
     ask(server, fail.call()).await
 }
 
-impl FromFcallResult for Failed {
+impl FromFcallResult for FailedAttempt {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let outcome = fields.text()?;
@@ -87,13 +91,13 @@ impl FromFcallResult for Failed {
 }
 
 /// Ends a live execution as cancelled.
-pub async fn ff_cancel_execution(server: &dyn Server, args: CancelArgs) -> Result<Cancelled, ScriptError> {
+pub async fn ff_cancel_execution(server: &dyn Server, args: CancelArgs) -> Result<CancelledExecution, ScriptError> {
     let cancel =
         CancelExecution { core: core_key(&args.execution_id), reason: args.reason, requested_by: args.requested_by };
     ask(server, cancel.call()).await
 }
 
-impl FromFcallResult for Cancelled {
+impl FromFcallResult for CancelledExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, already) = result.into_fields();
         Ok(Self { public_state: fields.read()?, already })

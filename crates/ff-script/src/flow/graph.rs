@@ -1,7 +1,7 @@
 //! Members, edges and joins as the functions take them: each a list of texts, empty where something is not said.
 
 use bytes::Bytes;
-use ff_core::contracts::{GrowFlowArgs, Grown, GrownEdge, MemberRef, NodeSpec};
+use ff_core::contracts::{GrowFlowArgs, GrownEdge, GrownFlow, MemberRef, NodeSpec};
 use ff_core::flow::{Join, PassMode, edge_id, member_id};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, NodeName};
@@ -112,7 +112,7 @@ pub async fn ff_grow_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
     args: GrowFlowArgs,
-) -> Result<Grown, ScriptError> {
+) -> Result<GrownFlow, ScriptError> {
     let graph = Graph { flow_id: args.flow_id, partitions };
     let (holder, fence) = args.holder.unzip();
     let grow = GrowFlow {
@@ -136,7 +136,7 @@ pub(crate) fn grown_edge(graph: Graph<'_>, edge: &GrownEdge) -> [Bytes; 6] {
     graph.edge(&upstream, &downstream, edge.passes.as_ref(), name)
 }
 
-impl FromFcallResult for Grown {
+impl FromFcallResult for GrownFlow {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let graph_revision = fields.read()?;

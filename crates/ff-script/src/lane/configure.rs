@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use ff_core::contracts::{
-    AllotArgs, Allotted, ConfigureLaneArgs, CopyLaneArgs, Grant, LaneCount, LaneSettled, RecountLaneArgs,
+    AllotArgs, Allotment, ConfigureLaneArgs, CopyLaneArgs, Grant, LaneCount, LaneSettled, RecountLaneArgs,
     RegisterClassesArgs, Setting, SettleLaneArgs,
 };
 use ff_core::lane::{Lane, LaneSettings};
@@ -119,7 +119,7 @@ pub async fn ff_allot_lane(
     server: &dyn Server,
     partitions: &PartitionConfig,
     args: &AllotArgs,
-) -> Result<Allotted, ScriptError> {
+) -> Result<Allotment, ScriptError> {
     let key = args.lane.within(&args.namespace);
     let allot = AllotLane {
         config: config_key(lane_partition(&key, partitions), &key),
@@ -131,7 +131,7 @@ pub async fn ff_allot_lane(
     ask(server, allot.call()).await
 }
 
-impl FromFcallResult for Allotted {
+impl FromFcallResult for Allotment {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let (n, seq) = (fields.maybe_read()?, fields.maybe_read()?);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use ff_core::contracts::{
-    AdmissionRequest, AdmittedClaimArgs, AdmittedClaims, ClaimArgs, Claimed, Claims, GrantedClaimArgs, Head, LaneCount,
-    Resumption, StepsPage, Task, TaskFlow,
+    AdmissionRequest, AdmittedClaimArgs, AdmittedClaims, ClaimArgs, ClaimedExecution, Claims, GrantedClaimArgs, Head,
+    LaneCount, Resumption, StepsPage, Task, TaskFlow,
 };
 use ff_core::entropy::Nonce;
 use ff_core::execution::{Origin, Tags};
@@ -180,7 +180,7 @@ impl ClaimTerms {
         nth: usize,
         mut fields: Fields,
         server: &dyn Server,
-    ) -> Result<Claimed, ScriptError> {
+    ) -> Result<ClaimedExecution, ScriptError> {
         let execution_id = fields.read()?;
         let (lease_id, attempt_id) = self.nonce.lease(nth);
         let fence = Fence { lease_id, lease_epoch: LeaseEpoch(fields.read()?), attempt_id };
@@ -239,7 +239,7 @@ impl ClaimTerms {
         }
         task.attempt = origin(&kind, attempt_index, reason, requested_by)?;
         let inputs = inputs.rest(server, &execution_id).await?;
-        Ok(Claimed { task, payload, signals, inputs, steps })
+        Ok(ClaimedExecution { task, payload, signals, inputs, steps })
     }
 }
 

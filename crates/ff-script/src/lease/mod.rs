@@ -3,7 +3,7 @@
 mod claim;
 mod grant;
 
-use ff_core::contracts::{RenewArgs, Renewed, RevokeArgs, Revoked};
+use ff_core::contracts::{RenewArgs, RenewedLease, RevokeArgs, RevokedLease};
 use ff_core::types::{LeaseEpoch, TimestampMs};
 
 use crate::execution::core_key;
@@ -16,7 +16,7 @@ pub use claim::{ff_claim_admitted, ff_claim_execution, ff_claim_granted};
 pub use grant::{ff_issue_claim_grant, ff_revoke_claim_grant};
 
 /// Moves the lease's end to a TTL from now.
-pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<Renewed, ScriptError> {
+pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<RenewedLease, ScriptError> {
     let renew = RenewLease {
         core: core_key(&args.execution_id),
         lease_id: args.fence.lease_id.to_string(),
@@ -27,7 +27,7 @@ pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<Rene
     ask(server, renew.call()).await
 }
 
-impl FromFcallResult for Renewed {
+impl FromFcallResult for RenewedLease {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { lease_expires_at: TimestampMs(fields.read()?) })
@@ -35,12 +35,12 @@ impl FromFcallResult for Renewed {
 }
 
 /// Takes an execution from its holder; it waits for another.
-pub async fn ff_revoke_lease(server: &dyn Server, args: RevokeArgs) -> Result<Revoked, ScriptError> {
+pub async fn ff_revoke_lease(server: &dyn Server, args: RevokeArgs) -> Result<RevokedLease, ScriptError> {
     let lease_id = args.lease_id.map(|id| id.to_string());
     ask(server, RevokeLease { core: core_key(&args.execution_id), lease_id, reason: args.reason }.call()).await
 }
 
-impl FromFcallResult for Revoked {
+impl FromFcallResult for RevokedLease {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, already) = result.into_fields();
         Ok(Self { lease_epoch: LeaseEpoch(fields.read()?), already })

@@ -1,6 +1,6 @@
 //! Events of a flow, and the changes of its graph that are remembered.
 
-use ff_core::contracts::{FlowEventsPage, Grown};
+use ff_core::contracts::{FlowEventsPage, GrownFlow};
 use ff_core::event::{EventKind, EventRecord};
 use ff_core::execution::Outcome;
 use ff_core::flow::{FlowEvent, FlowEventKind, FlowKeyEntry};
@@ -56,7 +56,7 @@ pub(crate) fn flow_key(key: IdempotencyKey, fields: &Hash) -> Result<FlowKeyEntr
         Some((members, edges))
     };
     let (members, edges) = read().ok_or_else(|| ScriptError::parse("a remembered change of a graph cannot be read"))?;
-    let answer = Grown { graph_revision: fields.read("graph_revision")?, members, edges };
+    let answer = GrownFlow { graph_revision: fields.read("graph_revision")?, members, edges };
     Ok(FlowKeyEntry { key, answer, until: TimestampMs(fields.read("until")?) })
 }
 

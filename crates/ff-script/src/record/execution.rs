@@ -7,7 +7,7 @@ use ff_core::execution::{
 use ff_core::lease::{ClaimGrant, LeaseEvent};
 use ff_core::payload::{Fingerprint, Payload};
 use ff_core::policy::Policy;
-use ff_core::singleton::{Debounced, QueuePlace};
+use ff_core::singleton::{DebounceState, QueuePlace};
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ContentType, ExecutionId, LaneId, Namespace, Priority, TimestampMs};
 
@@ -186,7 +186,7 @@ fn phase(core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Result<Phase, S
 fn queue_place(core: &Hash) -> Result<Option<Box<QueuePlace>>, ScriptError> {
     let Some(queue) = core.maybe("queue_key")? else { return Ok(None) };
     let debounced = match core.maybe("debounced_by")? {
-        Some(submission) => Some(Debounced { latest_start: TimestampMs(core.read("latest_start")?), submission }),
+        Some(submission) => Some(DebounceState { latest_start: TimestampMs(core.read("latest_start")?), submission }),
         None => None,
     };
     Ok(Some(Box::new(QueuePlace { queue, behind: core.maybe("behind")?, debounced })))

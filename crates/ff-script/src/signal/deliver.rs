@@ -1,6 +1,6 @@
 //! Someone outside tells an execution something.
 
-use ff_core::contracts::{DeliverArgs, Delivered, WaitpointRef};
+use ff_core::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use ff_core::engine_error::Code;
 use ff_core::entropy::Nonce;
 use ff_core::token::{KeyRing, PresentedToken, RingKey, Secret, WaitpointToken};
@@ -19,7 +19,7 @@ pub async fn ff_deliver_signal(
     waitpoint: &WaitpointId,
     shown: &VerifiedToken,
     nonce: &Nonce,
-) -> Result<Delivered, ScriptError> {
+) -> Result<DeliveredSignal, ScriptError> {
     ask(server, delivery(args, waitpoint, shown, nonce).call()).await
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn delivery(
     }
 }
 
-impl FromFcallResult for Delivered {
+impl FromFcallResult for DeliveredSignal {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         Ok(Self { signal_id: fields.read()?, effect: fields.read()? })

@@ -1,7 +1,7 @@
 //! The functions of steps.
 
 use bytes::Bytes;
-use ff_core::contracts::{ForkArgs, Forked, ListStepsArgs, RecordStepArgs, StepRecorded, StepsPage};
+use ff_core::contracts::{ForkArgs, ForkedExecution, ListStepsArgs, RecordStepArgs, StepRecorded, StepsPage};
 use ff_core::limits;
 use ff_core::payload::Payload;
 use ff_core::step::{ForkOrigin, Step, StepCounter, StepHead, StepOutcome};
@@ -84,7 +84,7 @@ fn step(fields: &mut Fields) -> Result<Step, ScriptError> {
 /// Creates an execution from another one.
 ///
 /// The payload is read first: Lua could not tell what stands for it, where an upstream has put another one in its place.
-pub async fn ff_fork_execution(server: &dyn Server, args: ForkArgs) -> Result<Forked, ScriptError> {
+pub async fn ff_fork_execution(server: &dyn Server, args: ForkArgs) -> Result<ForkedExecution, ScriptError> {
     let beside = ExtraReads { payload: true, ..ExtraReads::default() };
     let payload = match ff_read_execution(server, &args.execution_id, beside).await {
         Ok(source) => source.payload.unwrap_or_default(),
@@ -108,7 +108,7 @@ pub async fn ff_fork_execution(server: &dyn Server, args: ForkArgs) -> Result<Fo
     ask(server, fork.call()).await
 }
 
-impl FromFcallResult for Forked {
+impl FromFcallResult for ForkedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, duplicate) = result.into_fields();
         Ok(Self { execution_id: fields.read()?, steps: fields.read()?, duplicate })

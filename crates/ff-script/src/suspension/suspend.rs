@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{
-    GrantedWaitpoint, ResumeArgs, ResumeExecutionArgs, ResumeExecutionResult, Resumed, SuspendArgs,
-    SuspendExecutionArgs, SuspendExecutionResult, SuspendOutcome, Suspended, Timeout, WaitpointBinding,
+    GrantedWaitpoint, ResumeArgs, ResumeExecutionArgs, ResumeExecutionResult, ResumedExecution, SuspendArgs,
+    SuspendExecutionArgs, SuspendExecutionResult, SuspendOutcome, SuspendedExecution, Timeout, WaitpointBinding,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
@@ -99,7 +99,7 @@ pub async fn ff_suspend_execution(
 }
 
 /// The same, on any number of waitpoints whose tokens are signed here, which is faster.
-pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> Result<Suspended, ScriptError> {
+pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> Result<SuspendedExecution, ScriptError> {
     let Some((first, further)) = signed.waitpoints.split_first() else {
         return Err(Refusal::invalid("waitpoints", "must not be empty").into());
     };
@@ -220,7 +220,7 @@ impl FromFcallResult for SuspendExecutionResult {
     }
 }
 
-impl FromFcallResult for Suspended {
+impl FromFcallResult for SuspendedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, already) = result.into_fields();
         let suspension_id = fields.read()?;
@@ -265,7 +265,7 @@ pub async fn ff_resume_execution(
         resume_delay_ms: Some(args.resume_delay_ms),
         ..resume_call(ctx, idx, &args.execution_id, args.trigger_type.clone())
     };
-    let Resumed { public_state, .. } = ask(server, resume.call()).await?;
+    let ResumedExecution { public_state, .. } = ask(server, resume.call()).await?;
     Ok(ResumeExecutionResult::Resumed { public_state })
 }
 
@@ -274,7 +274,7 @@ pub async fn resume_by_operator(
     server: &dyn Server,
     asked: &ResumeArgs,
     nonce: &Nonce,
-) -> Result<Resumed, ScriptError> {
+) -> Result<ResumedExecution, ScriptError> {
     let (ctx, idx) = contexts(&asked.execution_id);
     let payload = asked.payload.as_ref();
     let resume = ResumeExecution {
@@ -318,7 +318,7 @@ fn resume_call(
     }
 }
 
-impl FromFcallResult for Resumed {
+impl FromFcallResult for ResumedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, _) = result.into_fields();
         let (public_state, suspension_id) = (fields.read()?, fields.read()?);

@@ -1,7 +1,7 @@
 //! Policies as other programs may send them: with fields left out, or wrong.
 
 use bytes::Bytes;
-use ff_core::contracts::{FailArgs, Failed};
+use ff_core::contracts::{FailArgs, FailedAttempt};
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::execution::Failure;
 use ff_core::policy::Policy;
@@ -103,7 +103,11 @@ async fn a_policy_with_fields_left_out_takes_the_defaults() {
         let retry = &policy.retry_policy;
         let again = retry.max_retries > 0 && retry.retryable_categories.is_empty();
         let retry_at = TimestampMs(wire.now().try_into().unwrap()) + retry.backoff.delay_ms(0, nonce.jitter());
-        assert_eq!(failed, if again { Failed::RetryScheduled { retry_at } } else { Failed::Failed }, "{json}");
+        assert_eq!(
+            failed,
+            if again { FailedAttempt::RetryScheduled { retry_at } } else { FailedAttempt::Failed },
+            "{json}"
+        );
     }
 }
 

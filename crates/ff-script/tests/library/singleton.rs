@@ -1,6 +1,6 @@
 //! Refusals of submissions under singleton and debounce keys: the code is right, and nothing is written.
 
-use ff_core::contracts::{CompleteArgs, ReplayArgs, SubmitArgs, Submitted};
+use ff_core::contracts::{CompleteArgs, ReplayArgs, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::Code;
 use ff_core::limits;
 use ff_core::payload::Payload;
@@ -67,7 +67,7 @@ fn only() -> SubmitArgs {
     SubmitArgs { key_rule: Some(Box::new(KeyRule::Singleton(singleton))), ..args }
 }
 
-async fn submit(wire: &Wire, args: SubmitArgs) -> Result<Submitted, ScriptError> {
+async fn submit(wire: &Wire, args: SubmitArgs) -> Result<SubmittedExecution, ScriptError> {
     let rule = args.key_rule.clone().expect("it has a key");
     ff_create_keyed_execution(wire, &ONE_PARTITION, args, &rule).await
 }

@@ -2,7 +2,7 @@
 
 use std::future::IntoFuture;
 
-use ff_core::contracts::{ForkArgs, Forked, ListStepsArgs, ReplayArgs, Replayed, StepPoint};
+use ff_core::contracts::{ForkArgs, ForkedExecution, ListStepsArgs, ReplayArgs, ReplayedExecution, StepPoint};
 use ff_core::engine_error::Refusal;
 use ff_core::limits;
 use ff_core::step::Step;
@@ -61,7 +61,7 @@ impl Replay<'_> {
 }
 
 impl<'c> IntoFuture for Replay<'c> {
-    type Output = Result<Replayed, Error>;
+    type Output = Result<ReplayedExecution, Error>;
     type IntoFuture = BoxFuture<'c, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -90,7 +90,7 @@ impl Fork<'_> {
 }
 
 impl<'c> IntoFuture for Fork<'c> {
-    type Output = Result<Forked, Error>;
+    type Output = Result<ForkedExecution, Error>;
     type IntoFuture = BoxFuture<'c, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {

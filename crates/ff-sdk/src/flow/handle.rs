@@ -2,7 +2,7 @@
 
 use ff_core::contracts::{
     self, CancelFlowArgs, CloseFlowArgs, ClosedFlow, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowInfo, FlowMembersArgs,
-    Grown, MemberInfo, ReplayArgs, Replayed, SetFlowTagsArgs, TaggedFlow,
+    GrownFlow, MemberInfo, ReplayArgs, ReplayedExecution, SetFlowTagsArgs, TaggedFlow,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Tags;
@@ -91,7 +91,7 @@ impl FlowHandle {
     }
 
     /// Adds members and edges, all of them or none.
-    pub async fn grow(&self, growth: Growth) -> Result<Grown, Error> {
+    pub async fn grow(&self, growth: Growth) -> Result<GrownFlow, Error> {
         Ok(self.client.backend().grow_flow(growth.build(self.id)?).await?)
     }
 
@@ -114,12 +114,12 @@ impl FlowHandle {
     }
 
     /// Runs a node that has finished again. What depends on it stays as it is where it has finished, too.
-    pub async fn replay(&self, node: &str, reason: Option<&str>) -> Result<Replayed, Error> {
+    pub async fn replay(&self, node: &str, reason: Option<&str>) -> Result<ReplayedExecution, Error> {
         self.run_again(node, reason, false).await
     }
 
     /// Runs a node that has finished again, and after it everything that depends on it.
-    pub async fn replay_from(&self, node: &str, reason: Option<&str>) -> Result<Replayed, Error> {
+    pub async fn replay_from(&self, node: &str, reason: Option<&str>) -> Result<ReplayedExecution, Error> {
         self.run_again(node, reason, true).await
     }
 
@@ -130,7 +130,12 @@ impl FlowHandle {
         Ok(self.client.backend().set_flow_tags(SetFlowTagsArgs { flow_id: self.id, tags }).await?)
     }
 
-    async fn run_again(&self, node: &str, reason: Option<&str>, reopen_downstream: bool) -> Result<Replayed, Error> {
+    async fn run_again(
+        &self,
+        node: &str,
+        reason: Option<&str>,
+        reopen_downstream: bool,
+    ) -> Result<ReplayedExecution, Error> {
         let execution_id = self.execution(node)?;
         let args = ReplayArgs { reason: reason.map(str::to_owned), reopen_downstream, ..ReplayArgs::new(execution_id) };
         self.client.backend().replay(args).await.map_err(|error| match error {

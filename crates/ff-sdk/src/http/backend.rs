@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ff_api::DoctorReport;
-use ff_core::backend::{Answer, Pending, Perform};
+use ff_core::backend::{Answer, BoxedAnswer, Perform};
 use ff_core::contracts::SubmitArgs;
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::operation::{self, Operation, Reply};
@@ -128,7 +128,7 @@ impl Perform for HttpBackend {
 
     /// Arguments that no state of the store could make acceptable are refused here with the store's own error, before
     /// they are sent.
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         match operation.check(&self.partitions) {
             Ok(()) => {
                 let handled = operation::dispatch_for_caller(self, operation);
@@ -138,7 +138,7 @@ impl Perform for HttpBackend {
         }
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         match query.check(&self.partitions) {
             Ok(()) => query::dispatch_for_caller(self, query).unwrap_or_else(|name| for_engines(name)),
             Err(refusal) => Box::pin(async { Err(refusal.into()) }),
@@ -147,7 +147,7 @@ impl Perform for HttpBackend {
 }
 
 /// Only an engine asks its store for this, and a server has one.
-fn for_engines<T: Send>(name: &'static str) -> Pending<'static, T> {
+fn for_engines<T: Send>(name: &'static str) -> BoxedAnswer<'static, T> {
     Box::pin(async move {
         Err(Code::Unauthorized
             .refusal()

@@ -5,7 +5,7 @@
 
 use ff_core::backend::{Answer, EngineBackend, Handle};
 use ff_core::contracts::{
-    Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, Submitted, UsageInfo,
+    Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, SubmittedExecution, UsageInfo,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
@@ -21,26 +21,26 @@ use super::coalesce::Together;
 /// Asks for the exact bytes of whatever is read.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
-impl Handle<SubmitArgs, Submitted> for HttpBackend {
-    async fn handle(&self, mut args: SubmitArgs) -> Answer<Submitted> {
+impl Handle<SubmitArgs, SubmittedExecution> for HttpBackend {
+    async fn handle(&self, mut args: SubmitArgs) -> Answer<SubmittedExecution> {
         args.namespace = self.effective_namespace(&args.namespace);
         self.submissions.call(self, args).await
     }
 }
 
 impl Together for SubmitArgs {
-    type Reply = Submitted;
+    type Reply = SubmittedExecution;
 
     fn bytes(&self) -> usize {
         self.payload.bytes.len()
     }
 
-    async fn alone(self, server: &HttpBackend) -> Answer<Submitted> {
+    async fn alone(self, server: &HttpBackend) -> Answer<SubmittedExecution> {
         let submit = ff_api::Submit::of(self).map_err(unwritable)?;
         server.post(&["executions"], &submit, 0).await
     }
 
-    async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<Submitted>>> {
+    async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<SubmittedExecution>>> {
         server.submit_many(calls).await
     }
 }

@@ -3,7 +3,7 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     CancelFlowArgs, CreateFlowArgs, EdgesPage, FlowCancelled, FlowEdgesArgs, FlowEventsArgs, FlowEventsPage, FlowInfo,
-    FlowMembersArgs, FlowsPage, GrowFlowArgs, Grown, ListFlowsArgs, MembersPage, SubmittedFlow,
+    FlowMembersArgs, FlowsPage, GrowFlowArgs, GrownFlow, ListFlowsArgs, MembersPage, SubmittedFlow,
 };
 use ff_core::query::DescribeFlow;
 use ff_core::types::FlowId;
@@ -22,8 +22,8 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
     }
 }
 
-impl Handle<GrowFlowArgs, Grown> for HttpBackend {
-    async fn handle(&self, args: GrowFlowArgs) -> Answer<Grown> {
+impl Handle<GrowFlowArgs, GrownFlow> for HttpBackend {
+    async fn handle(&self, args: GrowFlowArgs) -> Answer<GrownFlow> {
         let id = args.flow_id;
         let grow = ff_api::GrowFlow::of(args).map_err(unwritable)?;
         self.ask_flow(&id, "grow", grow).await

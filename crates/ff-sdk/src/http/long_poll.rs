@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ff_core::backend::{Answer, LongPoll};
 use ff_core::contracts::{
-    Claimed, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd, FlowEnd,
-    FlowEventsArgs, FlowEventsPage, NextArgs, ReadStreamArgs, StreamPage, check_wait,
+    ClaimedExecution, Control, ControlArgs, DeliveriesArgs, DeliveriesPage, EventsArgs, EventsPage, ExecutionEnd,
+    FlowEnd, FlowEventsArgs, FlowEventsPage, NextArgs, ReadStreamArgs, StreamPage, check_wait,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::types::{ExecutionId, FlowId};
@@ -14,7 +14,7 @@ use super::call::unreadable;
 
 #[async_trait]
 impl LongPoll for HttpBackend {
-    async fn next(&self, mut args: NextArgs) -> Answer<Vec<Claimed>> {
+    async fn next(&self, mut args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         args.check()?;
         args.namespace = self.effective_namespace(&args.namespace);
         let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);

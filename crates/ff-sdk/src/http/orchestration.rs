@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use ff_core::backend::{Answer, EngineBackend};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
+    BackfillArgs, BackfilledTicks, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
     ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
     PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
-    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, Submitted, SubmittedFlow,
-    UsageInfo, check_tick_count,
+    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
+    SubmittedFlow, UsageInfo, check_tick_count,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::explain::{Explanation, LaneExplanation};
@@ -25,7 +25,7 @@ use crate::http::execution::unwritable;
 
 #[async_trait]
 impl EngineBackend for HttpBackend {
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<Submitted>>> {
+    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>> {
         if args.len() > limits::BULK {
             return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
         }
@@ -171,7 +171,7 @@ impl EngineBackend for HttpBackend {
         self.post(&["schedules", name.as_str(), "trigger"], &trigger, 0).await
     }
 
-    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<Backfilled> {
+    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks> {
         args.check()?;
         let BackfillArgs { schedule: ScheduleRef { namespace, name }, from, to } = args;
         let backfill = ff_api::BackfillSchedule { namespace: Some(self.effective_namespace(&namespace)), from, to };
@@ -209,7 +209,7 @@ impl HttpBackend {
     }
 
     /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
-    async fn submit_part(&self, part: Vec<BulkItem>) -> Vec<(usize, Answer<Submitted>)> {
+    async fn submit_part(&self, part: Vec<BulkItem>) -> Vec<(usize, Answer<SubmittedExecution>)> {
         let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();
         let answer = self.post::<ff_api::BatchReply>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
         match answer {

@@ -2,7 +2,7 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    DeliverArgs, Delivered, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
+    DeliverArgs, DeliveredSignal, DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage,
 };
 use ff_core::query::ReadSignal;
 
@@ -10,8 +10,8 @@ use super::HttpBackend;
 use super::call::unreadable;
 use super::execution::EXACT;
 
-impl Handle<DeliverArgs, Delivered> for HttpBackend {
-    async fn handle(&self, args: DeliverArgs) -> Answer<Delivered> {
+impl Handle<DeliverArgs, DeliveredSignal> for HttpBackend {
+    async fn handle(&self, args: DeliverArgs) -> Answer<DeliveredSignal> {
         self.ask(args.execution_id, "signals", ff_api::Deliver::of(args)).await
     }
 }

@@ -4,7 +4,8 @@
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
-    CloseWaitpointArgs, ClosedWaitpoint, PartitionKids, ResumeArgs, Resumed, SuspendArgs, Suspended, WaitpointInfo,
+    CloseWaitpointArgs, ClosedWaitpoint, PartitionKids, ResumeArgs, ResumedExecution, SuspendArgs, SuspendedExecution,
+    WaitpointInfo,
 };
 use ff_core::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::suspension::OperatorDecision;
@@ -13,8 +14,8 @@ use ff_core::token::WaitpointToken;
 use super::HttpBackend;
 use super::execution::unwritable;
 
-impl Handle<SuspendArgs, Suspended> for HttpBackend {
-    async fn handle(&self, args: SuspendArgs) -> Answer<Suspended> {
+impl Handle<SuspendArgs, SuspendedExecution> for HttpBackend {
+    async fn handle(&self, args: SuspendArgs) -> Answer<SuspendedExecution> {
         let id = args.execution_id;
         let suspend = ff_api::Suspend::of(args).map_err(unwritable)?;
         self.ask(id, "suspend", suspend).await
@@ -29,8 +30,8 @@ impl Handle<CloseWaitpointArgs, ClosedWaitpoint> for HttpBackend {
     }
 }
 
-impl Handle<ResumeArgs, Resumed> for HttpBackend {
-    async fn handle(&self, args: ResumeArgs) -> Answer<Resumed> {
+impl Handle<ResumeArgs, ResumedExecution> for HttpBackend {
+    async fn handle(&self, args: ResumeArgs) -> Answer<ResumedExecution> {
         let verb = match args.decision {
             OperatorDecision::Resume => "resume",
             OperatorDecision::Approve => "approve",

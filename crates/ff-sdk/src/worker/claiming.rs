@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::contracts::{Claimed, NextArgs};
+use ff_core::contracts::{ClaimedExecution, NextArgs};
 use ff_core::engine_error::{Code, EngineError};
 use tokio::time::Instant;
 
@@ -14,7 +14,7 @@ const WAIT_MS: u64 = 30_000;
 
 /// The next pieces of work, at most `room` of them. Returns when there are some, however long it takes, or when the server no
 /// longer takes the worker's key: asking again does not help then.
-pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<Claimed>, EngineError> {
+pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedExecution>, EngineError> {
     let mut backoff = Backoff::default();
     loop {
         let asked = Instant::now();

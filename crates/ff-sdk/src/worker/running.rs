@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ff_core::contracts::{Claimed, RenewArgs, Task};
+use ff_core::contracts::{ClaimedExecution, RenewArgs, Task};
 use ff_core::engine_error::EngineError;
 use ff_core::lease::Holder;
 use futures_util::FutureExt;
@@ -102,8 +102,8 @@ async fn drain(setup: &Setup, held: &HeldExecutions, mut at_work: JoinSet<()>) {
 }
 
 /// Runs one handler from claim to report.
-async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Claimed) {
-    let Claimed { task, payload, signals, inputs, steps } = claimed;
+async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: ClaimedExecution) {
+    let ClaimedExecution { task, payload, signals, inputs, steps } = claimed;
     let Some(handler) = setup.handlers.get(&task.kind).cloned() else {
         tracing::error!(kind = %task.kind, execution = %task.execution_id, "claimed a kind without a handler");
         return;

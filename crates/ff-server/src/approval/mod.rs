@@ -10,7 +10,7 @@ mod state;
 
 use axum::extract::{Request, State};
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{DeliverArgs, Delivered, WaitpointRef};
+use ff_core::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::operation::check_id;
 use ff_core::payload::Payload;
@@ -119,7 +119,7 @@ impl Link {
         ff: &Runtime,
         answer: Answer,
         comment: Option<String>,
-    ) -> std::result::Result<(Delivered, Answer), EngineError> {
+    ) -> std::result::Result<(DeliveredSignal, Answer), EngineError> {
         let said = comment.map(|comment| Payload::json(serde_json::json!({ "comment": comment }).to_string()));
         let args = DeliverArgs {
             source: Source::parse(LINK, None)?,

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{CancelFlow, FlowCancellation, FlowGraph, FlowView, FlowsPage, GrowFlow, NewFlow, Replay, SubmitFlow};
 use ff_core::contracts::{
-    EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, Grown, ListFlowsArgs, MembersPage, Replayed, SubmittedFlow,
-    check_wait,
+    EdgesPage, FlowCursor, FlowEdgesArgs, FlowMembersArgs, GrownFlow, ListFlowsArgs, MembersPage, ReplayedExecution,
+    SubmittedFlow, check_wait,
 };
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::flow::member_id;
@@ -118,7 +118,7 @@ pub(crate) async fn grow(
     Flow(id): Flow,
     headers: HeaderMap,
     Body(mut call): Body<GrowFlow>,
-) -> Result<Json<Grown>> {
+) -> Result<Json<GrownFlow>> {
     call.idempotency_key = one_key(key_in(&headers)?, call.idempotency_key.take())?;
     Ok(Json(ff.backend().grow_flow(call.into_args(id)?).await?))
 }
@@ -148,7 +148,7 @@ pub(crate) async fn replay(
     Flow(flow): Flow,
     Node(node): Node,
     Body(call): Body<Replay>,
-) -> Result<Json<Replayed>> {
+) -> Result<Json<ReplayedExecution>> {
     ff.backend().describe_flow(&flow).await?;
     let id = member_id(&flow, &node, &ff.backend().partitions());
     Ok(Json(ff.backend().replay(call.into_args(id)?).await?))

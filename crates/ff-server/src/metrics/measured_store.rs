@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ff_core::backend::{EngineStore, Pending, Perform};
+use ff_core::backend::{BoxedAnswer, EngineStore, Perform};
 use ff_core::contracts::{AdmittedClaims, ClaimArgs, GrantedClaims, ScheduleWritten, UsageSettled};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
@@ -87,7 +87,7 @@ impl Perform for MeasuredStore {
         self.store.partitions()
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         Box::pin(async move {
             let (name, subject, began) = (operation.name(), Subject::of(&operation), Instant::now());
             let reply = self.store.perform(operation).await;
@@ -130,7 +130,7 @@ impl Perform for MeasuredStore {
         })
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         Box::pin(async move {
             let (name, began) = (query.name(), Instant::now());
             let reply = self.store.query(query).await;
@@ -161,7 +161,7 @@ impl EngineStore for MeasuredStore {
         self.store.hints()
     }
 
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.store.announce(hints)
     }
 

@@ -4,8 +4,8 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
-use ff_core::contracts::{ClaimArgs, Claimed, Failed};
-use ff_core::due::Pumped;
+use ff_core::contracts::{ClaimArgs, ClaimedExecution, FailedAttempt};
+use ff_core::due::PumpedPartition;
 use ff_core::engine_error::EngineError;
 use ff_core::execution::Origin;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
@@ -107,12 +107,12 @@ impl MetricSet {
     }
 
     /// Work was handed out. The store's own times say when it was submitted and when it was claimed.
-    pub(super) fn claimed(&self, lane: &LaneLabel, claimed: &[Claimed]) {
+    pub(super) fn claimed(&self, lane: &LaneLabel, claimed: &[ClaimedExecution]) {
         if claimed.is_empty() {
             return;
         }
         self.claims.add(lane, claimed.len());
-        for Claimed { task, .. } in claimed {
+        for ClaimedExecution { task, .. } in claimed {
             let series = self.activity.series(&task.namespace, &task.lane_id, &task.kind);
             self.runs.began(task.fence.lease_id, series.clone());
             if task.resumed {
@@ -146,9 +146,9 @@ impl MetricSet {
         }
     }
 
-    pub(super) fn failed(&self, lease: LeaseId, category: Kind, failed: &Failed) {
+    pub(super) fn failed(&self, lease: LeaseId, category: Kind, failed: &FailedAttempt) {
         if let RunEnd::Now(ran, series) = self.runs.ended(lease) {
-            let is_retried = matches!(failed, Failed::RetryScheduled { .. });
+            let is_retried = matches!(failed, FailedAttempt::RetryScheduled { .. });
             self.failures.add(&FailureLabel::new(category, is_retried), 1);
             self.ran("failed", ran);
             if let Some((series, ran)) = series.zip(ran) {
@@ -157,7 +157,7 @@ impl MetricSet {
         }
     }
 
-    pub(super) fn pumped(&self, Pumped { lapsed, .. }: &Pumped) {
+    pub(super) fn pumped(&self, PumpedPartition { lapsed, .. }: &PumpedPartition) {
         self.lease_expiries.inc_by(lapsed.leases as u64);
         self.attempt_timeouts.inc_by(lapsed.attempts as u64);
         self.deadlines.inc_by(lapsed.deadlines as u64);

@@ -1,7 +1,7 @@
 //! The routes of executions.
 
 use ff_api::{Batch, BatchReply, Bulk, Encoding, ExecutionEnd, Page, PayloadView, Submit};
-use ff_core::contracts::{Attempts, BulkPage, ExecutionInfo, Submitted};
+use ff_core::contracts::{Attempts, BulkPage, ExecutionInfo, SubmittedExecution};
 use ff_core::explain::Explanation;
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, TagValue};
@@ -14,8 +14,8 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.post("/v1/executions", "Creates an execution, or finds the one already created under the same key.")
         .repeatable::<IdempotencyKey>()
         .takes::<Submit>(Submit::BODY_BYTES)
-        .answers::<Submitted>(201, "It was created.")
-        .answers::<Submitted>(200, "It was there already.")
+        .answers::<SubmittedExecution>(201, "It was created.")
+        .answers::<SubmittedExecution>(200, "It was there already.")
         .refused(&[409])
         .done();
     api.get("/v1/executions", "Lists executions, newest first.")

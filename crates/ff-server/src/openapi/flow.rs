@@ -1,7 +1,7 @@
 //! The routes of flows.
 
 use ff_api::{CancelFlow, FlowCancellation, FlowView, FlowsPage, GrowFlow, Replay, SubmitFlow};
-use ff_core::contracts::{EdgesPage, FlowEventsPage, Grown, MembersPage, Replayed, SubmittedFlow};
+use ff_core::contracts::{EdgesPage, FlowEventsPage, GrownFlow, MembersPage, ReplayedExecution, SubmittedFlow};
 use ff_core::flow::FlowState;
 use ff_core::limits;
 use ff_core::types::{IdempotencyKey, Kind, Namespace};
@@ -56,7 +56,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.post("/v1/flows/{flow}/grow", "Adds members and edges to a flow that lives, all of them or none.")
         .repeatable::<IdempotencyKey>()
         .takes::<GrowFlow>(GrowFlow::BODY_BYTES)
-        .answers::<Grown>(200, "What was added.")
+        .answers::<GrownFlow>(200, "What was added.")
         .refused(&[409])
         .done();
     api.post("/v1/flows/{flow}/cancel", "Stops a flow, and waits for its end if asked to.")
@@ -67,7 +67,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .done();
     api.post("/v1/flows/{flow}/nodes/{node}/replay", "Runs a finished node again.")
         .takes::<Replay>(Replay::BODY_BYTES)
-        .answers::<Replayed>(200, "It waits again.")
+        .answers::<ReplayedExecution>(200, "It waits again.")
         .refused(&[409])
         .done();
 }

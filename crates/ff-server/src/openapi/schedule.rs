@@ -4,7 +4,7 @@ use ff_api::{
     BackfillSchedule, DeleteSchedule, PauseSchedule, PutSchedule, ResumeSchedule, ScheduleView, SchedulesPage,
     TriggerSchedule,
 };
-use ff_core::contracts::{Backfilled, NextTicks, ScheduleDeleted};
+use ff_core::contracts::{BackfilledTicks, NextTicks, ScheduleDeleted};
 use ff_core::schedule::TickRecord;
 use ff_core::types::{Namespace, ScheduleName};
 
@@ -58,6 +58,6 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         "Starts what the ticks of a past range would have started, each once.",
     )
     .takes::<BackfillSchedule>(BackfillSchedule::BODY_BYTES)
-    .answers::<Backfilled>(200, "What became of each tick.")
+    .answers::<BackfilledTicks>(200, "What became of each tick.")
     .done();
 }

@@ -1,7 +1,7 @@
 //! The routes of suspensions, waitpoints and signals.
 
 use ff_api::{CloseWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf, Waitpoints};
-use ff_core::contracts::{ClosedWaitpoint, Delivered, DeliveriesPage, Resumed, SignalsPage};
+use ff_core::contracts::{ClosedWaitpoint, DeliveredSignal, DeliveriesPage, ResumedExecution, SignalsPage};
 use ff_core::types::IdempotencyKey;
 
 use super::builder::OpenApiBuilder;
@@ -20,7 +20,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     ] {
         api.post(path, summary)
             .takes::<Decide>(Decide::BODY_BYTES)
-            .answers::<Resumed>(200, "The suspension is over.")
+            .answers::<ResumedExecution>(200, "The suspension is over.")
             .refused(&[409])
             .done();
     }
@@ -42,7 +42,7 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
     )
     .repeatable::<IdempotencyKey>()
     .takes::<Deliver>(Deliver::BODY_BYTES)
-    .answers::<Delivered>(200, "What it did.")
+    .answers::<DeliveredSignal>(200, "What it did.")
     .refused(&[401, 409, 429])
     .done();
     api.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")

@@ -6,8 +6,8 @@ use ff_backend_memory::MemoryBackend;
 use ff_core::backend::{EngineBackend, LongPoll, Perform};
 use ff_core::contracts::{
     CancelArgs, ClaimArgs, CloseWaitpointArgs, CompleteArgs, ControlArgs, CreateWaitpointArgs, DeliverArgs, Filter,
-    ListArgs, NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, Submitted, SuspendArgs,
-    WaitpointRef,
+    ListArgs, NextArgs, RenewArgs, ResumeArgs, RotateSecretArgs, SignalsArgs, SubmitArgs, SubmittedExecution,
+    SuspendArgs, WaitpointRef,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::lease::{Fence, Holder, LeaseEnding};
@@ -205,7 +205,7 @@ async fn a_bulk_larger_than_a_body_arrives_in_order() {
     assert_eq!(answers.len(), 15);
     for (nth, (answer, id)) in answers.into_iter().zip(ids).enumerate() {
         match answer {
-            Ok(Submitted { execution_id, .. }) => assert_eq!(execution_id, id),
+            Ok(SubmittedExecution { execution_id, .. }) => assert_eq!(execution_id, id),
             Err(error) => assert_eq!((nth, error.code()), (7, Code::PayloadTooLarge)),
         }
     }

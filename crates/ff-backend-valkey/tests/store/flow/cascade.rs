@@ -1,7 +1,7 @@
 //! Notifying dependents edge by edge, over the published keys of a flow: a key that cannot be read is left alone.
 
 use ff_backend_valkey::cascade::run_cascade;
-use ff_core::contracts::Cascaded;
+use ff_core::contracts::CascadeStep;
 use ff_core::engine_error::Code;
 use ff_core::flow::edge_id;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
@@ -52,7 +52,7 @@ impl UnnotifiedFlow {
         self.flow_keys().edge(&edge_id(&self.id, &from, &to))
     }
 
-    async fn cascade(&self) -> Cascaded {
+    async fn cascade(&self) -> CascadeStep {
         run_cascade(&self.store, &member(&self.store, &self.id, "a")).await.unwrap()
     }
 
@@ -61,8 +61,8 @@ impl UnnotifiedFlow {
     }
 }
 
-fn notified(resolved: u32, cascaded_children: u32) -> Cascaded {
-    Cascaded { resolved, cascaded_children, more: false }
+fn notified(resolved: u32, cascaded_children: u32) -> CascadeStep {
+    CascadeStep { resolved, cascaded_children, more: false }
 }
 
 /// `a` before each of these.

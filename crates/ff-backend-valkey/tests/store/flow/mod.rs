@@ -14,7 +14,7 @@ mod staged;
 
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::contracts::{ClaimArgs, Claimed, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
+use ff_core::contracts::{ClaimArgs, ClaimedExecution, CompleteArgs, EdgeSpec, FlowHeader, NodeSpec, SubmitFlowArgs};
 use ff_core::flow::{PassMode, member_id};
 use ff_core::partition::flow_partition;
 use ff_core::payload::Payload;
@@ -66,7 +66,7 @@ async fn settle(store: &ValkeyBackend, partition: u16) {
     }
 }
 
-async fn claim_some(store: &ValkeyBackend, partition: u16, max: usize) -> Vec<Claimed> {
+async fn claim_some(store: &ValkeyBackend, partition: u16, max: usize) -> Vec<ClaimedExecution> {
     let mut claimed = Vec::new();
     loop {
         let args = ClaimArgs { lease_ttl_ms: LONG_LEASE_MS, ..claim_on(partition, max - claimed.len()) };
@@ -79,12 +79,12 @@ async fn claim_some(store: &ValkeyBackend, partition: u16, max: usize) -> Vec<Cl
     }
 }
 
-async fn complete(store: &ValkeyBackend, claimed: &Claimed, result: Option<Payload>) {
+async fn complete(store: &ValkeyBackend, claimed: &ClaimedExecution, result: Option<Payload>) {
     let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
     store.complete(CompleteArgs { execution_id, fence, result }).await.unwrap();
 }
 
 /// Completes all of them at once, so that they share calls.
-async fn complete_together(store: &ValkeyBackend, claimed: &[Claimed]) {
+async fn complete_together(store: &ValkeyBackend, claimed: &[ClaimedExecution]) {
     join_all(claimed.iter().map(|one| complete(store, one, None))).await;
 }

@@ -42,7 +42,7 @@ pub(crate) struct Export {}
 
 /// What was found and done, for programs.
 #[derive(Serialize)]
-struct Applied<'a> {
+struct AppliedFile<'a> {
     dry_run: bool,
     unchanged: usize,
     changes: &'a [Change],
@@ -60,7 +60,7 @@ impl Apply {
         if !self.dry_run {
             plan.carry_out(&client, &namespace).await?;
         }
-        let applied = Applied { dry_run: self.dry_run, unchanged: plan.unchanged, changes: &plan.changes };
+        let applied = AppliedFile { dry_run: self.dry_run, unchanged: plan.unchanged, changes: &plan.changes };
         settings.answer(&applied, || output::line(plan.summary(self.dry_run)))
     }
 }

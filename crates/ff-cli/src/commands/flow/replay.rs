@@ -1,7 +1,7 @@
 //! Running a member again.
 
 use clap::Args;
-use ff_core::contracts::Replayed;
+use ff_core::contracts::ReplayedExecution;
 use ff_core::types::NodeName;
 
 use crate::exit::Exit;
@@ -38,7 +38,7 @@ impl Replay {
             true => flow.replay_from(node, reason).await?,
             false => flow.replay(node, reason).await?,
         };
-        let Replayed { public_state, replays } = replayed;
+        let ReplayedExecution { public_state, replays } = replayed;
         settings
             .answer(&replayed, || output::line(format_args!("{} is {public_state} again, replay {replays}", self.node)))
     }

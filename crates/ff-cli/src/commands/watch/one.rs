@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::LOOK_EVERY;
 use crate::commands::get::{attempts, progress_line, state};
-use crate::commands::waiting::waits_for;
+use crate::commands::suspensions::waits_for;
 use crate::exit::{self, Exit};
 use crate::id::IdArg;
 use crate::served_store::Signals;

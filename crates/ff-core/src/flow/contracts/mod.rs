@@ -6,12 +6,12 @@ mod listing;
 mod reading;
 
 pub use super::cancel::{CancelFlowArgs, FlowCancelled};
-pub use super::cascade::{CascadeArgs, Cascaded};
+pub use super::cascade::{CascadeArgs, CascadeStep};
 pub use super::children::{WaitForChildrenArgs, WaitedForChildren};
 pub use super::close::{CloseFlowArgs, ClosedFlow};
 pub use super::create::{CreateFlowArgs, SubmittedFlow};
 pub use super::grow::GrowFlowArgs;
-pub use super::record::Grown;
+pub use super::record::GrownFlow;
 pub use super::stage::{StageFlowArgs, StagedFlow};
 pub use super::tag::{SetFlowTagsArgs, TaggedFlow};
 pub(super) use graph::check_call;

@@ -34,14 +34,14 @@ impl FlowChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowKeyEntry {
     pub key: IdempotencyKey,
-    pub answer: Grown,
+    pub answer: GrownFlow,
     pub until: TimestampMs,
 }
 
 /// The answer to a change of the graph. It is remembered under the key of the change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Grown {
+pub struct GrownFlow {
     pub graph_revision: u64,
     /// The executions of the new nodes, in the order they were given.
     pub members: Vec<ExecutionId>,

@@ -9,7 +9,7 @@ mod index;
 mod info;
 mod membership;
 
-pub use change::{FlowChange, FlowKeyEntry, Grown};
+pub use change::{FlowChange, FlowKeyEntry, GrownFlow};
 pub use counts::Counts;
 pub use edge::{Edge, EdgeState, PassMode};
 pub use event::{FlowEvent, FlowEventKind};

@@ -3,7 +3,7 @@
 mod listing;
 mod queue;
 
-pub use super::allot::{AllotArgs, Allotted, Grant};
+pub use super::allot::{AllotArgs, Allotment, Grant};
 pub use super::configure::{ConfigureLaneArgs, Setting};
 pub use super::copy::CopyLaneArgs;
 pub use super::recount::{LaneCount, RecountLaneArgs};

@@ -8,7 +8,7 @@ use crate::types::{ExecutionId, IdempotencyKey, SignalId, SuspensionId, Timestam
 /// The result of a request to suspend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Suspended {
+pub struct SuspendedExecution {
     pub suspension_id: SuspensionId,
     /// In the order of the request, each with its token. Afterwards only an operator can read the tokens.
     pub waitpoints: Vec<GrantedWaitpoint>,
@@ -33,7 +33,7 @@ pub struct SuspendKeyEntry {
     pub execution_id: ExecutionId,
     pub key: IdempotencyKey,
     pub until: TimestampMs,
-    pub answer: Suspended,
+    pub answer: SuspendedExecution,
 }
 
 /// A waitpoint and what opens it.

@@ -8,9 +8,9 @@ mod timeout;
 pub use super::binding::WaitpointBinding;
 pub use super::close_waitpoint::{CloseWaitpointArgs, ClosedWaitpoint};
 pub use super::create_waitpoint::CreateWaitpointArgs;
-pub use super::resume::{ResumeArgs, Resumed};
+pub use super::resume::{ResumeArgs, ResumedExecution};
 pub use super::suspend::SuspendArgs;
-pub use answers::{GrantedWaitpoint, SuspendOutcome, Suspended};
+pub use answers::{GrantedWaitpoint, SuspendOutcome, SuspendedExecution};
 pub use published::{
     CloseWaitpointResult, CreatePendingWaitpointArgs, CreatePendingWaitpointResult, ExpireSuspensionArgs,
     ExpireSuspensionResult, ListWaitpointHmacKidsArgs, ResumeExecutionArgs, ResumeExecutionResult,

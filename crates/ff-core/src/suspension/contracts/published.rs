@@ -6,7 +6,7 @@ use std::fmt;
 use crate::state::PublicState;
 use crate::suspension::TimeoutBehavior;
 use crate::token::WaitpointToken;
-use crate::token::contracts::{Kids, RetiredKid, RotateSecretArgs, Rotated};
+use crate::token::contracts::{Kids, RetiredKid, RotateSecretArgs, RotatedSecret};
 use crate::types::{
     AttemptId, AttemptIndex, BadText, ExecutionId, Kid, LeaseEpoch, LeaseId, SuspensionId, TimestampMs, WaitpointId,
     WaitpointKey,
@@ -147,7 +147,7 @@ pub enum RotateWaitpointHmacSecretOutcome {
     },
 }
 
-impl TryFrom<RotateWaitpointHmacSecretOutcome> for Rotated {
+impl TryFrom<RotateWaitpointHmacSecretOutcome> for RotatedSecret {
     type Error = BadText;
 
     fn try_from(outcome: RotateWaitpointHmacSecretOutcome) -> Result<Self, BadText> {

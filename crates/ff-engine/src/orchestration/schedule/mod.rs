@@ -5,7 +5,7 @@ mod tick;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    BackfillArgs, Backfilled, NextTicks, PauseScheduleArgs, PutScheduleArgs, ScheduleDeleted, ScheduleInfo,
+    BackfillArgs, BackfilledTicks, NextTicks, PauseScheduleArgs, PutScheduleArgs, ScheduleDeleted, ScheduleInfo,
     ScheduleRef, WriteScheduleArgs, check_tick_count,
 };
 use ff_core::engine_error::{Code, EngineError};
@@ -108,7 +108,7 @@ pub(super) async fn trigger<S: EngineStore + ?Sized>(store: &S, schedule: Schedu
 }
 
 /// Starts what the ticks of a past range would have started, each once.
-pub(super) async fn backfill<S: EngineStore + ?Sized>(store: &S, args: BackfillArgs) -> Answer<Backfilled> {
+pub(super) async fn backfill<S: EngineStore + ?Sized>(store: &S, args: BackfillArgs) -> Answer<BackfilledTicks> {
     args.check()?;
     let schedule = found(store, &args.schedule).await?;
     let now = store.now().await?;
@@ -132,7 +132,7 @@ pub(super) async fn backfill<S: EngineStore + ?Sized>(store: &S, args: BackfillA
         }
     };
     let ticks = stream::iter(ticks).map(start).buffered(AT_ONCE).try_collect().await?;
-    Ok(Backfilled { ticks })
+    Ok(BackfilledTicks { ticks })
 }
 
 async fn found<S: EngineStore + ?Sized>(store: &S, schedule: &ScheduleRef) -> Answer<Schedule> {

@@ -14,7 +14,7 @@ use ff_core::clock::Clock;
 use ff_core::entropy::SystemEntropy;
 use ff_core::execution::contracts::SubmitArgs;
 use ff_core::lease::Holder;
-use ff_core::lease::contracts::{ClaimArgs, Claimed, Claims};
+use ff_core::lease::contracts::{ClaimArgs, ClaimedExecution, Claims};
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, Kind, LaneId, TimestampMs};
@@ -63,7 +63,7 @@ pub(crate) fn holder(name: &str) -> Holder {
 }
 
 /// Claims one execution straight from the store, for a second.
-pub(crate) async fn hold(store: &Arc<dyn EngineStore>, id: ExecutionId, worker: &str) -> Claimed {
+pub(crate) async fn hold(store: &Arc<dyn EngineStore>, id: ExecutionId, worker: &str) -> ClaimedExecution {
     let args = ClaimArgs { kinds: Vec::new(), lease_ttl_ms: 1_000, ..ClaimArgs::new(id.partition(), holder(worker)) };
     let Claims { mut claimed, .. } = store.claim(args).await.unwrap();
     let claimed = claimed.pop().unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ff_core::backend::{Answer, EngineStore, Pending, Perform};
+use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Perform};
 use ff_core::contracts::{ClaimArgs, PumpArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::hint::{Hint, Hints};
@@ -122,7 +122,7 @@ impl Perform for WatchedStore {
         self.beneath.partitions()
     }
 
-    fn perform(&self, operation: Operation) -> Pending<'_, Reply> {
+    fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         Box::pin(async move {
             match &operation {
                 Operation::Claim(ClaimArgs { partition, .. }) | Operation::Pump(PumpArgs { partition }) => {
@@ -134,7 +134,7 @@ impl Perform for WatchedStore {
         })
     }
 
-    fn query(&self, query: Query) -> Pending<'_, QueryReply> {
+    fn query(&self, query: Query) -> BoxedAnswer<'_, QueryReply> {
         Box::pin(async move {
             match &query {
                 Query::Sweep(Sweep { partition }) => self.ask_of(query.name(), *partition)?,
@@ -179,7 +179,7 @@ impl EngineStore for WatchedStore {
         Box::pin(stream::select(heard, missed))
     }
 
-    fn announce(&self, hints: Vec<Hint>) -> Pending<'_, ()> {
+    fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         Box::pin(async move {
             self.ask("announce")?;
             self.beneath.announce(hints).await

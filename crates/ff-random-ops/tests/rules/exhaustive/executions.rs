@@ -47,7 +47,7 @@ pub(crate) struct ExecutionWorld {
     pub(crate) model: Model,
     pub(crate) now: TimestampMs,
     /// Each worker's last two fences of each execution, in the order they were handed out.
-    held: Vec<Held>,
+    held: Vec<HeldLease>,
     /// The last two waitpoints that were granted; none are made in a world that does not wait.
     granted: Option<Vec<GrantedWaitpoint>>,
     /// Whether operators adjust executions.
@@ -57,7 +57,7 @@ pub(crate) struct ExecutionWorld {
 }
 
 #[derive(Clone, Copy)]
-struct Held {
+struct HeldLease {
     worker: usize,
     id: ExecutionId,
     fence: Fence,
@@ -106,12 +106,12 @@ impl ExecutionWorld {
         let (Operation::Claim(args), Reply::ClaimDecision(taken)) = (operation, reply) else { return };
         let worker = usize::from(args.holder == holder(1));
         for task in &taken.tasks {
-            let mine = |held: &Held| held.worker == worker && held.id == task.execution_id;
+            let mine = |held: &HeldLease| held.worker == worker && held.id == task.execution_id;
             if self.held.iter().filter(|held| mine(held)).count() == 2 {
                 let oldest = self.held.iter().position(mine);
                 oldest.map(|oldest| self.held.remove(oldest));
             }
-            self.held.push(Held { worker, id: task.execution_id, fence: task.fence });
+            self.held.push(HeldLease { worker, id: task.execution_id, fence: task.fence });
         }
     }
 
@@ -278,8 +278,8 @@ fn claims(worker: usize) -> [ClaimArgs; 3] {
     [claim(vec![kind("bounded")], 1), claim(vec![kind("plain")], 1), claim(vec![], 2)]
 }
 
-fn calls_of(held: &Held) -> [Operation; 6] {
-    let Held { id: execution_id, fence, .. } = *held;
+fn calls_of(held: &HeldLease) -> [Operation; 6] {
+    let HeldLease { id: execution_id, fence, .. } = *held;
     let failure = Failure { category: kind("error"), message: "no".into(), permanent: false };
     let delay = |start| Operation::Delay(DelayArgs { execution_id, fence, start });
     [

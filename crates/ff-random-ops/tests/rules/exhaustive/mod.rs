@@ -122,7 +122,7 @@ impl Search {
     }
 }
 
-struct Visited {
+struct VisitedStates {
     states: usize,
     coverage: Coverage,
     /// Whether every move from every state leads to one that was visited.
@@ -130,7 +130,7 @@ struct Visited {
 }
 
 /// Visits everything within a number of moves, and says how much that was.
-fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> Visited {
+fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> VisitedStates {
     let mut search = Search { entropy: SeededEntropy::new(1), coverage: Coverage::default() };
     let mut seen = HashSet::from([start.identity()]);
     // How each state was first come to: from which, by which move.
@@ -160,7 +160,7 @@ fn visit_all<W: World>(name: &str, start: W, moves_at_most: usize) -> Visited {
         }
     }
     println!("{}every state of {name}: {} states, {steps} moves", search.coverage, seen.len());
-    Visited { states: seen.len(), coverage: search.coverage, closed }
+    VisitedStates { states: seen.len(), coverage: search.coverage, closed }
 }
 
 /// The moves that lead to a state: the fewest, since the search is breadth first.

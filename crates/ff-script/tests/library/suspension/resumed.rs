@@ -1,6 +1,6 @@
 //! Resumed executions, by the functions that our stores do not call.
 
-use ff_core::contracts::{Claimed, SuspendOutcome};
+use ff_core::contracts::{ClaimedExecution, SuspendOutcome};
 use ff_core::engine_error::Code;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::lease::Holder;
@@ -18,7 +18,7 @@ use super::scene::{Scene, Stand};
 use crate::situation::LEASE_TTL_MS;
 use crate::wire::Wire;
 
-async fn claim_resumed(scene: &Scene<'_>) -> Result<Claimed, ScriptError> {
+async fn claim_resumed(scene: &Scene<'_>) -> Result<ClaimedExecution, ScriptError> {
     let holder = Holder::parse("w", "w-2").unwrap();
     ff_claim_resumed_execution(scene.wire, &scene.subject.id, &holder, LEASE_TTL_MS, &SystemEntropy.nonce()).await
 }
@@ -28,7 +28,7 @@ async fn one_execution_is_taken_up_by_its_id_with_what_resumed_it() {
     let wire = Wire::start(LibraryClock::Test).await;
     let scene = Stand::Suspended.arrange(&wire).await;
     scene.deliver().await;
-    let Claimed { task, payload, signals, .. } = claim_resumed(&scene).await.unwrap();
+    let ClaimedExecution { task, payload, signals, .. } = claim_resumed(&scene).await.unwrap();
     assert_eq!((task.execution_id, task.resumed), (scene.subject.id, true));
     assert_eq!(task.fence.attempt_id, scene.subject.fence.attempt_id);
     assert_eq!(task.fence.lease_epoch, scene.subject.fence.lease_epoch.next());

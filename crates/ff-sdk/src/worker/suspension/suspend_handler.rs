@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ff_core::contracts::{GrantedWaitpoint, SuspendArgs, SuspendOutcome, Suspended, Timeout, WaitpointBinding};
+use ff_core::contracts::{
+    GrantedWaitpoint, SuspendArgs, SuspendOutcome, SuspendedExecution, Timeout, WaitpointBinding,
+};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
 use ff_core::step::StepRef;
@@ -63,7 +65,7 @@ async fn left(context: &Context) -> WaitError {
 }
 
 /// Suspends as planned.
-async fn suspend(context: &Context, plan: Plan, continuation: &Continuation) -> Result<Suspended, WaitError> {
+async fn suspend(context: &Context, plan: Plan, continuation: &Continuation) -> Result<SuspendedExecution, WaitError> {
     // The last wait is forgotten with the next suspension.
     context.waits().record_last(context).await?;
     if let Some(question) = &plan.question {
@@ -116,14 +118,14 @@ async fn make_ahead(context: &Context, args: &mut SuspendArgs) -> Result<Vec<Gra
 
 /// Suspends the execution. A separate task, so that it finishes even if the handler is dropped: a handler that dropped
 /// its wait half way must not go on without its lease.
-async fn let_go(context: &Context, args: SuspendArgs) -> Result<Suspended, WaitError> {
+async fn let_go(context: &Context, args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
     let own = context.clone();
     let suspending = tokio::spawn(async move { ask(&own, args).await });
     suspending.await.unwrap_or(Err(WaitError::Suspended))
 }
 
 /// Asks for the suspension; repeated while there is no answer and the lease may still be ours.
-async fn ask(context: &Context, mut args: SuspendArgs) -> Result<Suspended, WaitError> {
+async fn ask(context: &Context, mut args: SuspendArgs) -> Result<SuspendedExecution, WaitError> {
     context.output().flush().await?;
     // Steps that are being recorded come first.
     let _recorded = context.hold().recording.write().await;

@@ -1,4 +1,4 @@
-//! What waits for people or the outside world.
+//! Executions that are suspended until a person or another system answers.
 
 use clap::Args;
 use ff_api::Page;
@@ -16,9 +16,9 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 
-/// List what waits: for whom or what, since when, and for how long it may
+/// List suspended executions: what each waits for, since when and until when
 #[derive(Args)]
-pub(crate) struct Waiting {
+pub(crate) struct Suspensions {
     /// Only those of this lane
     #[arg(long, value_name = "LANE")]
     lane: Option<LaneId>,
@@ -31,7 +31,7 @@ pub(crate) struct Waiting {
     paging: Paging<Cursor>,
 }
 
-impl Waiting {
+impl Suspensions {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let flowfabric = settings.connect().await?;
         let client = flowfabric.client();
