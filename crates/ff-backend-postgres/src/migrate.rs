@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0012_turns.sql"),
     include_str!("../migrations/0013_schedules.sql"),
     include_str!("../migrations/0014_budgets.sql"),
+    include_str!("../migrations/0015_feed_times.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

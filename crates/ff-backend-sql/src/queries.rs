@@ -330,26 +330,26 @@ pub(crate) const SIGNAL_KEYS_OF: &str = "\
 
 /// Where a feed of deliveries ends.
 pub(crate) const DELIVERIES_LAST: &str = "\
-    SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at DESC, nth DESC LIMIT 1";
+    SELECT recorded_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY recorded_at DESC, nth DESC LIMIT 1";
 
 /// The beginning of a feed of deliveries.
 pub(crate) const DELIVERIES_FIRST: &str = "\
-    SELECT told_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
+    SELECT recorded_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY recorded_at, nth LIMIT $2";
 
 /// The deliveries of a feed from a place on.
 pub(crate) const DELIVERIES_FROM: &str = "\
-    SELECT told_at, nth, record FROM delivery WHERE partition = $1 AND (told_at, nth) >= ($2, $3) \
-    ORDER BY told_at, nth LIMIT $4";
+    SELECT recorded_at, nth, record FROM delivery WHERE partition = $1 AND (recorded_at, nth) >= ($2, $3) \
+    ORDER BY recorded_at, nth LIMIT $4";
 
 /// Where a feed of what happens ends.
 pub(crate) const EVENTS_LAST: &str = "\
-    SELECT told_at, nth, seq FROM event WHERE partition = $1 ORDER BY told_at DESC, nth DESC LIMIT 1";
+    SELECT recorded_at, nth, seq FROM event WHERE partition = $1 ORDER BY recorded_at DESC, nth DESC LIMIT 1";
 
 /// The beginning of a feed of what happens.
 pub(crate) const EVENTS_FIRST: &str = "\
-    SELECT told_at, nth, seq FROM event WHERE partition = $1 ORDER BY told_at, nth LIMIT $2";
+    SELECT recorded_at, nth, seq FROM event WHERE partition = $1 ORDER BY recorded_at, nth LIMIT $2";
 
 /// The events of a feed from a place on.
 pub(crate) const EVENTS_FROM: &str = "\
-    SELECT told_at, nth, record FROM event WHERE partition = $1 AND (told_at, nth) >= ($2, $3) \
-    ORDER BY told_at, nth LIMIT $4";
+    SELECT recorded_at, nth, record FROM event WHERE partition = $1 AND (recorded_at, nth) >= ($2, $3) \
+    ORDER BY recorded_at, nth LIMIT $4";

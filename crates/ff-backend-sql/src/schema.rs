@@ -254,8 +254,13 @@ pub static DELIVERY: Table = Table { name: "delivery", key: 3, columns: TOLD };
 /// The feeds of what happened, the newest of each.
 pub static EVENT: Table = Table { name: "event", key: 3, columns: TOLD };
 
-const TOLD: &[Column] =
-    &[Column::int("partition"), Column::int("told_at"), Column::int("nth"), Column::int("seq"), Column::text("record")];
+const TOLD: &[Column] = &[
+    Column::int("partition"),
+    Column::int("recorded_at"),
+    Column::int("nth"),
+    Column::int("seq"),
+    Column::text("record"),
+];
 
 /// Since when and until when a partition tells what happens on it.
 pub static FEED: Table =

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_turns.sql"),
     include_str!("../migrations/0012_schedules.sql"),
     include_str!("../migrations/0013_budgets.sql"),
+    include_str!("../migrations/0014_feed_times.sql"),
 ];
 
 /// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.

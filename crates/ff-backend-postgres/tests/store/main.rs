@@ -59,7 +59,7 @@ impl StoreLocation {
     /// Puts copies of its only delivery into the feed of a store, until there are so many.
     async fn fill_feed(&self, full: usize) {
         let fill = "
-            INSERT INTO delivery SELECT partition, told_at, more.seq - 1, more.seq, record
+            INSERT INTO delivery SELECT partition, recorded_at, more.seq - 1, more.seq, record
             FROM delivery, generate_series(2, $1::int8) AS more(seq)";
         let filled = self.look().await.execute(fill, &[&i64::try_from(full).unwrap()]).await.unwrap();
         assert_eq!(filled, full as u64 - 1);

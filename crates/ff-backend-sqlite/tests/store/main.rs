@@ -55,7 +55,7 @@ impl StoreLocation {
     async fn fill_feed(&self, full: usize) {
         let fill = "
             WITH RECURSIVE more (seq) AS (SELECT 2 UNION ALL SELECT seq + 1 FROM more WHERE seq < ?1)
-            INSERT INTO delivery SELECT partition, told_at, more.seq - 1, more.seq, record FROM delivery, more";
+            INSERT INTO delivery SELECT partition, recorded_at, more.seq - 1, more.seq, record FROM delivery, more";
         assert_eq!(self.look().execute(fill, [i64::try_from(full).unwrap()]), Ok(full - 1));
     }
 
