@@ -126,29 +126,4 @@ error_table! {
     // Budgets.
     BudgetNotFound "budget_not_found" Terminal 404 "There is no budget of this name.";
     BudgetExceeded "budget_exceeded" Cooperative 409 "The budget is spent; stop until it resets or is raised.";
-
-    // Coming domains. Nothing raises these codes yet; a code moves to its domain above with the first rule that does.
-    // Admission.
-    ExecutionNotInEligibleSet "execution_not_in_eligible_set" Informational 409
-        "The execution is no longer among what its lane has to offer.";
-    ExecutionNotLeaseable "execution_not_leaseable" Retryable 409
-        "The execution is not in a state in which it can be held.";
-    CapabilityMismatch "capability_mismatch" Retryable 409 "The worker lacks a capability the execution requires.";
-    // Streams.
-    StreamClosed "stream_closed" Terminal 409 "The attempt has ended, and its stream with it.";
-    StreamAlreadyClosed "stream_already_closed" Informational 409 "The stream was closed before.";
-    StaleOwnerCannotAppend "stale_owner_cannot_append" Terminal 409
-        "Only the holder of the running attempt can add to its stream.";
-    // Budgets.
-    BudgetSoftExceeded "budget_soft_exceeded" Informational 409
-        "The budget's soft limit is passed; work may go on until the hard one.";
-    InvalidBudgetScope "invalid_budget_scope" Terminal 400 "A budget cannot be attached to such a thing.";
-    BudgetAttachConflict "budget_attach_conflict" Terminal 409
-        "The budget is already attached in a way that rules this out.";
-    BudgetOverrideNotAllowed "budget_override_not_allowed" Terminal 403 "The caller may not go past this budget.";
-    OkAlreadyApplied "ok_already_applied" Informational 409 "This usage report has already been counted.";
-    // Quotas.
-    QuotaAttachConflict "quota_attach_conflict" Terminal 409
-        "The quota policy is already attached in a way that rules this out.";
-    ConcurrencyLimitExceeded "concurrency_limit_exceeded" Retryable 429 "Every slot of this quota is taken for now.";
 }

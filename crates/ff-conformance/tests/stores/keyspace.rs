@@ -60,7 +60,7 @@ struct Row {
 
 /// All of it is done on one server, whose append-only file has every key that was ever written.
 #[test]
-fn every_key_is_written_that_is_neither_reserved_nor_coming() {
+fn every_key_that_is_not_reserved_is_written() {
     let server = Process::start(Flavour::Valkey, &["--auto-aof-rewrite-percentage", "0"]);
     for name in PROMISES {
         check(Scope::All, name, async || worlds::on_valkey(&server).await);

@@ -142,7 +142,11 @@ fn the_operators_page_shows_every_published_key() {
 const RESERVED: &[&str] = &[
     "attempt_policy",
     "attempts",
+    "budget_attach_key",
+    "budget_resets_key",
+    "lane_config_key",
     "lane_counts_key",
+    "quota_attach_key",
     "suspension_member_map",
     "suspension_satisfied_set",
     "waitpoint_condition",
