@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::claim_admitted::{Admission, AdmissionRequest, Admittance};
+use super::admission::{Admission, AdmissionRequest, Admittance};
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::entropy::Nonce;
@@ -253,7 +253,7 @@ pub(super) fn hand_out(
         if execution.grant().is_some_and(|grant| !grant.is_for(&args.holder, now)) {
             continue;
         }
-        let Some(admittance) = admission.of(args, execution) else { continue };
+        let Some(admittance) = admission.of((&args.namespace, &args.lane), execution) else { continue };
         let is_done = taken.tasks.len() + taken.admissions.len() == max;
         let full = |bytes| is_done || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
         let head = Head::of(execution);
