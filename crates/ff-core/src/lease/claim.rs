@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::{Admission, AdmissionRequest, Admittance};
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_range};
 use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
@@ -81,13 +81,7 @@ pub fn check_claim(max: usize, kinds: &[Kind], lease_ttl_ms: u64) -> Result<(), 
 }
 
 pub(super) fn check_ttl(ttl_ms: u64) -> Result<(), Refusal> {
-    let (low, high) = (limits::LEASE_TTL_MIN_MS, limits::LEASE_TTL_MAX_MS);
-    if (low..=high).contains(&ttl_ms) {
-        return Ok(());
-    }
-    let mut refusal = Refusal::new(Code::LimitExceeded).at("lease_ttl_ms");
-    refusal.limit = Some((if ttl_ms < low { low } else { high }, ttl_ms));
-    Err(refusal.because(format!("must be from {low} to {high}, got {ttl_ms}")))
+    check_range("lease_ttl_ms", ttl_ms, limits::LEASE_TTL_MIN_MS, limits::LEASE_TTL_MAX_MS)
 }
 
 /// One execution handed to a worker, with everything it needs but the payload.
