@@ -7,6 +7,7 @@ mod docs;
 mod features;
 mod files;
 mod layers;
+mod names;
 mod sizes;
 mod supply;
 mod words;
