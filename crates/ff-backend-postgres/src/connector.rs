@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Socket};
 
+use crate::ConnectError;
 use crate::connection::{Connection, Meter};
-use crate::driver_error::DriverError;
+use crate::driver_error::{DriverError, said};
 use crate::tls::TlsChannel;
 use crate::url::StoreLocation;
 
@@ -92,5 +94,14 @@ impl Connector {
         let patience = if purpose == WRITER { "5s" } else { "5min" };
         let ours = [("idle_in_transaction_session_timeout", patience), ("search_path", self.place.schema.as_str())];
         SETTINGS.iter().copied().chain(ours)
+    }
+}
+
+/// Why a statement failed that a store needs in order to be opened.
+pub(crate) fn failed(place: &StoreLocation, error: &tokio_postgres::Error) -> ConnectError {
+    let (address, why) = (place.address(), said(error));
+    match error.code() {
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => ConnectError::NotAllowed { address, why },
+        _ => ConnectError::Server { address, why },
     }
 }

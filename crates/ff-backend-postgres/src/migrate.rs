@@ -5,8 +5,8 @@ use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
 use tokio_postgres::{Client, Transaction};
 
-use crate::connector::Connector;
-use crate::driver_error::{DriverError, said};
+use crate::connector::{Connector, failed};
+use crate::driver_error::DriverError;
 use crate::url::StoreLocation;
 use crate::{ConnectError, PostgresOptions, meta, pooler};
 
@@ -226,15 +226,6 @@ async fn begin<'c>(client: &'c mut Client, place: &StoreLocation) -> Result<Tran
 
 async fn has_schema(transaction: &Transaction<'_>, place: &StoreLocation) -> Result<bool, tokio_postgres::Error> {
     Ok(transaction.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&place.schema]).await?.get(0))
-}
-
-pub(crate) fn failed(place: &StoreLocation, error: &tokio_postgres::Error) -> ConnectError {
-    use tokio_postgres::error::SqlState;
-    let (address, why) = (place.address(), said(error));
-    match error.code() {
-        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => ConnectError::NotAllowed { address, why },
-        _ => ConnectError::Server { address, why },
-    }
 }
 
 fn counts(config: &PartitionConfig) -> [u16; 3] {

@@ -8,9 +8,9 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 use uuid::Uuid;
 
-use crate::ConnectError;
 use crate::connector::Connector;
 use crate::driver_error::DriverError;
+use crate::{ConnectError, connector};
 
 /// How long a pooler may take to find a second connection to the server. A pooler without one cannot be detected, and
 /// need not be: statements are then always where they were prepared.
@@ -28,7 +28,7 @@ pub(crate) fn refused(connector: &Connector, why: &str) -> Option<ConnectError> 
 
 /// Fails when what every statement relies on does not hold over this connection.
 pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), ConnectError> {
-    let failed = |error: Error| crate::migrate::failed(&connector.place, &error);
+    let failed = |error: Error| connector::failed(&connector.place, &error);
     if connector.place.listen {
         let arrived = client.query_one("SELECT current_setting('search_path')", &[]).await.map_err(failed)?;
         return match arrived.get::<_, &str>(0) == connector.place.schema {

@@ -1,13 +1,11 @@
 //! The domain of fairness: the turns of keys, and the keys by their turns.
 
-use std::collections::HashMap;
-
 use ff_core::explain::{AHEAD_MAX, QueueArgs};
 use ff_core::fairness::{Turn, TurnName, TurnQueue, TurnsQuery};
 use ff_core::snapshot::Snapshot;
 use ff_core::types::{FairKey, Kind, LaneId, RequirementClass};
 
-use crate::batch_state::{BatchState, IndexPrefix, RecordSet};
+use crate::batch_state::{BatchState, IndexPrefix, RecordSet, TurnList};
 use crate::error::{SqlError, unreadable};
 use crate::execution::lane_of;
 use crate::record;
@@ -41,38 +39,6 @@ pub(crate) const TURN_QUEUES_ON: &str =
 
 /// The class under which keys are found of which nothing waits. No requirement class begins with it.
 const IDLE: &str = ",";
-
-/// A list of keys as a batch finds it.
-pub(crate) type TurnList = (u16, LaneId, TurnQueue);
-
-/// The turns a batch has loaded and written.
-#[derive(Default)]
-pub(crate) struct Turns {
-    pub(crate) turns: RecordSet<TurnName, Turn>,
-    lists: HashMap<TurnList, IndexPrefix<(u64, FairKey)>>,
-}
-
-pub(crate) fn list_of(query: &TurnsQuery) -> TurnList {
-    (query.partition, query.lane.clone(), query.queue.clone())
-}
-
-impl Turns {
-    /// The first keys of a list, with what the batch has made of it; unknown when too few were loaded.
-    pub(crate) fn first(&self, query: &TurnsQuery) -> Option<Vec<(u64, FairKey)>> {
-        let list = self.lists.get(&list_of(query))?;
-        let name = |key: &FairKey| TurnName { partition: query.partition, lane: query.lane.clone(), key: key.clone() };
-        let is_touched = |(_, key): &(u64, FairKey)| self.turns.is_touched(&name(key));
-        let touched = self.turns.touched().filter_map(|(name, turn)| Some((name, turn?)));
-        let here = touched.filter(|(name, _)| name.partition == query.partition && name.lane == query.lane);
-        let entered = here.filter(|(name, turn)| turn.queues(&name.key).contains(&query.queue));
-        list.first(query.limit, is_touched, entered.map(|(name, turn)| (turn.at, name.key.clone())))
-    }
-
-    /// How long a list was asked for.
-    pub(crate) fn length_of(&self, query: &TurnsQuery) -> usize {
-        self.lists.get(&list_of(query)).map_or(0, IndexPrefix::limit)
-    }
-}
 
 /// The key of a turn's row.
 pub(crate) fn key_of_turn(name: &TurnName) -> Key {
@@ -139,7 +105,7 @@ pub(crate) async fn load_turns(
             let stored = row.text(2).and_then(record::read).map(Some);
             state.turns.turns.lay(name, stored.map_err(|error| error.to_string()));
         }
-        state.turns.lists.insert(list, IndexPrefix::new(keys, limit));
+        state.turns.lay(list, IndexPrefix::new(keys, limit));
     }
     Ok(())
 }

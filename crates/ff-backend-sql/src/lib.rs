@@ -20,6 +20,7 @@ mod flow;
 mod lane;
 mod lease;
 mod queries;
+mod query_table;
 mod queue;
 mod quota;
 mod record;
@@ -42,7 +43,8 @@ pub use batch::{QueuedOperation, execute};
 pub use batch_state::WriterCache;
 pub use error::SqlError;
 pub use flow::{OutboxChanges, PendingEnd};
-pub use queries::{QUERIES, RINGS};
+pub use queries::RINGS;
+pub use query_table::QUERIES;
 pub use queue::{Queue, WriterHandle, queue, queues};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,

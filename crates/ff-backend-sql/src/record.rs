@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::SqlError;
-use crate::value::Value;
+use crate::value::{Row, Value};
 
 /// What most records fit in.
 const USUAL_BYTES: usize = 1_024;
@@ -28,4 +28,9 @@ fn unwritable(error: impl std::fmt::Display) -> SqlError {
 /// A record as it was.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, SqlError> {
     serde_json::from_str(text).map_err(|error| SqlError::Unreadable(format!("a record cannot be read: {error}")))
+}
+
+/// A record from a row. One that cannot be read fails only the operations that need it.
+pub(crate) fn read_record<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, String> {
+    row.text(at).and_then(read).map_err(|error| error.to_string())
 }

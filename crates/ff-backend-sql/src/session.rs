@@ -178,3 +178,29 @@ pub struct ReadContext {
 pub(crate) fn key_of(id: &ExecutionId) -> Key {
     vec![Value::Uuid(id.uuid()), id.partition().into()]
 }
+
+/// Stores rows, if there are any, and returns whether there were.
+pub(crate) async fn put_all(
+    session: &mut dyn Session,
+    table: &'static Table,
+    rows: Vec<Put>,
+) -> Result<bool, SqlError> {
+    if rows.is_empty() {
+        return Ok(false);
+    }
+    session.put(table, rows).await?;
+    Ok(true)
+}
+
+/// Deletes rows by their keys, if there are any, and returns whether there were.
+pub(crate) async fn delete_all(
+    session: &mut dyn Session,
+    table: &'static Table,
+    keys: Vec<Key>,
+) -> Result<bool, SqlError> {
+    if keys.is_empty() {
+        return Ok(false);
+    }
+    session.delete(table, &keys).await?;
+    Ok(true)
+}

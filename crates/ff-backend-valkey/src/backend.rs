@@ -9,16 +9,14 @@ use ff_core::operation::{self, Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{self, Query, QueryReply};
-use futures_util::future::BoxFuture;
 use tokio_util::sync::DropGuard;
 
 use crate::calls::Calls;
 use crate::coalescer::{Coalescer, Submission};
 use crate::hints::Announcer;
-use crate::lane::LaneCounter;
+use crate::lane_counter::LaneCounter;
 use crate::reconcile::Sweeps;
 use crate::secrets::Secrets;
-use crate::{ConnectError, ValkeyOptions, boot};
 
 /// A store on a Valkey or Redis server, or a cluster of them.
 pub struct ValkeyBackend {
@@ -34,22 +32,6 @@ pub struct ValkeyBackend {
     pub(crate) lane_counter: LaneCounter,
     /// Hints are heard for as long as the store lives.
     pub(crate) _listening: DropGuard,
-}
-
-impl ValkeyBackend {
-    /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`; `redis` stands for the same.
-    ///
-    /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, the partition
-    /// counts, if the store is new, and the secrets of tokens, where a partition has none.
-    pub async fn connect(url: &str, options: ValkeyOptions) -> Result<Self, ConnectError> {
-        Self::connecting(url, options).await
-    }
-
-    /// Boxed, so that it is compiled here, and not again in every program that connects.
-    #[inline(never)]
-    fn connecting(url: &str, options: ValkeyOptions) -> BoxFuture<'_, Result<Self, ConnectError>> {
-        Box::pin(boot::connect(url, options))
-    }
 }
 
 impl Perform for ValkeyBackend {

@@ -8,22 +8,39 @@ use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_script::engine::ff_configure_partitions;
 use ff_script::{LibraryClock, check_library, ensure_library};
+use futures_util::future::BoxFuture;
 use redis::{Client, FromRedisValue, cmd};
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::{Calls, LibraryLoads, call_failed};
+use crate::calls::{Calls, LibraryLoads};
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::hints::{Announcer, pass_on, subscribe};
-use crate::lane::LaneCounter;
-use crate::link::{ClusterLink, Link, Plain, SingleLink, connect as connect_to};
+use crate::lane_counter::LaneCounter;
+use crate::link::{ClusterLink, Link, Plain, SingleLink, call_failed, connect as connect_to};
 use crate::probe::{probe, refusal};
 use crate::reconcile::Sweeps;
 use crate::secrets::{self, Secrets};
 use crate::url::StoreLocation;
 use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, probe};
 
-pub(crate) async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
+impl ValkeyBackend {
+    /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`; `redis` stands for the same.
+    ///
+    /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, the partition
+    /// counts, if the store is new, and the secrets of tokens, where a partition has none.
+    pub async fn connect(url: &str, options: ValkeyOptions) -> Result<Self, ConnectError> {
+        Self::connecting(url, options).await
+    }
+
+    /// Boxed, so that it is compiled here, and not again in every program that connects.
+    #[inline(never)]
+    fn connecting(url: &str, options: ValkeyOptions) -> BoxFuture<'_, Result<Self, ConnectError>> {
+        Box::pin(connect(url, options))
+    }
+}
+
+async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
     use_one_tls_provider();
     let place = StoreLocation::parse(url)?;
     let asked = asked(&options, &place)?;

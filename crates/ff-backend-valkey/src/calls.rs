@@ -11,10 +11,10 @@ use ff_script::{Fcall, LibraryClock, LoadError, Server, Value, ensure_library, t
 use redis::{Cmd, cmd};
 use tokio::sync::watch;
 
-use crate::call_error::{engine_error, lacks_the_library, unreachable};
+use crate::call_error::lacks_the_library;
 use crate::directory::Directory;
 use crate::durability::FsyncGroup;
-use crate::link::{CallFailure, Link, value};
+use crate::link::{CallFailure, Link, call_failed, value};
 
 /// How often one call may find the functions lost: more than that is not bad luck.
 const LOADED_AGAIN: usize = 3;
@@ -139,14 +139,6 @@ async fn load(link: &Link, key: &str, clock: LibraryClock) -> Result<(), EngineE
         LoadError::Script(error) => error.into(),
         other => EngineError::Unavailable(other.to_string()),
     })
-}
-
-/// The error a caller gets for a call that has no reply.
-pub(crate) fn call_failed(failed: &CallFailure) -> EngineError {
-    match failed {
-        CallFailure::Unsent(error) => unreachable(error),
-        CallFailure::Sent(error) => engine_error(error),
-    }
 }
 
 /// The tag of a key, with its braces.

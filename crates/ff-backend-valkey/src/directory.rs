@@ -11,12 +11,11 @@ use ff_core::execution::Tags;
 use ff_core::keys::{lanes_index_key, namespace_executions_key, tag_index_key};
 use ff_core::types::{LaneId, Namespace, TagKey, TagValue};
 use futures_util::future::join_all;
-use redis::{FromRedisValue, cmd};
+use redis::{Cmd, FromRedisValue, cmd};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::calls::{Calls, call_failed};
-use crate::link::{CallFailure, Link};
+use crate::link::{CallFailure, Link, call_failed};
 
 /// Lanes the server names before it lets others in.
 const SCANNED_AT_ONCE: usize = 1_000;
@@ -93,11 +92,11 @@ impl Directory {
     ///
     /// An entry of an earlier era is most likely still there. It is written again by a task of its own, which is
     /// waited for only a moment: no work is refused or held up while a directory's server is away.
-    pub(crate) async fn note(&self, calls: &Calls, entries: &[Entry]) -> Answer<()> {
+    pub(crate) async fn note(&self, link: &Arc<Link>, entries: &[Entry]) -> Answer<()> {
         let (doubted, unwritten) = self.unwritten(entries);
-        let again = self.write_again(calls, doubted);
+        let again = self.write_again(link, doubted);
         // All at once: the first caller is served first, however much there is to write for it.
-        let answers = join_all(unwritten.iter().map(|(entry, _)| write(&calls.link, entry))).await;
+        let answers = join_all(unwritten.iter().map(|(entry, _)| write(link, entry))).await;
         for ((entry, era), answer) in unwritten.into_iter().zip(answers) {
             answer.map_err(|failed| call_failed(&failed))?;
             lock(&self.0).remember(entry.clone(), era);
@@ -115,7 +114,7 @@ impl Directory {
     }
 
     /// Writes again what may have been lost. Others take it for written meanwhile.
-    fn write_again(&self, calls: &Calls, doubted: Vec<(&Entry, u64)>) -> Option<JoinHandle<()>> {
+    fn write_again(&self, link: &Arc<Link>, doubted: Vec<(&Entry, u64)>) -> Option<JoinHandle<()>> {
         if doubted.is_empty() {
             return None;
         }
@@ -123,7 +122,7 @@ impl Directory {
         for (entry, era) in &doubted {
             lock(&self.0).remember(entry.clone(), *era);
         }
-        let (link, written) = (calls.link.clone(), self.0.clone());
+        let (link, written) = (link.clone(), self.0.clone());
         Some(tokio::spawn(async move {
             let answers = join_all(doubted.iter().map(|(entry, _)| write(&link, entry))).await;
             for ((entry, _), answer) in doubted.iter().zip(answers) {
@@ -136,28 +135,28 @@ impl Directory {
     }
 
     /// The partitions on which a namespace may have executions.
-    pub(crate) async fn partitions(&self, calls: &Calls, namespace: &Namespace) -> Answer<Vec<u16>> {
-        self.members(calls, &namespace_executions_key(namespace.as_str())).await
+    pub(crate) async fn partitions(&self, link: &Arc<Link>, namespace: &Namespace) -> Answer<Vec<u16>> {
+        self.members(link, &namespace_executions_key(namespace.as_str())).await
     }
 
     /// The partitions on which executions may have a label.
     pub(crate) async fn labelled(
         &self,
-        calls: &Calls,
+        link: &Arc<Link>,
         namespace: &Namespace,
         (key, value): (&TagKey, &TagValue),
     ) -> Answer<Vec<u16>> {
-        self.members(calls, &tag_index_key(namespace.as_str(), key.as_str(), value.as_str())).await
+        self.members(link, &tag_index_key(namespace.as_str(), key.as_str(), value.as_str())).await
     }
 
     /// The lanes there may be, named as indexes name them, in no order. There may be many, so the server is asked for some
     /// of them at a time.
-    pub(crate) async fn lanes(&self, calls: &Calls) -> Answer<Vec<String>> {
+    pub(crate) async fn lanes(&self, link: &Arc<Link>) -> Answer<Vec<String>> {
         let key = lanes_index_key();
         let (mut lanes, mut cursor) = (BTreeSet::new(), 0_u64);
         loop {
             let scan = cmd("SSCAN").arg(&key).arg(cursor).arg("COUNT").arg(SCANNED_AT_ONCE).clone();
-            let reply = calls.plain(&key, scan).await?;
+            let reply = ask(link, &key, scan).await?;
             let (next, some) = <(u64, Vec<String>)>::from_redis_value(reply)
                 .map_err(|_| EngineError::Corrupt(format!("{key} names something that it cannot")))?;
             lanes.extend(some);
@@ -173,8 +172,8 @@ impl Directory {
         lock(&self.0).era += 1;
     }
 
-    async fn members<T: FromRedisValue + Ord>(&self, calls: &Calls, key: &str) -> Answer<Vec<T>> {
-        let reply = calls.plain(key, cmd("SMEMBERS").arg(key).clone()).await?;
+    async fn members<T: FromRedisValue + Ord>(&self, link: &Arc<Link>, key: &str) -> Answer<Vec<T>> {
+        let reply = ask(link, key, cmd("SMEMBERS").arg(key).clone()).await?;
         let mut members = Vec::<T>::from_redis_value(reply)
             .map_err(|_| EngineError::Corrupt(format!("{key} names something that it cannot")))?;
         members.sort_unstable();
@@ -190,6 +189,11 @@ impl Directory {
         let unwritten = entries.iter().filter(of_now).map(|entry| (entry, written.era));
         unwritten.partition(|(entry, _)| written.entries.contains_key(*entry))
     }
+}
+
+/// Asks a directory.
+async fn ask(link: &Link, key: &str, command: Cmd) -> Answer<redis::Value> {
+    link.send(key, &[command]).await.map_err(|failed| call_failed(&failed))
 }
 
 /// Has a directory say something.

@@ -33,15 +33,15 @@ impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {
         let entries: Arc<[_]> = Entry::of(&args.namespace, &args.lane, &args.tags, execution_id.partition()).collect();
         if let Some(rule) = args.key_rule.clone() {
             // Not with others in one call: it may end one of them.
-            self.calls.directory.note(&self.calls, &entries).await?;
+            self.calls.directory.note(&self.calls.link, &entries).await?;
             let submitted = ff_create_keyed_execution(&*self.calls, &partitions, args, &rule).await?;
-            let listed = self.calls.directory.note(&self.calls, &entries).await;
+            let listed = self.calls.directory.note(&self.calls.link, &entries).await;
             return listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()));
         }
         let submission = Submission { execution_id, args, partitions, entries: entries.clone() };
         let submitted = self.submissions.ask(&self.calls, submission).await?;
         // The call may have found a server that had lost everything.
-        let listed = self.calls.directory.note(&self.calls, &entries).await;
+        let listed = self.calls.directory.note(&self.calls.link, &entries).await;
         listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))
     }
 }
@@ -114,7 +114,7 @@ impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
         // Where labels are listed follows from whose execution it is.
         let namespace = self.kept(&args.execution_id, ExtraReads::default()).await?.execution.namespace;
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
-        self.calls.directory.note(&self.calls, &entries).await?;
+        self.calls.directory.note(&self.calls.link, &entries).await?;
         Ok(ff_set_execution_tags(&*self.calls, args).await?)
     }
 }

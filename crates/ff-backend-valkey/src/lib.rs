@@ -27,6 +27,7 @@ mod explain;
 mod flow;
 mod hints;
 mod lane;
+mod lane_counter;
 mod lease;
 mod link;
 mod newest;

@@ -170,7 +170,7 @@ impl ValkeyBackend {
 
     /// The partitions on which a namespace may have something.
     pub(crate) async fn partitions_of(&self, namespace: &Namespace) -> Answer<impl Iterator<Item = u16>> {
-        let named = self.calls.directory.partitions(&self.calls, namespace).await?;
+        let named = self.calls.directory.partitions(&self.calls.link, namespace).await?;
         let count = self.partitions.num_flow_partitions;
         Ok(named.into_iter().filter(move |partition| *partition < count))
     }
@@ -180,7 +180,7 @@ impl ValkeyBackend {
         let Some(label) = filter.tags.first_key_value() else {
             return Ok(self.partitions_of(&filter.namespace).await?.collect());
         };
-        let mut named = self.calls.directory.labelled(&self.calls, &filter.namespace, label).await?;
+        let mut named = self.calls.directory.labelled(&self.calls.link, &filter.namespace, label).await?;
         named.retain(|partition| *partition < self.partitions.num_flow_partitions);
         Ok(named)
     }

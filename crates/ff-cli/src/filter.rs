@@ -3,12 +3,15 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use ff_core::contracts::Filter;
+use ff_api::Page;
+use ff_core::contracts::{Cursor, Filter, ListArgs};
 use ff_core::execution::Blocker;
 use ff_core::state::{BlockingReason, PublicState};
 use ff_core::types::{Kind, LaneId, Namespace, TagKey, TagValue, TimestampMs};
+use ff_sdk::Client;
 
 use crate::exit::Usage;
+use crate::paging::Paging;
 use crate::{moment, span};
 
 /// One thing that is said about those that are meant.
@@ -124,6 +127,16 @@ impl FromStr for TimeArg {
             Err(_) => span::parse(text).map(Self::Ago).map_err(moment::or_moment),
         }
     }
+}
+
+/// The executions a filter means, as much of them as is asked for.
+pub(crate) async fn read(client: &Client, filter: &Filter, paging: Paging<Cursor>) -> anyhow::Result<Page> {
+    let read = async |after, limit| {
+        let page = client.list(ListArgs { filter: filter.clone(), after, limit }).await?;
+        Ok((page.executions, page.next))
+    };
+    let (executions, next) = paging.read(read).await?;
+    Ok(Page { executions, next_cursor: next.map(|cursor| cursor.to_string()) })
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use crate::engine_error::Refusal;
 use crate::entropy::Nonce;
 use crate::execution::{self, Blocker, Execution, Phase};
 use crate::flow::{Step, StepOutcome};
-use crate::index::Index;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
 use crate::types::TimestampMs;
@@ -47,21 +46,6 @@ impl Due {
 
     /// Those that change the execution itself when their moment has come.
     const MOMENTS: &[Due] = Self::ALL.split_at(7).0;
-
-    /// The index of its moments, where it has one of executions. Delays are found in their lanes, blocked executions by
-    /// their blocker, and waitpoints made ahead have an index of waitpoints.
-    pub fn index(self) -> Option<Index> {
-        match self {
-            Self::Deadline => Some(Index::ExecutionDeadline),
-            Self::AttemptTimeout => Some(Index::AttemptTimeout),
-            Self::LeaseExpiry => Some(Index::LeaseExpiry),
-            Self::SuspensionTimeout => Some(Index::SuspensionTimeout),
-            Self::Dependents => Some(Index::DispatchBacklog),
-            Self::Siblings => Some(Index::PendingCancelGroups),
-            Self::Retention => Some(Index::Retention),
-            Self::Delayed | Self::Unblock | Self::PendingWaitpoint => None,
-        }
-    }
 
     fn fire(self, execution: &Execution, nonce: &Nonce, now: TimestampMs) -> Option<Change> {
         match self {

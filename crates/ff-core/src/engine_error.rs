@@ -159,6 +159,16 @@ pub(crate) fn check_page(limit: usize, most: usize) -> Result<(), Refusal> {
     }
 }
 
+/// Refuses a number below `low` or above `high`.
+pub(crate) fn check_range(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
+    if (low..=high).contains(&sent) {
+        return Ok(());
+    }
+    let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
+    refusal.limit = Some((if sent < low { low } else { high }, sent));
+    Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
+}
+
 /// What a caller of a backend can learn when it does not get an answer it asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EngineError {

@@ -104,6 +104,23 @@ impl Index {
     }
 }
 
+impl Due {
+    /// The index of its moments, where it has one of executions. Delays are found in their lanes, blocked executions by
+    /// their blocker, and waitpoints made ahead have an index of waitpoints.
+    pub fn index(self) -> Option<Index> {
+        match self {
+            Self::Deadline => Some(Index::ExecutionDeadline),
+            Self::AttemptTimeout => Some(Index::AttemptTimeout),
+            Self::LeaseExpiry => Some(Index::LeaseExpiry),
+            Self::SuspensionTimeout => Some(Index::SuspensionTimeout),
+            Self::Dependents => Some(Index::DispatchBacklog),
+            Self::Siblings => Some(Index::PendingCancelGroups),
+            Self::Retention => Some(Index::Retention),
+            Self::Delayed | Self::Unblock | Self::PendingWaitpoint => None,
+        }
+    }
+}
+
 /// The score of a waiting execution: a higher priority first, then the older one.
 pub fn eligible_score(priority: Priority, created_at: TimestampMs) -> Score {
     created_at.0 - i64::from(priority.get()) * PRIORITY_WEIGHT

@@ -16,8 +16,6 @@ use ff_core::singleton::KeyConflict;
 use ff_core::suspension::ResumedBy;
 use ff_core::view::View;
 
-use crate::laws::{Step, Verdict, count_moves};
-
 /// How often each thing happened that has a name: replies, refusals, and how executions, flows and joins stood.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
@@ -52,14 +50,6 @@ impl Coverage {
             }
             Err(refusal) => self.happened(refusal.code.as_str()),
         }
-    }
-
-    /// Counts a step that is decided: its reply or refusal, how executions move, and what is forgotten.
-    pub fn count_step(&mut self, step: &Step<'_>) -> Verdict {
-        let answer = step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone);
-        self.count(step.operation, &answer);
-        self.count_forgotten(step.forgotten().count());
-        count_moves(step, self)
     }
 
     pub(crate) fn count_forgotten(&mut self, times: usize) {

@@ -25,8 +25,8 @@ pub use compare::{Comparison, Difference};
 pub use coverage::Coverage;
 pub use generator::{Generator, Mix};
 pub use reference::{Entry, Reference};
-pub use run::{Setup, number, replay, run, runs};
-pub use subject::{Make, MakingSubject, Options, Subject};
+pub use run::{number, replay, run, runs};
+pub use subject::{Make, MakingSubject, Options, Setup, Subject};
 pub use transition::{
     FrameBatch, Growth, Link, Node, On, Order, OutgoingSignal, Pass, Plan, Point, Policies, RecordedStep, Rule,
     ShownToken, Submission, Transition, Tree, Which, Whose, Wish,
@@ -34,3 +34,7 @@ pub use transition::{
 
 /// When every run begins.
 pub const BEGINNING: ff_core::types::TimestampMs = ff_core::types::TimestampMs(1_700_000_000_000);
+
+/// Few, so that jobs meet.
+pub(crate) const PARTITIONS: ff_core::partition::PartitionConfig =
+    ff_core::partition::PartitionConfig { num_flow_partitions: 3, num_budget_partitions: 1, num_quota_partitions: 1 };

@@ -4,23 +4,13 @@ use std::time::{Duration, Instant};
 
 use crate::compare::{Comparison, Difference};
 use crate::coverage::Coverage;
-use crate::generator::{Generator, Mix};
-use crate::subject::Make;
+use crate::generator::Generator;
+use crate::subject::Setup;
 use crate::transition::Transition;
 
 /// Transitions between two looks at everything. Answers are compared at every transition, and a script that is shortened
 /// is looked at after each, so a difference is found late here and shown early.
 const LOOK_EVERY: usize = 30;
-
-/// What a run is about, and the subject it is compared with; without one the model alone performs it, and the laws are
-/// checked after every operation.
-#[derive(Clone, Copy)]
-pub struct Setup {
-    pub make: Option<Make>,
-    pub mix: Mix,
-    /// Whether the run goes on until nothing is left to do: everything comes to its end and is forgotten.
-    pub to_the_end: bool,
-}
 
 /// Takes so many random transitions. When something is wrong, panics with the seed and the shortest script that shows it.
 pub async fn run(setup: Setup, seed: u64, transitions: usize) -> Coverage {

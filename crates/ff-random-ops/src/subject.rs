@@ -13,6 +13,8 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::snapshot::Snapshot;
 
+use crate::generator::Mix;
+
 /// A store, or the part of one that performs groups of operations.
 #[async_trait]
 pub trait Subject: Send + Sync {
@@ -88,4 +90,14 @@ impl Entropy for SharedEntropy {
     fn secret(&self) -> [u8; 32] {
         self.source.secret()
     }
+}
+
+/// What a run is about, and the subject it is compared with; without one the model alone performs it, and the laws are
+/// checked after every operation.
+#[derive(Clone, Copy)]
+pub struct Setup {
+    pub make: Option<Make>,
+    pub mix: Mix,
+    /// Whether the run goes on until nothing is left to do: everything comes to its end and is forgotten.
+    pub to_the_end: bool,
 }

@@ -6,7 +6,7 @@ use ff_core::suspension::OperatorDecision;
 use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, TimestampMs, WaitpointId};
 
 use crate::callers::Caller;
-use crate::routes;
+use crate::route_table;
 
 /// Where these lines are found among the others.
 const AUDIT: &str = "ff_server::audit";
@@ -33,8 +33,8 @@ const STEERING: &[&str] = &[
 
 /// Notes the call of a route by which operators change work, by its name in the description of the API.
 pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str) {
-    if *method == Method::POST && (STEERING.contains(&route) || routes::is_operators_call(route)) {
-        let operation = routes::operation_id(method.as_str(), route).unwrap_or_default();
+    if *method == Method::POST && (STEERING.contains(&route) || route_table::is_operators_call(route)) {
+        let operation = route_table::operation_id(method.as_str(), route).unwrap_or_default();
         tracing::info!(target: AUDIT, operation, path, %caller, "work was changed");
     }
 }
@@ -146,14 +146,14 @@ pub(crate) fn wrong_key(caller: &Caller, named: Option<&KeyId>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::ROUTES;
+    use crate::route_table::ROUTES;
 
     #[test]
     fn every_route_that_steers_is_there() {
         for path in STEERING {
             assert!(ROUTES.iter().any(|(method, known, _)| known == path && *method == "post"), "{path}");
         }
-        assert!(routes::is_operators_call("/v1/executions/{id}/revoke"));
-        assert!(!routes::is_operators_call("/v1/executions/{id}/renew"));
+        assert!(route_table::is_operators_call("/v1/executions/{id}/revoke"));
+        assert!(!route_table::is_operators_call("/v1/executions/{id}/renew"));
     }
 }

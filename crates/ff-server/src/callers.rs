@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use ff_core::types::{KeyId, Namespace};
 
 use crate::connections::Connection;
 use crate::problem::Problem;
-use crate::rate::RateKey;
+use crate::rate::{RateKey, network};
 
 /// What one request costs of a caller's time: ten thousand may be asked in a second.
 const ASKED: Duration = Duration::from_micros(100);
@@ -85,14 +85,6 @@ impl TimeBudget {
         }
         let name = if is_full(self) { (IpAddr::V4(Ipv4Addr::UNSPECIFIED), None) } else { debtor };
         self.until.entry(name).or_insert(now)
-    }
-}
-
-/// What a caller is told apart by: its address; of IPv6 the network, which one caller has to itself.
-pub(crate) fn network(caller: IpAddr) -> IpAddr {
-    match caller.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
-        v4 => v4,
     }
 }
 

@@ -173,7 +173,7 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
     use super::*;
-    use crate::routes::ROUTES;
+    use crate::route_table::ROUTES;
 
     const CLAIM: &str = "/v1/workers/{instance}/claim";
     const SUBMIT: &str = "/v1/executions";

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::callers::network;
 use crate::pool::{Permit, Pool, PoolError};
-use crate::rate::RateKey;
+use crate::rate::{RateKey, network};
 
 /// How often it is said that connections are turned away.
 const SAY_AGAIN: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::routes;
+use crate::route_table;
 
 /// What a page may send along: a key, where it has one in place of a token, and what it heard last.
 const HEADERS: HeaderValue = HeaderValue::from_static("Authorization, Last-Event-ID");
@@ -71,7 +71,7 @@ impl Cors {
     /// Whether pages of some origin may read what is asked for.
     fn covers(&self, request: &Request) -> bool {
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-        !self.0.is_empty() && path == Some(routes::STREAM)
+        !self.0.is_empty() && path == Some(route_table::STREAM)
     }
 
     /// The origin a request comes from, if its pages may read what it asks for.

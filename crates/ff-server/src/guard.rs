@@ -32,7 +32,7 @@ use crate::rate::Rate;
 use crate::sealer::Sealer;
 use crate::stream::token;
 use crate::transport::RequestGuard;
-use crate::{audit, bearer, loopback_guard, routes, session};
+use crate::{audit, bearer, loopback_guard, route_table, session};
 
 /// How long a request may wait for the store, beyond the time it was asked to wait. A store that says nothing for so long is not
 /// there, and whoever asks is better told than kept.
@@ -134,7 +134,7 @@ impl Guard {
         let Some(keyring) = &self.keyring else {
             // A page for outsiders is opened at the public address; all else stays on this machine.
             let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-            let public_host = self.public_host.as_deref().filter(|_| path == Some(routes::APPROVAL));
+            let public_host = self.public_host.as_deref().filter(|_| path == Some(route_table::APPROVAL));
             loopback_guard::check(request.headers(), public_host, self.cors.allows(request))?;
             caller.prove_connection();
             return Ok(());
@@ -212,7 +212,7 @@ fn asked_by_route(request: &Request) -> Access {
     // What answers GET answers HEAD, and asks the same.
     let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    path.map_or(Access::Open, |path| routes::access(asked.as_str(), path))
+    path.map_or(Access::Open, |path| route_table::access(asked.as_str(), path))
 }
 
 /// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn every_route_that_is_named_is_there() {
         for path in MANY_CALLS.iter().chain(ALWAYS) {
-            assert!(routes::ROUTES.iter().any(|(_, known, _)| known == path), "{path}");
+            assert!(route_table::ROUTES.iter().any(|(_, known, _)| known == path), "{path}");
         }
     }
 

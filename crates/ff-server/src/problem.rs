@@ -6,8 +6,10 @@ use std::time::Duration;
 use axum::extract::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::engine_error::{Class, Code, EngineError, Refusal};
 use ff_core::outage::is_away;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// When to ask again for a stream there was no room for.
 const STREAM_WAIT: Duration = Duration::from_secs(5);
@@ -99,4 +101,19 @@ impl IntoResponse for Problem {
 /// A wait as a header says it: whole seconds, never too few.
 pub(crate) fn seconds(wait: Duration) -> HeaderValue {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).into()
+}
+
+/// What an error code means: where the `type` of a problem leads.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct ErrorPage {
+    code: &'static str,
+    class: Class,
+    status: u16,
+    title: &'static str,
+}
+
+impl ErrorPage {
+    pub(crate) fn of(code: Code) -> Self {
+        Self { code: code.as_str(), class: code.class(), status: code.http_status(), title: code.sentence() }
+    }
 }

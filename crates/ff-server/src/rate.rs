@@ -1,6 +1,6 @@
 //! How often one caller may ask.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -39,6 +39,14 @@ impl Rate {
             self.callers.retain_recent();
         }
         self.callers.check_key(who).map_err(|refused| refused.wait_time_from(self.clock.now()))
+    }
+}
+
+/// What a caller is told apart by: its address; of IPv6 the network, which one caller has to itself.
+pub(crate) fn network(caller: IpAddr) -> IpAddr {
+    match caller.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
+        v4 => v4,
     }
 }
 

@@ -1,16 +1,13 @@
-//! Every route, in one table.
+//! Every route, with what answers it.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, State};
 use axum::{Json, Router, middleware};
 use ff_api::Deployment;
-use ff_api::access::{self, Access};
-use ff_core::engine_error::{Class, Code};
+use ff_core::engine_error::Code;
 use ff_scheduler::Runtime;
-use schemars::JsonSchema;
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::callers::Caller;
@@ -21,7 +18,7 @@ use crate::health::Readiness;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::params::Params;
-use crate::problem::{Problem, Result};
+use crate::problem::{ErrorPage, Problem, Result};
 use crate::stream::token::StreamTokens;
 use crate::{
     activity, api_key, approval, budget, call, console, doctor, event, execution, flow, health, lane, lease, metrics,
@@ -32,8 +29,6 @@ macro_rules! call_routes {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
         refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
-        const CALLS: &[(&str, &str, Access, &str)] = &[$(("post", $path, access::$access, stringify!($name))),*];
-
         fn with_calls(router: Router<Runtime>) -> Router<Runtime> {
             router$(.route($path, axum::routing::post(call::handle::<ff_api::$body>)))*
         }
@@ -42,9 +37,6 @@ macro_rules! call_routes {
 
 macro_rules! handler_routes {
     ($($method:ident $path:literal $access:ident $handler:path;)*) => {
-        const HANDLERS: &[(&str, &str, Access, &str)] =
-            &[$((stringify!($method), $path, access::$access, stringify!($handler))),*];
-
         fn with_handlers(router: Router<Runtime>) -> Router<Runtime> {
             router$(.route($path, axum::routing::$method($handler)))*
         }
@@ -53,40 +45,6 @@ macro_rules! handler_routes {
 
 ff_api::calls!(call_routes);
 ff_api::routes!(handler_routes);
-
-/// Every route there is: its method, its path, and what it asks of its caller.
-pub static ROUTES: LazyLock<Vec<(&str, &str, Access)>> =
-    LazyLock::new(|| named_routes().map(|(method, path, access, _)| (*method, *path, *access)).collect());
-
-/// The same, with the name of each in the description of the API.
-fn named_routes() -> impl Iterator<Item = &'static (&'static str, &'static str, Access, &'static str)> {
-    CALLS.iter().chain(HANDLERS)
-}
-
-fn route(method: &str, path: &str) -> Option<&'static (&'static str, &'static str, Access, &'static str)> {
-    named_routes().find(|route| route.1 == path && route.0.eq_ignore_ascii_case(method))
-}
-
-/// The page of an approval link.
-pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
-
-/// Where what an execution puts out is read.
-pub(crate) const STREAM: &str = "/v1/executions/{id}/stream";
-
-/// What a route asks of its caller; nothing, where there is no such route.
-pub(crate) fn access(method: &str, path: &str) -> Access {
-    route(method, path).map_or(Access::Open, |route| route.2)
-}
-
-/// Whether a route is a call that only operators may make.
-pub(crate) fn is_operators_call(path: &str) -> bool {
-    CALLS.iter().any(|(_, known, access, _)| *known == path && *access == access::OPERATE)
-}
-
-/// What a route is called in the description of the API, and so by generated clients: the domain and what is done in it.
-pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
-    Some(route(method, path)?.3.replace("::", "_").replace(' ', ""))
-}
 
 /// The whole API over a connection, until it is told to stop.
 pub(crate) fn router(
@@ -119,19 +77,10 @@ pub(crate) fn router(
     }
 }
 
-/// What an error code means: where the `type` of a problem leads.
-#[derive(JsonSchema, Serialize)]
-pub(crate) struct ErrorPage {
-    code: &'static str,
-    class: Class,
-    status: u16,
-    title: &'static str,
-}
-
 async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params: Params) -> Result<Json<ErrorPage>> {
     params.done()?;
     let code = code.ok().and_then(|Path(text)| Code::from_code(&text)).ok_or(Code::NotFound)?;
-    Ok(Json(ErrorPage { code: code.as_str(), class: code.class(), status: code.http_status(), title: code.sentence() }))
+    Ok(Json(ErrorPage::of(code)))
 }
 
 /// How many partitions the store was made with, which a client must know to place what it submits, and where links lead.

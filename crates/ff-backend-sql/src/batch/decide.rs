@@ -3,15 +3,13 @@
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
 use ff_core::operation::{Conditions, Decision, Reply};
-use ff_core::types::ExecutionId;
-use ff_core::view::{EdgesOf, Miss, Stop, View};
+use ff_core::view::Stop;
 
 use super::QueuedOperation;
-use super::attachments::{ClaimAttachments, attachments, edges_of_inputs, payloads_ahead};
-use super::misses::Misses;
-use super::predict::predicted;
+use super::attachments::{ClaimAttachments, attachments, payloads_ahead};
+use super::misses::{is_lacking, missed};
 use super::prefetch::loads_of;
-use crate::batch_state::{BatchState, all_into};
+use crate::batch_state::BatchState;
 use crate::error::SqlError;
 use crate::session::Read;
 
@@ -89,50 +87,4 @@ fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachm
     }
     let attachments = attachments(state, &decision.reply);
     (decision.reply, attachments)
-}
-
-/// Whether a decision needs records that are not loaded.
-fn is_lacking(state: &BatchState, decision: &Decision) -> bool {
-    edges_lacking(state, decision).next().is_some() || keys_lacking(state, decision).next().is_some()
-}
-
-/// The keys of what is forgotten: whether they still name it has to be known.
-fn keys_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iterator<Item = Miss> + use<'d> {
-    let members = decision.flows.iter().flat_map(|change| &change.forgotten);
-    let key = |id: &ExecutionId| {
-        let execution = state.execution(id).ok()??;
-        state.key(&execution.namespace, execution.idempotency_key.as_ref()?).err()
-    };
-    decision.forgotten.iter().chain(members).filter_map(key)
-}
-
-/// The edges that go with what is forgotten, and those that brought a worker its inputs.
-fn edges_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iterator<Item = EdgesOf> + use<'d> {
-    let flows = decision.flows.iter();
-    let going = flows.flat_map(|change| change.forgotten.iter().map(|member| all_into(change.after.id, *member)));
-    going.chain(edges_of_inputs(&decision.reply)).filter(|query| state.edges(query).is_err())
-}
-
-/// What operations would miss if they were decided now.
-pub(super) fn missed<'b>(
-    state: &BatchState,
-    rest: impl Iterator<Item = (&'b QueuedOperation, &'b Conditions)>,
-) -> Misses {
-    let mut misses = Misses::default();
-    for (queued_operation, at) in rest {
-        match queued_operation.operation.decide(state, at) {
-            Err(Stop::Miss(miss)) if state.unreadable(&miss).is_none() => {
-                misses.add(state, miss);
-                predicted(state, &queued_operation.operation, &at.partitions)
-                    .into_iter()
-                    .for_each(|miss| misses.add(state, miss));
-            }
-            Ok(decision) => {
-                edges_lacking(state, &decision).for_each(|query| misses.add_bare(state, &query));
-                keys_lacking(state, &decision).for_each(|miss| misses.add(state, miss));
-            }
-            Err(_) => {}
-        }
-    }
-    misses
 }

@@ -4,11 +4,11 @@ use ff_core::execution::Execution;
 use ff_core::limits;
 use ff_core::types::{Priority, RequirementClass};
 
-use super::misses::read_record;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
 use crate::error::{SqlError, unreadable};
 use crate::execution::{class_word, read_body_at};
 use crate::queries::{WAITING, WAITING_AT, WAITING_KINDS, WAITING_PRIORITIES};
+use crate::record::read_record;
 use crate::session::Read;
 use crate::value::{Row, Value};
 

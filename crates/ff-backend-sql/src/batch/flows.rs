@@ -8,13 +8,12 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey};
 use ff_core::view::Side;
 use uuid::Uuid;
 
-use super::misses::read_record;
 use super::suspensions::load;
 use crate::batch_state::{BatchState, EdgeRange, IndexPrefix, Members};
 use crate::error::SqlError;
 use crate::flow::queries::{EDGES_IN, EDGES_INTO, EDGES_OUT, MEMBERS_AFTER};
 use crate::flow::{group_beside, key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group};
-use crate::record;
+use crate::record::{self, read_record};
 use crate::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};

@@ -2,7 +2,6 @@
 
 use ff_core::change::KeyEntry;
 
-use super::writes::delete_all;
 use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;
 use crate::execution::NARROW_TABLES;
@@ -10,7 +9,7 @@ use crate::schema::{
     ATTEMPT, FLOW_EVENT, FLOW_KEY, FRAME, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, STREAM, SUSPEND_KEY,
     USAGE_REPORT, WAITPOINT,
 };
-use crate::session::{Key, Session, key_of};
+use crate::session::{Key, Session, delete_all, key_of};
 use crate::table::Table;
 use crate::value::Value;
 

@@ -3,24 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::change::KeyEntry;
-use ff_core::operation::Conditions;
+use ff_core::operation::{Conditions, Decision};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, FlowId, IdempotencyKey, Namespace, TimestampMs};
-use ff_core::view::{EdgesOf, Miss};
-use serde::de::DeserializeOwned;
+use ff_core::view::{EdgesOf, Miss, Stop, View};
 use uuid::Uuid;
 
+use super::QueuedOperation;
+use super::attachments::edges_of_inputs;
 use super::eligible::load_waiting;
 use super::flows::FlowMisses;
+use super::predict::predicted;
 use super::registry::RegistryMisses;
 use super::steps::StepMisses;
 use super::streams::load_streams;
 use super::suspensions::SuspensionMisses;
-use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix, StreamName};
+use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix, StreamName, TurnList, all_into, list_of};
 use crate::error::SqlError;
-use crate::fairness::{TurnList, list_of, load_turns};
+use crate::fairness::load_turns;
 use crate::queries::DUE;
-use crate::record;
+use crate::record::read_record;
 use crate::schema::{EXECUTION, IDEMPOTENCY};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
@@ -244,7 +246,48 @@ async fn load_due(
     Ok(())
 }
 
-/// A record from a row. One that cannot be read fails only the operations that need it.
-pub(super) fn read_record<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, String> {
-    row.text(at).and_then(record::read).map_err(|error| error.to_string())
+/// What operations would miss if they were decided now.
+pub(super) fn missed<'b>(
+    state: &BatchState,
+    rest: impl Iterator<Item = (&'b QueuedOperation, &'b Conditions)>,
+) -> Misses {
+    let mut misses = Misses::default();
+    for (queued_operation, at) in rest {
+        match queued_operation.operation.decide(state, at) {
+            Err(Stop::Miss(miss)) if state.unreadable(&miss).is_none() => {
+                misses.add(state, miss);
+                predicted(state, &queued_operation.operation, &at.partitions)
+                    .into_iter()
+                    .for_each(|miss| misses.add(state, miss));
+            }
+            Ok(decision) => {
+                edges_lacking(state, &decision).for_each(|query| misses.add_bare(state, &query));
+                keys_lacking(state, &decision).for_each(|miss| misses.add(state, miss));
+            }
+            Err(_) => {}
+        }
+    }
+    misses
+}
+
+/// Whether a decision needs records that are not loaded.
+pub(super) fn is_lacking(state: &BatchState, decision: &Decision) -> bool {
+    edges_lacking(state, decision).next().is_some() || keys_lacking(state, decision).next().is_some()
+}
+
+/// The keys of what is forgotten: whether they still name it has to be known.
+fn keys_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iterator<Item = Miss> + use<'d> {
+    let members = decision.flows.iter().flat_map(|change| &change.forgotten);
+    let key = |id: &ExecutionId| {
+        let execution = state.execution(id).ok()??;
+        state.key(&execution.namespace, execution.idempotency_key.as_ref()?).err()
+    };
+    decision.forgotten.iter().chain(members).filter_map(key)
+}
+
+/// The edges that go with what is forgotten, and those that brought a worker its inputs.
+fn edges_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iterator<Item = EdgesOf> + use<'d> {
+    let flows = decision.flows.iter();
+    let going = flows.flat_map(|change| change.forgotten.iter().map(|member| all_into(change.after.id, *member)));
+    going.chain(edges_of_inputs(&decision.reply)).filter(|query| state.edges(query).is_err())
 }

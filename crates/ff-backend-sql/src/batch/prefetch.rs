@@ -7,8 +7,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 
 use super::QueuedOperation;
-use super::decide::missed;
-use super::misses::Misses;
+use super::misses::{Misses, missed};
 use super::registry::load_feeds;
 use crate::batch_state::{BatchState, WriterCache};
 use crate::error::SqlError;

@@ -9,13 +9,12 @@ use ff_core::step::{Step, StepCounter, StepHead, page_end};
 use ff_core::types::ExecutionId;
 
 use super::suspensions::load;
-use super::writes::{delete_all, put_all};
 use crate::batch_state::{BatchState, StepChanges, StepIdentity, StepRecords};
 use crate::error::SqlError;
 use crate::execution::Body;
 use crate::record;
 use crate::schema::STEP;
-use crate::session::{Read, Session, key_of};
+use crate::session::{Read, Session, delete_all, key_of, put_all};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_TO, after, key_of_step, read_step, step_of};
 use crate::value::Value;
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::suspensions::load;
-use super::writes::{delete_all, put_all};
 use crate::batch_state::{StreamName, StreamRecords};
 use crate::error::SqlError;
 use crate::record;
 use crate::schema::{FRAME, STREAM};
-use crate::session::{Read, Session};
+use crate::session::{Read, Session, delete_all, put_all};
 use crate::stream::{frame_of, key_of_frame, key_of_stream, stream_of};
 
 /// Loads the streams a batch has missed.

@@ -31,11 +31,10 @@ use crate::schema::{
     LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, USAGE_REPORT,
     WAITPOINT, WORKER,
 };
-use crate::session::{Key, Put, Read, Session, key_of};
+use crate::session::{Put, Read, Session, delete_all, key_of, put_all};
 use crate::signal::{record_deliveries, signal_key_of, signal_of};
 use crate::singleton::{key_of_queue, queue_put};
 use crate::suspension::{ring_of, suspend_key_of, waitpoint_of};
-use crate::table::Table;
 use crate::value::Value;
 use crate::worker::worker_of;
 
@@ -164,30 +163,6 @@ async fn write_waits(session: &mut dyn Session, suspensions: &SuspensionRecords)
     written |= put_all(session, &SIGNAL_KEY, keys.collect()).await?;
     record_deliveries(session, &suspensions.signals).await?;
     Ok(written)
-}
-
-pub(super) async fn put_all(
-    session: &mut dyn Session,
-    table: &'static Table,
-    rows: Vec<Put>,
-) -> Result<bool, SqlError> {
-    if rows.is_empty() {
-        return Ok(false);
-    }
-    session.put(table, rows).await?;
-    Ok(true)
-}
-
-pub(super) async fn delete_all(
-    session: &mut dyn Session,
-    table: &'static Table,
-    keys: Vec<Key>,
-) -> Result<bool, SqlError> {
-    if keys.is_empty() {
-        return Ok(false);
-    }
-    session.delete(table, &keys).await?;
-    Ok(true)
 }
 
 /// Puts the stored results of others where they are to take the place of a payload.

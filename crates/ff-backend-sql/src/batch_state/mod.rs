@@ -14,6 +14,7 @@ mod side_writes;
 mod steps;
 mod streams;
 mod suspensions;
+mod turns;
 mod view;
 mod writer_cache;
 
@@ -38,7 +39,6 @@ use ff_core::types::{
 };
 use ff_core::worker::Worker;
 
-use crate::fairness::Turns;
 use crate::singleton::QueueId;
 pub(crate) use claim_filter::ClaimFilter;
 pub(crate) use events::EventBuffer;
@@ -50,6 +50,7 @@ pub(crate) use side_writes::SideWrites;
 pub(crate) use steps::{StepChanges, StepIdentity, StepRecords};
 pub(crate) use streams::{StreamName, StreamRecords};
 pub(crate) use suspensions::{NewSignal, SuspensionRecords};
+pub(crate) use turns::{TurnList, Turns, list_of};
 pub use writer_cache::WriterCache;
 
 /// The records and writes of a batch.

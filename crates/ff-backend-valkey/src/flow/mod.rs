@@ -104,9 +104,9 @@ impl ValkeyBackend {
     ) -> Answer<T> {
         let partition = flow_partition(&header.flow_id, &self.partitions).index;
         entries.push(Entry::Tenant(header.namespace.clone(), partition));
-        self.calls.directory.note(&self.calls, &entries).await?;
+        self.calls.directory.note(&self.calls.link, &entries).await?;
         let made = made.await?;
-        let listed = self.calls.directory.note(&self.calls, &entries).await;
+        let listed = self.calls.directory.note(&self.calls.link, &entries).await;
         listed.map(|()| made).map_err(|error| EngineError::Unknown(error.to_string()))
     }
 
@@ -128,6 +128,6 @@ impl ValkeyBackend {
             Err(EngineError::Refused(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        self.calls.directory.note(&self.calls, &self.entries(&args.flow_id, &namespace, &args.nodes)).await
+        self.calls.directory.note(&self.calls.link, &self.entries(&args.flow_id, &namespace, &args.nodes)).await
     }
 }

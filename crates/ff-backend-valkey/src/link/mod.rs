@@ -11,10 +11,13 @@ mod value;
 use std::future::pending;
 use std::time::Duration;
 
+use ff_core::engine_error::EngineError;
 use redis::io::tcp::TcpSettings;
 use redis::io::tcp::socket2::TcpKeepalive;
 use redis::{Cmd, RedisResult, Value};
 use tokio::sync::watch;
+
+use crate::call_error::{engine_error, unreachable};
 
 pub(crate) use cluster::ClusterLink;
 pub(crate) use primary::Plain;
@@ -47,6 +50,14 @@ pub(crate) enum CallFailure {
     Unsent(redis::RedisError),
     /// It may have been sent.
     Sent(redis::RedisError),
+}
+
+/// The error a caller gets for a call that has no reply.
+pub(crate) fn call_failed(failed: &CallFailure) -> EngineError {
+    match failed {
+        CallFailure::Unsent(error) => unreachable(error),
+        CallFailure::Sent(error) => engine_error(error),
+    }
 }
 
 impl Link {

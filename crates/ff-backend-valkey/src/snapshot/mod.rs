@@ -269,7 +269,7 @@ const EVENTS_AT_ONCE: usize = 1_000;
 
 impl ValkeyBackend {
     pub(super) async fn operating(&self, snapshot: &mut Snapshot, partition: u16) -> Answer<()> {
-        let lanes = self.calls.directory.lanes(&self.calls).await?;
+        let lanes = self.calls.directory.lanes(&self.calls.link).await?;
         let lanes: Vec<_> = lanes.iter().filter_map(|lane| lane_of_index(lane)).collect();
         for some in lanes.chunks(LANES_AT_ONCE) {
             let read = ff_read_lanes(&*self.calls, partition, some).await?;

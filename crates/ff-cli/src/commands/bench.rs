@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
-use ff_core::limits;
 
+use super::bench_args::{Store, any_number, frame, payload, positive, steps};
 use super::schedules::BenchSchedules;
 use crate::config::TypedCommand;
 use crate::exit::{Exit, Usage};
@@ -259,13 +259,6 @@ impl From<Shape> for JobShape {
     }
 }
 
-#[derive(Args)]
-pub(super) struct Store {
-    /// The store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; what is measured stays in it
-    #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
-    pub(super) store: String,
-}
-
 impl Bench {
     pub(crate) async fn run(self, settings: &Settings, typed: &TypedCommand) -> anyhow::Result<Exit> {
         let report = match self.scenario {
@@ -327,34 +320,6 @@ fn target(store: Option<String>, settings: &Settings, typed: &TypedCommand) -> R
             Err(Usage("--store: is missing, must be the URL of a store, or --server that of a server".into()))
         }
     }
-}
-
-/// More than this of anything is not measured in a day.
-const MOST: usize = 1_000_000_000;
-
-pub(super) fn positive(text: &str) -> Result<usize, String> {
-    within(text, 1, MOST)
-}
-
-fn frame(text: &str) -> Result<usize, String> {
-    within(text, 1, limits::FRAME_BYTES)
-}
-
-fn steps(text: &str) -> Result<usize, String> {
-    within(text, 1, limits::STEPS as usize)
-}
-
-fn any_number(text: &str) -> Result<usize, String> {
-    within(text, 0, MOST)
-}
-
-fn payload(text: &str) -> Result<usize, String> {
-    within(text, 0, limits::PAYLOAD_BYTES)
-}
-
-fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("must be a whole number from {least} to {most}"))
 }
 
 fn check(waiting: &[usize]) -> Result<(), Usage> {

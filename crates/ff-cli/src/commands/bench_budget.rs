@@ -3,7 +3,7 @@
 use clap::Args;
 use ff_bench::{BudgetCost, Report};
 
-use super::bench::{Store, positive};
+use super::bench_args::{Store, positive};
 
 /// Executions under a budget, beside executions without one; and how long a report of usage takes
 #[derive(Args)]

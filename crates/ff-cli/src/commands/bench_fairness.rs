@@ -3,7 +3,7 @@
 use clap::Args;
 use ff_bench::{Fairness, Report};
 
-use super::bench::{Store, positive};
+use super::bench_args::{Store, positive};
 
 /// Tenants with little work beside one with much in a fair lane, shares by weight, and claims with many keys
 #[derive(Args)]

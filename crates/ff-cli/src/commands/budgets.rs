@@ -32,11 +32,11 @@ enum Command {
     /// List the budgets of the namespace
     List,
     /// Show a budget and how it stands
-    Show(Named),
+    Show(NameArg),
     /// Have a budget begin anew; what it kept waiting is ready again
-    Reset(Named),
+    Reset(NameArg),
     /// Delete a budget; what it kept waiting is ready again
-    Delete(Named),
+    Delete(NameArg),
 }
 
 #[derive(Args)]
@@ -77,7 +77,7 @@ enum OnExcess {
 }
 
 #[derive(Args)]
-struct Named {
+struct NameArg {
     name: BudgetName,
 }
 
@@ -135,18 +135,18 @@ impl Budgets {
                     tabulate(&budgets.budgets).print()
                 })
             }
-            Command::Show(Named { name }) => {
+            Command::Show(NameArg { name }) => {
                 let info = backend.describe_budget(named(&name)).await?;
                 settings.answer(&info, || show(&info))
             }
-            Command::Reset(Named { name }) => {
+            Command::Reset(NameArg { name }) => {
                 let reset = backend.reset_budget(named(&name)).await?;
                 settings.answer(&reset, || {
                     tell(format_args!("{name} begins anew"));
                     Ok(())
                 })
             }
-            Command::Delete(Named { name }) => {
+            Command::Delete(NameArg { name }) => {
                 let deleted = backend.delete_budget(named(&name)).await?;
                 settings.answer(&deleted, || {
                     tell(if deleted.already {

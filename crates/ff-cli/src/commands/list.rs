@@ -1,12 +1,10 @@
 //! Which executions there are.
 
 use clap::Args;
-use ff_api::Page;
 use ff_core::clock::{Clock, SystemClock};
-use ff_core::contracts::{Cursor, ExecutionInfo, Filter, ListArgs};
+use ff_core::contracts::{Cursor, ExecutionInfo, Filter};
 use ff_core::state::{BlockingReason, EligibilityState, PublicState};
 use ff_core::types::{Kind, LaneId, TagKey, TagValue, TimestampMs};
-use ff_sdk::Client;
 
 use super::get::blocked_on;
 use super::submit::tag;
@@ -55,7 +53,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         let (filter, paging) = self.into_filter(settings)?;
-        let page = read(&settings.connect().await?.client(), &filter, paging).await?;
+        let page = filter::read(&settings.connect().await?.client(), &filter, paging).await?;
         settings.answer(&page, || {
             show(&page.executions, SystemClock.now())?;
             tell_more(page.next_cursor.as_ref());
@@ -76,16 +74,6 @@ impl List {
         let terms = terms.into_iter().flatten().chain(tags).collect();
         Ok((filter::build(settings.namespace(), terms, SystemClock.now())?, self.paging))
     }
-}
-
-/// The executions a filter means, as much of them as is asked for.
-pub(super) async fn read(client: &Client, filter: &Filter, paging: Paging<Cursor>) -> anyhow::Result<Page> {
-    let read = async |after, limit| {
-        let page = client.list(ListArgs { filter: filter.clone(), after, limit }).await?;
-        Ok((page.executions, page.next))
-    };
-    let (executions, next) = paging.read(read).await?;
-    Ok(Page { executions, next_cursor: next.map(|cursor| cursor.to_string()) })
 }
 
 /// A row for each. Why one failed is in a column of its own in a pipe, and on a line of its own on a screen.

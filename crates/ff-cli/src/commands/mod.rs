@@ -5,6 +5,7 @@ mod apply;
 mod assign;
 mod attempts;
 mod bench;
+mod bench_args;
 mod bench_budget;
 mod bench_fairness;
 mod budgets;

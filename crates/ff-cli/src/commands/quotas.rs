@@ -23,9 +23,9 @@ enum Command {
     /// List the quota policies of the namespace
     List,
     /// Show a quota policy and what is used of it
-    Show(Named),
+    Show(NameArg),
     /// Delete a quota policy; what it kept waiting is ready again
-    Delete(Named),
+    Delete(NameArg),
 }
 
 /// Define a quota policy, or define it anew
@@ -51,7 +51,7 @@ struct Set {
 }
 
 #[derive(Args)]
-struct Named {
+struct NameArg {
     name: QuotaName,
 }
 
@@ -76,11 +76,11 @@ impl Quotas {
                     tabulate(&quotas.quotas).print()
                 })
             }
-            Command::Show(Named { name }) => {
+            Command::Show(NameArg { name }) => {
                 let info = settings.connect().await?.backend().describe_quota(named(name)).await?;
                 settings.answer(&info, || show(&info))
             }
-            Command::Delete(Named { name }) => {
+            Command::Delete(NameArg { name }) => {
                 let deleted = settings.connect().await?.backend().delete_quota(named(name.clone())).await?;
                 settings.answer(&deleted, || {
                     tell(if deleted.already { format!("there is no quota {name}") } else { format!("deleted {name}") });

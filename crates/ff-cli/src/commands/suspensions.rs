@@ -9,12 +9,11 @@ use ff_core::types::{ExecutionId, LaneId, TimestampMs, WaitpointId, WaitpointKey
 use ff_sdk::Client;
 use serde::Serialize;
 
-use super::list::read;
 use crate::exit::Exit;
 use crate::paging::{Paging, tell_more};
 use crate::settings::Settings;
-use crate::span;
 use crate::table::Table;
+use crate::{filter, span};
 
 /// List suspended executions: what each waits for, since when and until when
 #[derive(Args)]
@@ -37,7 +36,7 @@ impl Suspensions {
         let client = flowfabric.client();
         let everything = Filter::everything(settings.namespace());
         let filter = Filter { lane: self.lane, state: Some(PublicState::Suspended), ..everything };
-        let page = read(&client, &filter, self.paging).await?;
+        let page = filter::read(&client, &filter, self.paging).await?;
         if self.links {
             let base = flowfabric.public_url().unwrap_or(&settings.server);
             let links = links(&client, page, base).await?;

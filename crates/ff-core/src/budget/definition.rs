@@ -10,7 +10,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, namespace_partition};
-use crate::quota::{QuotaSet, QuotaSlot, QuotaWrites, Scope};
+use crate::quota::{QuotaSet, QuotaSlot, Scope, change_set};
 use crate::types::{BudgetId, BudgetName, Dimension, Kind, Namespace, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
@@ -208,13 +208,7 @@ impl Command for PutBudgetArgs {
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<QuotaSet>, Stop> {
-        let home = self.partition(&at.partitions);
-        let known = view.quotas(home, &self.namespace)?.cloned();
-        let before = known.unwrap_or_else(|| QuotaSet::empty(self.namespace.clone()));
-        let revision = before.revision;
-        let after = self.apply(before, at.now)?;
-        let sets = if after.revision > revision { vec![(home, after.clone())] } else { Vec::new() };
-        Ok(Decision::about_quotas(after, QuotaWrites { sets, rows: Vec::new() }))
+        change_set(&self.namespace, view, at, |before| self.apply(before, at.now))
     }
 }
 

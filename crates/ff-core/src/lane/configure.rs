@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Lane;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_range};
 use crate::lane::{LaneSettings, LaneState};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
@@ -85,11 +85,7 @@ impl<T: Copy> Setting<T> {
 
 fn within(field: &str, setting: Setting<u64>, low: u64, high: u64) -> Result<(), Refusal> {
     match setting {
-        Setting::To(sent) if !(low..=high).contains(&sent) => {
-            let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
-            refusal.limit = Some((if sent < low { low } else { high }, sent));
-            Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
-        }
+        Setting::To(sent) => check_range(field, sent, low, high),
         _ => Ok(()),
     }
 }

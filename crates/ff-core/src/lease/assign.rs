@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_range};
 use crate::event::{Event, EventKind};
 use crate::execution::contracts::ExecutionInfo;
 use crate::execution::{BlockDetail, Blocker, Execution, Phase};
@@ -97,12 +97,7 @@ pub struct AssignArgs {
 
 impl AssignArgs {
     pub fn check(&self) -> Result<(), Refusal> {
-        let (low, high, sent) = (limits::GRANT_TTL_MIN_MS, limits::GRANT_TTL_MAX_MS, self.ttl_ms);
-        if !(low..=high).contains(&sent) {
-            let mut refusal = Refusal::new(Code::LimitExceeded).at("ttl_ms");
-            refusal.limit = Some((if sent < low { low } else { high }, sent));
-            return Err(refusal.because(format!("must be from {low} to {high}, got {sent}")));
-        }
+        check_range("ttl_ms", self.ttl_ms, limits::GRANT_TTL_MIN_MS, limits::GRANT_TTL_MAX_MS)?;
         check_message("reason", self.reason.as_deref())?;
         check_message("requested_by", self.requested_by.as_deref())
     }

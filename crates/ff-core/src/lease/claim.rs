@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::claim_admitted::{Admission, AdmissionRequest, Admittance};
+use super::admission::{Admission, AdmissionRequest, Admittance};
 use crate::change::Change;
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_range};
 use crate::entropy::Nonce;
 use crate::event::{Event, EventKind};
 use crate::execution::{Attempt, AttemptSlot, Execution, FinishedBy, Origin, Phase, Tags};
@@ -81,13 +81,7 @@ pub fn check_claim(max: usize, kinds: &[Kind], lease_ttl_ms: u64) -> Result<(), 
 }
 
 pub(super) fn check_ttl(ttl_ms: u64) -> Result<(), Refusal> {
-    let (low, high) = (limits::LEASE_TTL_MIN_MS, limits::LEASE_TTL_MAX_MS);
-    if (low..=high).contains(&ttl_ms) {
-        return Ok(());
-    }
-    let mut refusal = Refusal::new(Code::LimitExceeded).at("lease_ttl_ms");
-    refusal.limit = Some((if ttl_ms < low { low } else { high }, ttl_ms));
-    Err(refusal.because(format!("must be from {low} to {high}, got {ttl_ms}")))
+    check_range("lease_ttl_ms", ttl_ms, limits::LEASE_TTL_MIN_MS, limits::LEASE_TTL_MAX_MS)
 }
 
 /// One execution handed to a worker, with everything it needs but the payload.
@@ -253,7 +247,7 @@ pub(super) fn hand_out(
         if execution.grant().is_some_and(|grant| !grant.is_for(&args.holder, now)) {
             continue;
         }
-        let Some(admittance) = admission.of(args, execution) else { continue };
+        let Some(admittance) = admission.of((&args.namespace, &args.lane), execution) else { continue };
         let is_done = taken.tasks.len() + taken.admissions.len() == max;
         let full = |bytes| is_done || bytes > limits::CLAIM_BYTES as u64 && !taken.tasks.is_empty();
         let head = Head::of(execution);

@@ -1,29 +1,17 @@
 //! Claiming what quota policies limit: a claim lists it, the policies admit it, and then it is taken.
 
-use serde::{Deserialize, Serialize};
-
+use super::admission::{Admission, AdmissionRequest};
 use super::claim::{ClaimArgs, ClaimDecision, hand_out};
 use super::claim_granted::{GrantedClaim, hand_out_granted};
 use crate::engine_error::{Code, Refusal};
-use crate::execution::{Execution, Phase};
+use crate::execution::Phase;
 use crate::lane::contracts::{Grant, LaneCount};
 use crate::lease::contracts::Claims;
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, check_partition};
-use crate::quota::{QuotaSet, QuotaSlot};
-use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
+use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View, require_all};
-
-/// An execution that is taken once its quota policies have admitted it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AdmissionRequest {
-    pub execution_id: ExecutionId,
-    /// Of the lease that is to come.
-    pub epoch: LeaseEpoch,
-    /// What it needs of each policy.
-    pub slots: Vec<QuotaSlot>,
-}
 
 /// Takes executions that every policy has admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,51 +41,6 @@ pub struct AdmittedClaims {
     pub count: Option<LaneCount>,
     /// Of those that were not taken, those that run under the epoch they were admitted for.
     pub running: Vec<ExecutionId>,
-}
-
-/// How quota policies bear on a claim.
-#[derive(Clone, Copy)]
-pub(super) enum Admission<'a> {
-    /// No policy was asked yet: an execution that one applies to is listed and not taken.
-    Unasked(Option<&'a QuotaSet>),
-    /// Exactly these are taken.
-    Given(Option<&'a QuotaSet>, &'a [AdmissionRequest]),
-}
-
-/// What becomes of one execution.
-pub(super) enum Admittance {
-    /// It is taken, with these slots.
-    Taken(Vec<QuotaSlot>),
-    Listed(AdmissionRequest),
-}
-
-impl<'a> Admission<'a> {
-    /// The executions to be taken, where they are chosen.
-    pub(super) fn chosen(&self) -> Option<Vec<ExecutionId>> {
-        match self {
-            Self::Unasked(_) => None,
-            Self::Given(_, admitted) => Some(admitted.iter().map(|one| one.execution_id).collect()),
-        }
-    }
-
-    /// What becomes of an execution; nothing when it does not wait any longer as it did when it was admitted.
-    pub(super) fn of(&self, args: &ClaimArgs, execution: &Execution) -> Option<Admittance> {
-        let needed = |set: &Option<&'a QuotaSet>| set.map_or_else(Vec::new, |set| set.slots_for(execution));
-        let epoch = execution.epoch().next();
-        match self {
-            Self::Unasked(set) => Some(match needed(set) {
-                none if none.is_empty() => Admittance::Taken(none),
-                slots => Admittance::Listed(AdmissionRequest { execution_id: execution.id, epoch, slots }),
-            }),
-            Self::Given(set, admitted) => {
-                let here = execution.queue_class().is_some()
-                    && (&execution.namespace, &execution.lane) == (&args.namespace, &args.lane);
-                let given = admitted.iter().find(|one| one.execution_id == execution.id && one.epoch == epoch);
-                let given = given.filter(|one| here && one.slots == needed(set));
-                given.map(|one| Admittance::Taken(one.slots.clone()))
-            }
-        }
-    }
 }
 
 impl Command for AdmittedClaimArgs {

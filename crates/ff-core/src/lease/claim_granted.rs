@@ -1,7 +1,7 @@
 //! Claiming from a lane with a limit: with the leave of the lane's home.
 
+use super::admission::Admission;
 use super::claim::{ClaimArgs, ClaimDecision, hand_out};
-use super::claim_admitted::Admission;
 use crate::engine_error::Refusal;
 use crate::execution::Phase;
 use crate::lane::Lane;

@@ -14,9 +14,10 @@ use crate::step::contracts::StepsPage;
 use crate::types::{Capability, ExecutionId, Kind, LaneId, Namespace, WorkerInstanceId};
 use crate::worker::contracts::check_capabilities;
 
+pub use super::admission::AdmissionRequest;
 pub use super::assign::{AssignArgs, GrantInfo, GrantIssued, GrantRevoked, UnassignArgs};
 pub use super::claim::{ClaimArgs, ClaimDecision, Head, Task, check_claim};
-pub use super::claim_admitted::{AdmissionRequest, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims};
+pub use super::claim_admitted::{AdmittedClaim, AdmittedClaimArgs, AdmittedClaims};
 pub use super::claim_granted::{GrantedClaim, GrantedClaimArgs, GrantedClaims};
 pub use super::renew::{RenewArgs, RenewedLease};
 pub use super::revoke::{RevokeArgs, RevokedLease};

@@ -1,5 +1,6 @@
 //! Leases: one holder at a time, fenced, and taken back by itself when the holder dies.
 
+mod admission;
 mod assign;
 mod claim;
 mod claim_admitted;

@@ -22,6 +22,7 @@ mod settle;
 pub(crate) use ledger::Ledger;
 pub use ledger::{QuotaRow, QuotaRowName, QuotaUse, SlotRow, SlotState};
 pub use policy::{QuotaPolicy, QuotaSet, QuotaSlot, Rate, quota_policy_id};
+pub(crate) use put::change_set;
 pub use scope::{BadScope, Per, Scope};
 
 use crate::types::QuotaPolicyId;

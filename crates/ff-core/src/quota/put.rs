@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::quota_policy_id;
 use super::{Per, QuotaPolicy, QuotaSet, QuotaWrites, Rate, Scope};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_range};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, namespace_partition};
@@ -49,11 +49,11 @@ impl PutQuotaArgs {
             return Err(Refusal::new(Code::InvalidQuotaSpec).at("rate").because(why));
         }
         if let Some(rate) = definition.rate {
-            within("rate.limit", rate.limit, 1, limits::QUOTA_LIMIT_MAX)?;
-            within("rate.window_ms", rate.window_ms, limits::QUOTA_WINDOW_MIN_MS, limits::QUOTA_WINDOW_MAX_MS)?;
+            check_range("rate.limit", rate.limit, 1, limits::QUOTA_LIMIT_MAX)?;
+            check_range("rate.window_ms", rate.window_ms, limits::QUOTA_WINDOW_MIN_MS, limits::QUOTA_WINDOW_MAX_MS)?;
         }
         match definition.max_concurrent {
-            Some(most) => within("max_concurrent", most.into(), 1, limits::QUOTA_LIMIT_MAX),
+            Some(most) => check_range("max_concurrent", most.into(), 1, limits::QUOTA_LIMIT_MAX),
             None => Ok(()),
         }
     }
@@ -99,15 +99,6 @@ impl PutQuotaArgs {
     }
 }
 
-fn within(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
-    if (low..=high).contains(&sent) {
-        return Ok(());
-    }
-    let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
-    refusal.limit = Some((if sent < low { low } else { high }, sent));
-    Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
-}
-
 impl Command for PutQuotaArgs {
     type Reply = QuotaSet;
 
@@ -120,14 +111,24 @@ impl Command for PutQuotaArgs {
     }
 
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<QuotaSet>, Stop> {
-        let home = self.partition(&at.partitions);
-        let known = view.quotas(home, &self.namespace)?.cloned();
-        let before = known.unwrap_or_else(|| QuotaSet::empty(self.namespace.clone()));
-        let revision = before.revision;
-        let after = self.apply(before, at.now)?;
-        let sets = if after.revision > revision { vec![(home, after.clone())] } else { Vec::new() };
-        Ok(Decision::about_quotas(after, QuotaWrites { sets, rows: Vec::new() }))
+        change_set(&self.namespace, view, at, |before| self.apply(before, at.now))
     }
+}
+
+/// Changes what limits a namespace, at its home. A change that changes nothing writes nothing.
+pub(crate) fn change_set(
+    namespace: &Namespace,
+    view: &dyn View,
+    at: &Conditions,
+    change: impl FnOnce(QuotaSet) -> Result<QuotaSet, Refusal>,
+) -> Result<Decision<QuotaSet>, Stop> {
+    let home = namespace_partition(namespace, &at.partitions);
+    let known = view.quotas(home, namespace)?.cloned();
+    let before = known.unwrap_or_else(|| QuotaSet::empty(namespace.clone()));
+    let revision = before.revision;
+    let after = change(before)?;
+    let sets = if after.revision > revision { vec![(home, after.clone())] } else { Vec::new() };
+    Ok(Decision::about_quotas(after, QuotaWrites { sets, rows: Vec::new() }))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ScheduleTarget, TickOf, Timing, Zone};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Refusal, check_range};
 use crate::limits;
 use crate::state::words;
 use crate::types::{Namespace, TimestampMs};
@@ -77,12 +77,14 @@ impl ScheduleDefinition {
     /// Refuses what no store could make acceptable.
     pub fn check(&self, tick: &TickOf) -> Result<(), Refusal> {
         match self.timing {
-            Timing::EveryMs(every_ms) => within("every_ms", every_ms, limits::INTERVAL_MIN_MS, limits::SPAN_MAX_MS)?,
+            Timing::EveryMs(every_ms) => {
+                check_range("every_ms", every_ms, limits::INTERVAL_MIN_MS, limits::SPAN_MAX_MS)?
+            }
             Timing::At(at) => moment("at", Some(at))?,
             Timing::Cron(_) => {}
         }
-        within("jitter_ms", self.jitter_ms, 0, limits::JITTER_MAX_MS)?;
-        within("catch_up_ms", self.catch_up_ms, limits::CATCH_UP_MIN_MS, limits::SPAN_MAX_MS)?;
+        check_range("jitter_ms", self.jitter_ms, 0, limits::JITTER_MAX_MS)?;
+        check_range("catch_up_ms", self.catch_up_ms, limits::CATCH_UP_MIN_MS, limits::SPAN_MAX_MS)?;
         moment("starts_at", self.starts_at)?;
         moment("ends_at", self.ends_at)?;
         if let (Some(starts_at), Some(ends_at)) = (self.starts_at, self.ends_at)
@@ -95,15 +97,6 @@ impl ScheduleDefinition {
         }
         self.target.check(tick)
     }
-}
-
-fn within(field: &str, sent: u64, low: u64, high: u64) -> Result<(), Refusal> {
-    if (low..=high).contains(&sent) {
-        return Ok(());
-    }
-    let mut refusal = Refusal::new(Code::LimitExceeded).at(field);
-    refusal.limit = Some((if sent < low { low } else { high }, sent));
-    Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
 }
 
 fn moment(field: &str, at: Option<TimestampMs>) -> Result<(), Refusal> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Worker, WorkerChange};
-use crate::engine_error::{Code, Refusal};
+use crate::engine_error::{Code, Refusal, check_range};
 use crate::limits;
 use crate::operation::command::{Command, Conditions, Decision};
 use crate::partition::{PartitionConfig, worker_partition};
@@ -47,13 +47,7 @@ impl RegisterWorkerArgs {
         at_most(Code::LimitExceeded, "lanes", limits::CLAIM_LANES, self.lanes.len())?;
         at_most(Code::LimitExceeded, "kinds", limits::CLAIM_KINDS, self.kinds.len())?;
         check_capabilities(&self.capabilities)?;
-        let (low, high) = (limits::WORKER_TTL_MIN_MS, limits::WORKER_TTL_MAX_MS);
-        if (low..=high).contains(&self.ttl_ms) {
-            return Ok(());
-        }
-        let mut refusal = Refusal::new(Code::LimitExceeded).at("ttl_ms");
-        refusal.limit = Some((if self.ttl_ms < low { low } else { high }, self.ttl_ms));
-        Err(refusal.because(format!("must be from {low} to {high}, got {}", self.ttl_ms)))
+        check_range("ttl_ms", self.ttl_ms, limits::WORKER_TTL_MIN_MS, limits::WORKER_TTL_MAX_MS)
     }
 
     /// Whether another worker counts against this one's namespace: one of the same namespace that is alive.

@@ -182,7 +182,7 @@ fn published() -> Vec<Row> {
 }
 
 /// One key as its builder made it, and all that went into it.
-struct Built {
+struct BuiltKey {
     owner: &'static str,
     builder: &'static str,
     arguments: String,
@@ -190,7 +190,7 @@ struct Built {
     key: String,
 }
 
-impl Built {
+impl BuiltKey {
     fn new(
         (owner, builder): (&'static str, &'static str),
         own: &[(&'static str, &dyn Display)],
@@ -223,19 +223,19 @@ macro_rules! build {
             let build: fn(&$owner, $($type),*) -> String = $owner::$builder;
             let arguments: &[(_, _, &dyn Display)] = &[$((stringify!($argument), stringify!($type), &$argument)),*];
             let key = build(&$context, $($argument),*);
-            Built::new((stringify!($owner), stringify!($builder)), $own, arguments, key)
+            BuiltKey::new((stringify!($owner), stringify!($builder)), $own, arguments, key)
         }),*]
     };
     (free functions { $($builder:ident($($argument:ident: $type:ty),*);)* }) => {
         [$({
             let build: fn($($type),*) -> String = keys::$builder;
             let arguments: &[(_, _, &dyn Display)] = &[$((stringify!($argument), stringify!($type), &$argument)),*];
-            Built::new(("(module)", stringify!($builder)), &[], arguments, build($($argument),*))
+            BuiltKey::new(("(module)", stringify!($builder)), &[], arguments, build($($argument),*))
         }),*]
     };
 }
 
-fn built() -> Vec<Built> {
+fn built() -> Vec<BuiltKey> {
     let partition = Partition::new(PartitionFamily::Execution, 7);
     let budgets = Partition::new(PartitionFamily::Budget, 3);
     let quotas = Partition::new(PartitionFamily::Quota, 5);
@@ -378,7 +378,7 @@ fn built() -> Vec<Built> {
     built
 }
 
-fn rows_with_their_keys() -> Vec<(Row, Built)> {
+fn rows_with_their_keys() -> Vec<(Row, BuiltKey)> {
     let mut built = built();
     let take = |row: Row| {
         let at = built.iter().position(|key| (key.owner, key.builder) == (row.owner, row.builder));

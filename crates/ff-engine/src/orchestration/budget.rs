@@ -4,9 +4,9 @@
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::{Budget, OnHardLimit};
 use ff_core::contracts::{
-    BudgetInfo, BudgetRef, BudgetReset, BudgetStanding, BudgetStatus, ChargeBudgetArgs, DefineBudgetArgs, FailArgs,
-    FlowMembersArgs, PendingUsage, PutBudgetArgs, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs,
-    SettleAdmissionsArgs, SettleUsageArgs, UsageInfo, UsageReported,
+    BudgetInfo, BudgetRef, BudgetReset, BudgetStanding, BudgetStatus, ChargeBudgetArgs, FailArgs, FlowMembersArgs,
+    PendingUsage, PutBudgetArgs, ReadBudgetLedger, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs,
+    SettleUsageArgs, UsageInfo, UsageReported,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::{BlockDetail, Blocker, Failure};
@@ -17,7 +17,7 @@ use ff_core::types::{BudgetId, BudgetName, ExecutionId, FlowId, Kind, Namespace}
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::AT_ONCE;
-use super::quota::{copy_everywhere, settle, wake_blocked};
+use super::quota::{copy_everywhere, define_budget, settle, wake_blocked};
 
 /// Defines a budget or deletes it, everywhere. What waited under another definition is ready again.
 pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs) -> Answer<QuotaSet> {
@@ -36,20 +36,13 @@ pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs)
     let before = store.quota_set(namespace).await?;
     let (name, id) = (args.name.clone(), args.budget_id());
     let set = store.put_budget_home(args).await?;
-    define(store, &set, id).await?;
+    define_budget(store, &set, id).await?;
     copy_everywhere(store, &set).await?;
     let revision = |set: &QuotaSet| set.budgets.get(&name).map(|budget| budget.revision);
     if revision(&before) != revision(&set) && before.budgets.contains_key(&name) {
         wake_all(store, &set.namespace, &name, id).await?;
     }
     Ok(set)
-}
-
-/// Tells the home of a budget how it is defined.
-pub(super) async fn define<S: EngineStore + ?Sized>(store: &S, set: &QuotaSet, budget_id: BudgetId) -> Answer<()> {
-    let budget = set.budgets.values().find(|budget| budget.id == budget_id).cloned();
-    let revision = budget.as_ref().map_or(set.revision, |budget| budget.revision);
-    store.define_budget(DefineBudgetArgs { budget_id, revision, budget }).await.map(drop)
 }
 
 /// Makes everything ready again that a budget keeps waiting: it is judged anew.
@@ -90,7 +83,7 @@ pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, budget: BudgetR
 pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetReset> {
     let set = store.quota_set(&budget.namespace).await?;
     let id = set.budgets.get(&budget.name).ok_or(Code::BudgetNotFound)?.id;
-    define(store, &set, id).await?;
+    define_budget(store, &set, id).await?;
     let reset = store.restart_budget(ResetBudgetArgs { budget_id: id }).await?;
     wake_all(store, &budget.namespace, &budget.name, id).await?;
     Ok(reset)

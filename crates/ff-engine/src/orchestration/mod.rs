@@ -3,6 +3,7 @@
 
 mod budget;
 mod bulk;
+mod claim;
 mod class;
 mod coordinator;
 mod explain;
@@ -211,7 +212,7 @@ pub trait Orchestration: EngineStore {
 
     /// Claims; from a lane with a limit, with a grant of the lane's home, and what quota policies limit with their leave.
     fn claim_within_limit(&self, args: ClaimArgs) -> impl Future<Output = Answer<Claims>> + Send {
-        lane::claim(self, args)
+        claim::claim(self, args)
     }
 
     /// Counts the active executions of a lane with a limit after one of them has ended, and reports the count to the

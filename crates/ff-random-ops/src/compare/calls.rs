@@ -2,31 +2,14 @@
 
 use ff_core::backend::{Answer, EngineBackend, EngineStore, Perform};
 use ff_core::contracts::{
-    AdmittedClaims, ClaimArgs, Claims, ConfigureLaneArgs, EventsPage, LaneInfo, RotateSecretArgs, RotationReport,
-    StagedFlow, SubmitArgs, SubmitFlowArgs, SubmittedExecution, SubmittedFlow,
+    ClaimArgs, Claims, ConfigureLaneArgs, LaneInfo, RotateSecretArgs, RotationReport, StagedFlow, SubmitArgs,
+    SubmitFlowArgs, SubmittedExecution, SubmittedFlow,
 };
 use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::operation::{Operation, Reply};
-use ff_core::types::WorkerInstanceId;
 use ff_engine::Orchestration;
 
-use crate::reference::Call;
-
-/// The answers to one call: one, except for a bulk and a rotation.
-pub(crate) type Outputs = Vec<Result<Output, Refusal>>;
-
-/// One answer.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Output {
-    /// As the rules give it.
-    Reply(Reply),
-    /// What was claimed, with its payloads.
-    Claims(Claims),
-    Admitted(AdmittedClaims),
-    Lane(LaneInfo),
-    Workers(Vec<WorkerInstanceId>),
-    Events(EventsPage),
-}
+use crate::reference::{Call, Output, Outputs};
 
 /// The way to a store that is tested: the store itself, or what lies before it.
 #[derive(Clone, Copy)]

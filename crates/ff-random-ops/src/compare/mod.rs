@@ -15,24 +15,21 @@ use std::sync::Arc;
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::clock::{Clock, ManualClock};
 use ff_core::doctor;
+use ff_core::engine_error::{Code, Refusal};
 use ff_core::entropy::Entropy;
-use ff_core::partition::PartitionConfig;
+use ff_core::execution::Execution;
+use ff_core::operation::check_id;
 use ff_core::snapshot::Snapshot;
 use ff_core::token::Secret;
-use ff_core::types::TimestampMs;
+use ff_core::types::{ExecutionId, TimestampMs};
 
 use self::calls::Way;
-use crate::BEGINNING;
 use crate::coverage::Coverage;
 use crate::laws::Laws;
 use crate::reference::{Entry, Reference};
-use crate::run::Setup;
-use crate::subject::{Options, SharedEntropy, Subject};
+use crate::subject::{Options, Setup, SharedEntropy, Subject};
 use crate::transition::Transition;
-
-/// Few, so that jobs meet.
-pub(crate) const PARTITIONS: PartitionConfig =
-    PartitionConfig { num_flow_partitions: 3, num_budget_partitions: 1, num_quota_partitions: 1 };
+use crate::{BEGINNING, PARTITIONS};
 
 /// Where the two sides part.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,4 +229,10 @@ fn differ_in<T: PartialEq + fmt::Debug>(
         return Ok(());
     }
     Err(Difference { about: about(), model: format!("{model:?}"), store: format!("{store:?}") })
+}
+
+/// An execution as the reference knows it.
+fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r Execution, Refusal> {
+    check_id(id, &reference.partitions)?;
+    reference.model.find(id).ok_or_else(|| Code::ExecutionNotFound.refusal())
 }

@@ -4,12 +4,11 @@ use ff_core::backend::{PartitionStatus, ReadyLane};
 use ff_core::contracts::{Attempts, ExecutionEnd, ExecutionInfo, ListArgs, Page};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::execution::Execution;
-use ff_core::operation::check_id;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 
 use super::calls::refusal;
-use super::{Comparison, Difference, differ, flow, operator, quota, step, stream, suspension};
+use super::{Comparison, Difference, differ, find, flow, operator, quota, step, stream, suspension};
 use crate::reference::Reference;
 
 /// What an engine finds when it looks at a partition.
@@ -82,9 +81,4 @@ fn result(reference: &Reference, id: &ExecutionId) -> Result<ExecutionEnd, Refus
 
 fn payload(reference: &Reference, id: &ExecutionId) -> Result<Payload, Refusal> {
     find(reference, id).map(|_| reference.model.payload(id).cloned().unwrap())
-}
-
-pub(crate) fn find<'r>(reference: &'r Reference, id: &ExecutionId) -> Result<&'r Execution, Refusal> {
-    check_id(id, &reference.partitions)?;
-    reference.model.find(id).ok_or_else(|| Code::ExecutionNotFound.refusal())
 }

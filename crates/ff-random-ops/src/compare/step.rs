@@ -6,8 +6,7 @@ use ff_core::limits;
 use ff_core::types::ExecutionId;
 
 use super::calls::refusal;
-use super::reads::find;
-use super::{Comparison, Difference, differ};
+use super::{Comparison, Difference, differ, find};
 
 /// Reads all steps of an execution, a few at a time.
 pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {

@@ -5,8 +5,7 @@ use ff_core::engine_error::Refusal;
 use ff_core::types::{AttemptIndex, ExecutionId};
 
 use super::calls::refusal;
-use super::reads::find;
-use super::{Comparison, Difference, differ};
+use super::{Comparison, Difference, differ, find};
 
 /// Reads all of an execution's output, a few items at a time, and that of one attempt.
 pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {

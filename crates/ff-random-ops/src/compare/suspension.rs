@@ -12,8 +12,7 @@ use ff_core::view::View;
 use uuid::Uuid;
 
 use super::calls::refusal;
-use super::reads::find;
-use super::{Comparison, Difference, differ};
+use super::{Comparison, Difference, differ, find};
 use crate::reference::Reference;
 
 /// Reads the waitpoints, tokens and signals of one execution.

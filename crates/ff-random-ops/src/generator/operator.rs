@@ -5,6 +5,7 @@ use ff_core::lane::LaneState;
 use ff_core::limits;
 
 use super::{Generator, Mix};
+use crate::PARTITIONS;
 use crate::adjustment::Adjustment;
 use crate::reference::Reference;
 use crate::transition::{Order, Transition};
@@ -31,7 +32,7 @@ fn limited_lane() -> Vec<Transition> {
         fair_by: Setting::Keep,
         weight: None,
     };
-    let copies = (0..crate::compare::PARTITIONS.num_flow_partitions).map(|partition| Order::CopyLane { partition });
+    let copies = (0..PARTITIONS.num_flow_partitions).map(|partition| Order::CopyLane { partition });
     copies.chain([configure]).map(Transition::Operate).collect()
 }
 
@@ -77,7 +78,7 @@ impl Generator {
 
     /// A message between the home of the default lane and the partitions that claim from it.
     fn lane_message(&mut self) -> Order {
-        let partition = u16::from(self.number(crate::compare::PARTITIONS.num_flow_partitions.into()));
+        let partition = u16::from(self.number(PARTITIONS.num_flow_partitions.into()));
         match self.chance.below(100) {
             0..18 => Order::Allot { partition, want: 1 + u32::from(self.number(3)) },
             18..44 => Order::ClaimGranted { back: *self.chance.pick(&[0, 0, 0, 1, 2]) },

@@ -11,18 +11,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::{ExecutionId, TimestampMs};
 use ff_core::view::View;
 
-use super::{Step, Verdict, holder_of};
-use super::{is_member, step as steps, suspension};
+use super::{Effect, Step, Verdict, holder_of, is_member, step as steps, suspension};
 use crate::adjustment;
-
-/// What an operation that is not refused does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// What it says.
-    Done,
-    /// Nothing: it was done before, and is answered again.
-    Answered,
-}
 
 /// Whether an operation was refused, done or only answered as the semantics say.
 pub fn as_expected(step: &Step<'_>) -> Verdict {

@@ -43,6 +43,15 @@ use crate::coverage::Coverage;
 /// Whether something is as it must be; otherwise what is wrong, with the invariant it breaks.
 pub type Verdict = Result<(), String>;
 
+/// What an operation that is not refused does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// What it says.
+    Done,
+    /// Nothing: it was done before, and is answered again.
+    Answered,
+}
+
 /// More executions than this are looked at after every so many operations only.
 const FEW: usize = 24;
 const LOOK_EVERY: usize = 16;

@@ -169,6 +169,16 @@ pub fn adjustment_moves() -> Vec<String> {
     adjustment::moves().0
 }
 
+impl Coverage {
+    /// Counts a step that is decided: its reply or refusal, how executions move, and what is forgotten.
+    pub fn count_step(&mut self, step: &Step<'_>) -> Verdict {
+        let answer = step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone);
+        self.count(step.operation, &answer);
+        self.count_forgotten(step.forgotten().count());
+        count_moves(step, self)
+    }
+}
+
 /// Counts how executions moved, and how flows ended. There is no move the table does not know, but for those of members of flows.
 pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
     let tables = [

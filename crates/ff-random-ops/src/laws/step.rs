@@ -9,8 +9,7 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::step::{Step, StepKind, StepOutcome};
 use ff_core::types::ExecutionId;
 
-use super::expected::Effect;
-use super::{Step as LawStep, Verdict};
+use super::{Effect, Step as LawStep, Verdict};
 
 /// The answer to the holder of an execution that records a step.
 pub(crate) fn recording(model: &Model, args: &RecordStepArgs) -> Result<Effect, Code> {

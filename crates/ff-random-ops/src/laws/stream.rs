@@ -8,7 +8,7 @@ use ff_core::stream::{StreamMode, StreamRecord};
 use ff_core::types::{AttemptIndex, FrameType};
 use ff_core::view::View;
 
-use super::expected::Effect;
+use super::Effect;
 
 /// The answer to the holder of an attempt that puts out frames.
 pub(crate) fn appending(model: &Model, args: &AppendFramesArgs) -> Result<Effect, Code> {

@@ -14,8 +14,7 @@ use ff_core::token::{Mac, WaitpointToken};
 use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 use ff_core::view::View;
 
-use super::expected::Effect;
-use super::{step, stream};
+use super::{Effect, step, stream};
 
 /// Whether a suspension was asked for before under a key that is remembered.
 pub(crate) fn is_remembered(model: &Model, operation: &Operation, now: TimestampMs) -> bool {

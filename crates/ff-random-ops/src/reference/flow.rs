@@ -13,8 +13,7 @@ use ff_core::operation::Operation;
 use ff_core::types::{FlowId, IdempotencyKey, InputName, NodeName, TagKey, TagValue};
 use ff_core::view::{EdgesOf, Side, View};
 
-use super::{Call, Reference, vocabulary};
-use crate::compare::calls::Output;
+use super::{Call, Output, Reference, vocabulary};
 use crate::transition::{Growth, Link, Node, Pass, Plan, Policies, Submission, Transition};
 
 impl Reference {

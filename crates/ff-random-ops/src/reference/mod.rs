@@ -4,6 +4,7 @@ mod class;
 mod finish;
 mod flow;
 mod operator;
+mod output;
 pub(crate) mod quota;
 mod suspension;
 pub(crate) mod vocabulary;
@@ -34,11 +35,11 @@ use uuid::Uuid;
 
 pub(crate) use self::vocabulary::{bytes, kind};
 pub(crate) use flow::{FLOW_LABEL, flow_id, graph_of};
+pub(crate) use output::{Output, Outputs};
 pub(crate) use suspension::number_of;
 
 use self::operator::LaneMessages;
 use self::suspension::ReceivedSignals;
-use crate::compare::calls::{Output, Outputs};
 use crate::coverage::Coverage;
 use crate::laws::Laws;
 use crate::transition::{Order, Transition, Whose};

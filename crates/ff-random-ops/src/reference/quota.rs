@@ -21,8 +21,7 @@ use ff_core::types::{
 };
 use ff_core::view::View;
 
-use super::{Reference, vocabulary};
-use crate::compare::calls::Output;
+use super::{Output, Reference, vocabulary};
 use crate::transition::{QUOTA_NAMESPACE, QuotaOrder};
 
 /// How many policies there are to choose from. The last is a budget.

@@ -7,7 +7,7 @@ use ff_core::contracts::{
 use ff_core::partition::PartitionConfig;
 
 use super::flow_core_key;
-use super::submit::flat;
+use super::graph::flat;
 use crate::execution::core_key;
 use crate::record::Hash;
 use crate::server::ask;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use ff_core::contracts::{GrowFlowArgs, GrownEdge, GrownFlow, MemberRef, NodeSpec};
+use ff_core::execution::Tags;
 use ff_core::flow::{Join, PassMode, edge_id, member_id};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{EdgeId, ExecutionId, FlowId, NodeName};
@@ -54,7 +55,7 @@ impl Graph<'_> {
         ];
         items.extend(join(node.join));
         items.push(node.tags.len().to_string().into());
-        items.extend(super::submit::flat(&node.tags));
+        items.extend(flat(&node.tags));
         Ok(items)
     }
 
@@ -151,4 +152,9 @@ impl FromFcallResult for GrownFlow {
         }
         Ok(Self { graph_revision, members, edges })
     }
+}
+
+/// Labels as the functions take them: keys and values.
+pub(super) fn flat(tags: &Tags) -> Vec<Bytes> {
+    tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect()
 }

@@ -1,13 +1,11 @@
 //! Creating a flow: without members, or a whole graph part by part.
 
-use bytes::Bytes;
 use ff_core::contracts::{CreateFlowArgs, StageFlowArgs, StagedFlow, SubmittedFlow};
-use ff_core::execution::Tags;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::FlowId;
 
 use super::flow_core_key;
-use super::graph::Graph;
+use super::graph::{Graph, flat};
 use crate::record::trace_fields;
 use crate::server::ask_fields;
 use crate::signature::{CreateFlow, SubmitFlow};
@@ -78,9 +76,4 @@ pub(super) fn submitted(flow_id: FlowId, fields: &mut Fields, duplicate: bool) -
         graph_revision: fields.read()?,
         duplicate,
     })
-}
-
-/// Labels as the functions take them: keys and values.
-pub(super) fn flat(tags: &Tags) -> Vec<Bytes> {
-    tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect()
 }

@@ -88,11 +88,11 @@ impl Wire {
 
     /// The functions it has, each with its flags.
     pub(crate) async fn functions(&self) -> BTreeMap<String, Vec<String>> {
-        type Described = BTreeMap<String, redis::Value>;
-        let libraries: Vec<Described> = self.ask(cmd("FUNCTION").arg("LIST")).await;
+        type Description = BTreeMap<String, redis::Value>;
+        let libraries: Vec<Description> = self.ask(cmd("FUNCTION").arg("LIST")).await;
         let mut found = BTreeMap::new();
         for mut library in libraries {
-            let functions = Vec::<Described>::from_redis_value(library.remove("functions").unwrap()).unwrap();
+            let functions = Vec::<Description>::from_redis_value(library.remove("functions").unwrap()).unwrap();
             for mut function in functions {
                 let mut field = |name| function.remove(name).unwrap();
                 let name = String::from_redis_value(field("name")).unwrap();

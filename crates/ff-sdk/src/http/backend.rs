@@ -1,6 +1,5 @@
 //! A server as a backend: where it is, and how it is reached.
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use reqwest::{Client, Url};
 
 use super::HttpOptions;
 use super::coalesce::Coalescer;
+use super::error::root_cause;
 use super::lease::HolderCall;
 use super::tls::TLS;
 
@@ -189,15 +189,6 @@ fn client(address: &Url, options: &HttpOptions) -> Result<Client, String> {
     let client = client.default_headers(options.headers()?).redirect(Policy::none());
     let client = client.tls_backend_preconfigured(options.tls_for(address)?);
     client.build().map_err(|error| root_cause(&error))
-}
-
-/// What is at the bottom of an error, in its own words.
-pub(super) fn root_cause(error: &dyn Error) -> String {
-    let mut cause = error;
-    while let Some(below) = cause.source() {
-        cause = below;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

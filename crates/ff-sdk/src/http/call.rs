@@ -16,8 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
 use super::HttpBackend;
-use super::backend::root_cause;
-use super::execution::unwritable;
+use super::error::{root_cause, unreadable, unwritable};
 use super::lease::HolderCall;
 use super::tls::explained;
 
@@ -119,11 +118,6 @@ fn unanswered(error: reqwest::Error) -> EngineError {
     } else {
         EngineError::Unknown(format!("the connection broke before the answer came: {cause}"))
     }
-}
-
-/// An answer that does not read as it should; what was asked has been done all the same.
-pub(super) fn unreadable(error: impl std::error::Error) -> EngineError {
-    EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
 
 macro_rules! call_handlers {

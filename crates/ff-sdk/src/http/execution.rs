@@ -7,7 +7,6 @@ use ff_core::backend::{Answer, EngineBackend, Handle};
 use ff_core::contracts::{
     Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, SubmittedExecution, UsageInfo,
 };
-use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::payload::Payload;
 use ff_core::query::{Describe, ReadAttempts, ReadPayload, ReadResult, ReadUsage};
 use ff_core::types::ExecutionId;
@@ -15,8 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
-use super::call::unreadable;
 use super::coalesce::Together;
+use super::error::{unreadable, unwritable};
 
 /// Asks for the exact bytes of whatever is read.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
@@ -115,8 +114,4 @@ impl HttpBackend {
         let ended: ff_api::ExecutionEnd = self.get(&["executions", &id.to_string(), "result"], &query, wait_ms).await?;
         ended.into_ended().map_err(unreadable)
     }
-}
-
-pub(super) fn unwritable(error: serde_json::Error) -> EngineError {
-    Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
 }

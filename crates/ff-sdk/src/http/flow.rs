@@ -11,8 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::HttpBackend;
-use super::call::unreadable;
-use super::execution::unwritable;
+use super::error::{unreadable, unwritable};
 
 impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
     async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {

@@ -5,7 +5,7 @@ use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::query::DescribeLane;
 
 use super::HttpBackend;
-use super::call::unreadable;
+use super::error::unreadable;
 
 impl Handle<DescribeLane, LaneInfo> for HttpBackend {
     async fn handle(&self, DescribeLane { ref namespace, ref lane }: DescribeLane) -> Answer<LaneInfo> {

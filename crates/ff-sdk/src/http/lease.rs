@@ -7,9 +7,8 @@ use ff_core::types::ExecutionId;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
-use super::call::unreadable;
 use super::coalesce::Together;
-use super::execution::unwritable;
+use super::error::{unreadable, unwritable};
 
 /// A call that may travel with others.
 pub(super) struct HolderCall {

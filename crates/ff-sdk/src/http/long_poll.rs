@@ -10,7 +10,7 @@ use ff_core::engine_error::{Code, EngineError};
 use ff_core::types::{ExecutionId, FlowId};
 
 use super::HttpBackend;
-use super::call::unreadable;
+use super::error::unreadable;
 
 #[async_trait]
 impl LongPoll for HttpBackend {

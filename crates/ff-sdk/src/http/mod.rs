@@ -4,6 +4,7 @@ mod api_key;
 mod backend;
 mod call;
 mod coalesce;
+mod error;
 mod event;
 mod execution;
 mod flow;

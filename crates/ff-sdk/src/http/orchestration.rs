@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
-use crate::http::execution::unwritable;
+use crate::http::error::unwritable;
 
 #[async_trait]
 impl EngineBackend for HttpBackend {

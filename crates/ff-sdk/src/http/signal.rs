@@ -7,7 +7,7 @@ use ff_core::contracts::{
 use ff_core::query::ReadSignal;
 
 use super::HttpBackend;
-use super::call::unreadable;
+use super::error::unreadable;
 use super::execution::EXACT;
 
 impl Handle<DeliverArgs, DeliveredSignal> for HttpBackend {

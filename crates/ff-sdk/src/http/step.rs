@@ -4,7 +4,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ListStepsArgs, StepsPage};
 
 use super::HttpBackend;
-use super::call::unreadable;
+use super::error::unreadable;
 
 impl Handle<ListStepsArgs, StepsPage> for HttpBackend {
     async fn handle(&self, args: ListStepsArgs) -> Answer<StepsPage> {

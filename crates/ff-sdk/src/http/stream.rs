@@ -4,7 +4,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ReadStreamArgs, StreamPage};
 
 use super::HttpBackend;
-use super::call::unreadable;
+use super::error::unreadable;
 
 impl Handle<ReadStreamArgs, StreamPage> for HttpBackend {
     async fn handle(&self, args: ReadStreamArgs) -> Answer<StreamPage> {

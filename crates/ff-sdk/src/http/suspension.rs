@@ -12,7 +12,7 @@ use ff_core::suspension::OperatorDecision;
 use ff_core::token::WaitpointToken;
 
 use super::HttpBackend;
-use super::execution::unwritable;
+use super::error::unwritable;
 
 impl Handle<SuspendArgs, SuspendedExecution> for HttpBackend {
     async fn handle(&self, args: SuspendArgs) -> Answer<SuspendedExecution> {

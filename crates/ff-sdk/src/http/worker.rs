@@ -4,7 +4,7 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ClaimArgs, Claims, ListWorkersArgs, WorkersPage};
 
 use super::HttpBackend;
-use super::call::unreadable;
+use super::error::unreadable;
 
 impl Handle<ClaimArgs, Claims> for HttpBackend {
     async fn handle(&self, mut args: ClaimArgs) -> Answer<Claims> {

@@ -7,7 +7,8 @@ use ff_core::contracts::{ClaimedExecution, NextArgs};
 use ff_core::engine_error::{Code, EngineError};
 use tokio::time::Instant;
 
-use super::options::Setup;
+use super::backoff::Backoff;
+use super::setup::Setup;
 
 /// How long one question may stay open.
 const WAIT_MS: u64 = 30_000;
@@ -39,27 +40,5 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedEx
                 backoff.pause().await;
             }
         }
-    }
-}
-
-/// Waits a little longer after each failure in a row.
-#[derive(Default)]
-pub(super) struct Backoff {
-    failures: u32,
-}
-
-impl Backoff {
-    const FIRST: Duration = Duration::from_millis(50);
-    const LONGEST: Duration = Duration::from_secs(2);
-
-    pub(super) fn reset(&mut self) {
-        self.failures = 0;
-    }
-
-    pub(super) async fn pause(&mut self) {
-        let wait = Self::FIRST.saturating_mul(1 << self.failures.min(10)).min(Self::LONGEST);
-        self.failures = self.failures.saturating_add(1);
-        #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
-        tokio::time::sleep(wait).await;
     }
 }

@@ -1,7 +1,6 @@
 //! What a handler knows of the work in its hands.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
+use std::any::{TypeId, type_name};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,14 +16,12 @@ use serde::de::DeserializeOwned;
 use super::children::AddChildren;
 use super::held_executions::HeldExecution;
 use super::output::{Output, OutputBuffer};
+use super::setup::States;
 use super::step::{RunStep, StepLog};
 use super::suspension::{CreateWaitpoint, Suspend, WaitForApproval, WaitForSignal, WaitLog};
 use super::usage::UsageReport;
 use super::{Fault, WaitError, children, step, suspension};
 use crate::{End, Error, Growth, Job};
-
-/// Things shared by all handlers of a worker, one of each type.
-pub(super) type States = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 /// The work in a handler's hands. Cheap to clone.
 #[derive(Clone)]

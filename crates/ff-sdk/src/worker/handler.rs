@@ -1,11 +1,15 @@
 //! Handlers: ordinary async functions, and what they may answer.
 
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::execution::Failure;
+use ff_core::limits;
 use ff_core::payload::Payload;
+use ff_core::types::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -115,5 +119,37 @@ where
             }
             Err(fault) => Box::pin(async move { Err(fault) }),
         }
+    }
+}
+
+/// A panic as a fault, with its message.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Fault {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Fault::retryable("panic", message.unwrap_or_else(|| "it panicked, and said nothing".to_owned()))
+}
+
+/// A fault as the engine takes it: a category it accepts, a message within its limit.
+pub(super) fn failure(fault: &Fault) -> Failure {
+    let category = Kind::parse(&fault.category)
+        .or_else(|_| Kind::parse("error"))
+        .unwrap_or_else(|never| unreachable!("\"error\" is a name: {never}"));
+    let mut message = fault.message.clone();
+    if message.len() > limits::MESSAGE_BYTES {
+        let cut = (0..=limits::MESSAGE_BYTES).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
+        message.truncate(cut);
+    }
+    Failure { category, message, permanent: fault.permanent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_made_to_fit() {
+        let long = failure(&Fault::retryable("not a name", "é".repeat(limits::MESSAGE_BYTES)));
+        assert_eq!(long.category.as_str(), "error");
+        assert_eq!(long.message.len(), limits::MESSAGE_BYTES);
     }
 }

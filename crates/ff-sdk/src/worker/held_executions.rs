@@ -11,8 +11,8 @@ use tokio::sync::{Mutex as AsyncMutex, Notify, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::claiming::Backoff;
-use super::options::Setup;
+use super::backoff::Backoff;
+use super::setup::Setup;
 
 /// The executions in hand.
 #[derive(Clone, Default)]

@@ -1,6 +1,7 @@
 //! The worker: says that it is there, claims work of the kinds it has handlers for, keeps its leases alive, and reports
 //! how each piece ended.
 
+mod backoff;
 mod children;
 mod claiming;
 mod context;
@@ -11,6 +12,7 @@ mod output;
 mod registration;
 mod report;
 mod running;
+mod setup;
 mod slots;
 mod step;
 mod suspension;

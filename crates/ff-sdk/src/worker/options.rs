@@ -11,13 +11,12 @@ use ff_core::contracts::{check_capabilities, check_claim};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::lease::Holder;
 use ff_core::limits;
-use ff_core::outage::OutageLog;
 use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use uuid::Uuid;
 
-use super::context::States;
 use super::handler::SharedHandler;
 use super::registration::asked_to_stop;
+use super::setup::{Setup, States};
 use super::{Handler, running};
 use crate::Error;
 use crate::flowfabric::check_named;
@@ -192,22 +191,4 @@ impl Worker {
             outages: Arc::default(),
         })
     }
-}
-
-/// A worker whose every name and number has been checked.
-pub(super) struct Setup {
-    pub(super) backend: Arc<dyn EngineBackend>,
-    pub(super) long_poll: Arc<dyn LongPoll>,
-    pub(super) holder: Holder,
-    pub(super) namespace: Namespace,
-    pub(super) lanes: Vec<LaneId>,
-    pub(super) kinds: Vec<Kind>,
-    pub(super) capabilities: BTreeSet<Capability>,
-    pub(super) handlers: HashMap<Kind, SharedHandler>,
-    pub(super) states: Arc<States>,
-    pub(super) concurrency: usize,
-    pub(super) lease_ttl_ms: u64,
-    pub(super) drain: Duration,
-    pub(super) cancel_grace: Duration,
-    pub(super) outages: Arc<OutageLog>,
 }

@@ -14,7 +14,7 @@ use ff_core::types::{Channel, ExecutionId, FrameType};
 use serde::Serialize;
 use tokio::sync::Notify;
 
-use super::claiming::Backoff;
+use super::backoff::Backoff;
 use super::held_executions::HeldExecution;
 use super::{Fault, Reply};
 use crate::Error;

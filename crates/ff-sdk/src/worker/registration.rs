@@ -9,7 +9,7 @@ use ff_core::limits;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::options::Setup;
+use super::setup::Setup;
 use crate::{Client, Error};
 
 /// How long a worker that stops tries to unregister.

@@ -5,13 +5,12 @@ use std::time::Duration;
 use ff_core::backend::EngineBackend;
 use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, Start, Task};
 use ff_core::engine_error::{Code, EngineError};
-use ff_core::execution::Failure;
 use ff_core::limits;
-use ff_core::types::Kind;
 use tokio::time::Instant;
 
-use super::claiming::Backoff;
-use super::options::Setup;
+use super::backoff::Backoff;
+use super::handler::failure;
+use super::setup::Setup;
 use super::{Fault, Reply};
 
 /// Tells the engine how the work ended, trying again while the engine does not answer and the lease may still be ours.
@@ -57,29 +56,4 @@ async fn say(backend: &dyn EngineBackend, task: &Task, end: &Result<Reply, Fault
         }
     }
     Ok(())
-}
-
-/// A fault as the engine takes it: a category it accepts, a message within its limit.
-pub(super) fn failure(fault: &Fault) -> Failure {
-    let category = Kind::parse(&fault.category)
-        .or_else(|_| Kind::parse("error"))
-        .unwrap_or_else(|never| unreachable!("\"error\" is a name: {never}"));
-    let mut message = fault.message.clone();
-    if message.len() > limits::MESSAGE_BYTES {
-        let cut = (0..=limits::MESSAGE_BYTES).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
-        message.truncate(cut);
-    }
-    Failure { category, message, permanent: fault.permanent }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_is_made_to_fit() {
-        let long = failure(&Fault::retryable("not a name", "é".repeat(limits::MESSAGE_BYTES)));
-        assert_eq!(long.category.as_str(), "error");
-        assert_eq!(long.message.len(), limits::MESSAGE_BYTES);
-    }
 }

@@ -1,6 +1,5 @@
 //! The worker at work: claims, runs, renews, reports, drains.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +16,11 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::context::{Context, Work};
-use super::handler::SharedHandler;
+use super::handler::{SharedHandler, panicked};
 use super::held_executions::{HeldExecution, HeldExecutions, listen};
-use super::options::Setup;
 use super::output::OutputBuffer;
 use super::registration::Registration;
+use super::setup::Setup;
 use super::slots::{Slot, Slots};
 use super::step::{DropCompensations, StepLog, settle};
 use super::suspension::WaitLog;
@@ -234,13 +233,6 @@ fn broken_off(error: JoinError) -> Fault {
         Ok(panic) => panicked(&*panic),
         Err(error) => Fault::retryable("panic", error.to_string()),
     }
-}
-
-/// A panic as a fault, with its message.
-pub(super) fn panicked(panic: &(dyn Any + Send)) -> Fault {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    Fault::retryable("panic", message.unwrap_or_else(|| "it panicked, and said nothing".to_owned()))
 }
 
 /// The span of one run. It is there whenever anything at all is logged: a warning must say what it is about, also where

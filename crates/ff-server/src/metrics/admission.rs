@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
 use super::labels::WordLabel;
-use super::metric_set::{HistogramFamily, enter, long_family};
+use super::register::{HistogramFamily, enter, long_family};
 
 pub(super) struct Admission {
     verdicts: Family<WordLabel, Counter>,

@@ -1,6 +1,5 @@
 //! What is counted and timed, each number where it comes from.
 
-use std::hash::Hash;
 use std::time::Duration;
 
 use ff_core::backend::Answer;
@@ -12,23 +11,16 @@ use ff_core::types::{Kind, LeaseId, TimestampMs};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Metric, Registry};
+use prometheus_client::registry::Registry;
 
 use super::activity::{ActivityLog, End};
 use super::admission::Admission;
 use super::capped_counter::CappedCounter;
 use super::clock::StoreClock;
 use super::labels::{FailureLabel, LaneLabel, RequestLabel, WordLabel};
+use super::register::{HistogramFamily, enter, long, long_family, quick_family};
 use super::runs::{RunEnd, Runs};
 use super::ticks::Ticks;
-
-/// Bounds for what a machine does, in seconds.
-const QUICK: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
-
-/// Bounds for what work takes, in seconds.
-const LONG: [f64; 14] = [0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0];
-
-pub(super) type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// Everything that is counted. Adding to it costs a few atomic operations and, for what is told apart by a label, a look
 /// into a small map.
@@ -67,7 +59,7 @@ impl MetricSet {
             lease_expiries: enter(registry, "lease_expiries", "Leases not renewed in time", Counter::default()),
             attempt_timeouts: enter(registry, "attempt_timeouts", "Attempts that ran too long", Counter::default()),
             deadlines: enter(registry, "deadlines_passed", "Executions past their deadline", Counter::default()),
-            start: enter(registry, "start_latency_seconds", "From submission to the first start", Histogram::new(LONG)),
+            start: enter(registry, "start_latency_seconds", "From submission to the first start", long()),
             run: enter(registry, "run_seconds", "From a claim to its end", long_family()),
             store: enter(registry, "store_seconds", "How long the store takes", quick_family()),
             store_errors: enter(registry, "store_errors", "Calls the store did not answer", Family::default()),
@@ -187,24 +179,6 @@ impl MetricSet {
 /// The lane a claim is about.
 pub(super) fn lane_of(args: &ClaimArgs) -> LaneLabel {
     LaneLabel::new(&args.namespace, &args.lane)
-}
-
-pub(super) fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
-    registry.register(name, help, metric.clone());
-    metric
-}
-
-/// A histogram of what a machine does.
-pub(super) fn quick() -> Histogram {
-    Histogram::new(QUICK)
-}
-
-fn quick_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
-    Family::new_with_constructor(|| Histogram::new(QUICK))
-}
-
-pub(super) fn long_family<L: Clone + Eq + Hash>() -> HistogramFamily<L> {
-    Family::new_with_constructor(|| Histogram::new(LONG))
 }
 
 fn origin(word: &'static str) -> WordLabel {

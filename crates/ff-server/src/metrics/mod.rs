@@ -10,6 +10,7 @@ mod lanes;
 mod listener;
 mod measured_store;
 mod metric_set;
+mod register;
 mod requests;
 mod runs;
 mod ticks;

@@ -10,7 +10,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::labels::WordLabel;
-use super::metric_set::{enter, quick};
+use super::register::{enter, quick};
 
 pub(super) struct Ticks {
     outcomes: Family<WordLabel, Counter>,

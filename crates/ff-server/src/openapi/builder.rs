@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use ff_api::access::Access;
 use ff_api::{IDEMPOTENCY_KEY, Problem};
+use ff_core::types::{
+    BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId,
+    WorkerInstanceId,
+};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::security;
-use crate::routes;
+use crate::route_table;
 
 /// Where the types that several routes share are described.
 const SCHEMAS: &str = "/components/schemas";
@@ -171,7 +175,7 @@ impl Route<'_> {
 
     /// Enters the route as it was described.
     pub(super) fn done(self) {
-        let access = routes::access(self.method, self.path);
+        let access = route_table::access(self.method, self.path);
         let route = if access.looks_at_keys() { self.refused(&[401]) } else { self };
         route.entered(access);
     }
@@ -181,7 +185,7 @@ impl Route<'_> {
             self.responses.iter().map(|(status, says)| (status.to_string(), says)).collect();
         let mut operation =
             json!({ "summary": self.summary, "responses": responses, "security": security::requirements(access) });
-        operation["operationId"] = json!(routes::operation_id(self.method, self.path));
+        operation["operationId"] = json!(route_table::operation_id(self.method, self.path));
         if let Some(roles) = security::roles(access) {
             operation["description"] = json!(roles);
         }
@@ -198,11 +202,29 @@ impl Route<'_> {
     fn named_in_its_path(mut self) -> Self {
         let segments = self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
         let generator = &mut self.api.generator;
-        let named = segments.map(|name| (name, super::parameters::in_path(generator, name)));
+        let named = segments.map(|name| (name, in_path(generator, name)));
         let parameters = named.map(|(name, (schema, says))| {
             json!({ "name": name, "in": "path", "required": true, "description": says, "schema": schema })
         });
         self.parameters = parameters.collect();
         if self.parameters.is_empty() { self } else { self.refused(&[404]) }
+    }
+}
+
+/// What a part of a path is, by the name its route gives it.
+fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str) {
+    match name {
+        "id" => (json!(generator.subschema_for::<ExecutionId>()), "The execution."),
+        "flow" => (json!(generator.subschema_for::<FlowId>()), "The flow."),
+        "node" => (json!(generator.subschema_for::<NodeName>()), "What a member of the flow is called within it."),
+        "waitpoint" => (json!(generator.subschema_for::<WaitpointId>()), "The waitpoint."),
+        "signal" => (json!(generator.subschema_for::<SignalId>()), "The signal."),
+        "key" => (json!(generator.subschema_for::<KeyId>()), "The public part of an API key."),
+        "lane" => (json!(generator.subschema_for::<LaneId>()), "The lane."),
+        "schedule" => (json!(generator.subschema_for::<ScheduleName>()), "The schedule."),
+        "budget" => (json!(generator.subschema_for::<BudgetName>()), "The budget."),
+        "quota" => (json!(generator.subschema_for::<QuotaName>()), "The quota policy."),
+        "instance" => (json!(generator.subschema_for::<WorkerInstanceId>()), "The running copy of a worker."),
+        _ => (json!({ "type": "string", "minLength": 1 }), "A code of an error."),
     }
 }

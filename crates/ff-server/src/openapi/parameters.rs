@@ -1,32 +1,9 @@
 //! Parameters that several routes have.
 
 use ff_core::limits;
-use ff_core::types::{
-    BudgetName, ExecutionId, FlowId, KeyId, LaneId, NodeName, QuotaName, ScheduleName, SignalId, WaitpointId,
-    WorkerInstanceId,
-};
-use schemars::SchemaGenerator;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::builder::Route;
-
-/// What a part of a path is, by the name its route gives it.
-pub(super) fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str) {
-    match name {
-        "id" => (json!(generator.subschema_for::<ExecutionId>()), "The execution."),
-        "flow" => (json!(generator.subschema_for::<FlowId>()), "The flow."),
-        "node" => (json!(generator.subschema_for::<NodeName>()), "What a member of the flow is called within it."),
-        "waitpoint" => (json!(generator.subschema_for::<WaitpointId>()), "The waitpoint."),
-        "signal" => (json!(generator.subschema_for::<SignalId>()), "The signal."),
-        "key" => (json!(generator.subschema_for::<KeyId>()), "The public part of an API key."),
-        "lane" => (json!(generator.subschema_for::<LaneId>()), "The lane."),
-        "schedule" => (json!(generator.subschema_for::<ScheduleName>()), "The schedule."),
-        "budget" => (json!(generator.subschema_for::<BudgetName>()), "The budget."),
-        "quota" => (json!(generator.subschema_for::<QuotaName>()), "The quota policy."),
-        "instance" => (json!(generator.subschema_for::<WorkerInstanceId>()), "The running copy of a worker."),
-        _ => (json!({ "type": "string", "minLength": 1 }), "A code of an error."),
-    }
-}
 
 impl Route<'_> {
     /// How many of something a page has.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 use crate::health::Health;
-use crate::routes::ErrorPage;
+use crate::problem::ErrorPage;
 
 /// What the page of an approval link may be refused with.
 const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503];

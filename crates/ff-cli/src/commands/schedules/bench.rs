@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use ff_bench::{Report, ScheduleLateness};
 
-use crate::commands::bench::{Store, positive};
+use crate::commands::bench_args::{Store, positive};
 use crate::span;
 
 /// How late the ticks of many schedules start, beside a timer of the same program

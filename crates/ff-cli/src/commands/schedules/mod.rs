@@ -34,20 +34,20 @@ enum Command {
     /// List the schedules of the namespace
     List,
     /// Show a schedule, its next five ticks, and what became of the last ten
-    Show(Named),
+    Show(NameArg),
     Pause(Pause),
     /// Have a schedule tick again; ticks that came meanwhile are not made up for
-    Resume(Named),
+    Resume(NameArg),
     /// Start what a tick would start, now, as the overlap policy allows
-    Trigger(Named),
+    Trigger(NameArg),
     Backfill(Backfill),
     /// Delete a schedule; what it has started goes on
-    Delete(Named),
+    Delete(NameArg),
     Next(Next),
 }
 
 #[derive(Args)]
-struct Named {
+struct NameArg {
     name: ScheduleName,
 }
 
@@ -95,7 +95,7 @@ impl Schedules {
                 changed(settings, flowfabric.backend().put_schedule(args).await?)
             }
             Command::List => list(settings).await,
-            Command::Show(Named { name }) => {
+            Command::Show(NameArg { name }) => {
                 let info = settings.connect().await?.backend().describe_schedule(named(name)).await?;
                 changed(settings, info)
             }
@@ -105,11 +105,11 @@ impl Schedules {
                 args.check().map_err(|refusal| Usage(refusal.to_string()))?;
                 changed(settings, flowfabric.backend().pause_schedule(args).await?)
             }
-            Command::Resume(Named { name }) => {
+            Command::Resume(NameArg { name }) => {
                 let info = settings.connect().await?.backend().resume_schedule(named(name)).await?;
                 changed(settings, info)
             }
-            Command::Trigger(Named { name }) => {
+            Command::Trigger(NameArg { name }) => {
                 let record = settings.connect().await?.backend().trigger_schedule(named(name)).await?;
                 settings.answer(&record, || output::line(show::outcome(&record)))
             }
@@ -126,7 +126,7 @@ impl Schedules {
                     false => show::ticks(&done.ticks).print(),
                 })
             }
-            Command::Delete(Named { name }) => {
+            Command::Delete(NameArg { name }) => {
                 let deleted = settings.connect().await?.backend().delete_schedule(named(name.clone())).await?;
                 settings.answer(&deleted, || {
                     let gone = format!("deleted {name}");

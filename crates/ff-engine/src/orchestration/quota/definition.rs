@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    CopyQuotasArgs, DefineQuotaArgs, Filter, KeyUse, ListArgs, PutQuotaArgs, QuotaInfo, QuotaKeysArgs, QuotaRef,
-    SettleAdmissionsArgs,
+    CopyQuotasArgs, DefineBudgetArgs, DefineQuotaArgs, Filter, KeyUse, ListArgs, PutQuotaArgs, QuotaInfo,
+    QuotaKeysArgs, QuotaRef, SettleAdmissionsArgs,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::limits;
 use ff_core::quota::{QuotaPolicy, QuotaSet, Scope};
-use ff_core::types::{Namespace, QuotaPolicyId};
+use ff_core::types::{BudgetId, Namespace, QuotaPolicyId};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::super::AT_ONCE;
@@ -142,4 +142,15 @@ pub(in crate::orchestration) async fn describe<S: EngineStore + ?Sized>(
 pub(in crate::orchestration) fn put_policy(set: &QuotaSet, quota: &QuotaRef) -> Answer<QuotaPolicy> {
     let policy = set.policies.get(&quota.name).cloned();
     policy.ok_or_else(|| EngineError::Corrupt("a quota that was put is not there".into()))
+}
+
+/// Tells the home of a budget how it is defined.
+pub(in crate::orchestration) async fn define_budget<S: EngineStore + ?Sized>(
+    store: &S,
+    set: &QuotaSet,
+    budget_id: BudgetId,
+) -> Answer<()> {
+    let budget = set.budgets.values().find(|budget| budget.id == budget_id).cloned();
+    let revision = budget.as_ref().map_or(set.revision, |budget| budget.revision);
+    store.define_budget(DefineBudgetArgs { budget_id, revision, budget }).await.map(drop)
 }

@@ -22,10 +22,9 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use self::definition::define;
 use super::AT_ONCE;
-use super::budget;
 use super::lane::seek_grant;
 
-pub(super) use definition::{copy_everywhere, describe, look_after_keys, put, put_policy, wake_blocked};
+pub(super) use definition::{copy_everywhere, define_budget, describe, look_after_keys, put, put_policy, wake_blocked};
 
 /// What became of listed executions besides being claimed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -224,7 +223,7 @@ async fn heal<S: EngineStore + ?Sized>(
 ) -> Answer<()> {
     let set = store.quota_set(namespace).await?;
     match policy_id.budget() {
-        Some(budget_id) => budget::define(store, &set, budget_id).await?,
+        Some(budget_id) => define_budget(store, &set, budget_id).await?,
         None => define(store, &set, policy_id).await?,
     }
     store.copy_quotas(CopyQuotasArgs { partition, set }).await.map(drop)

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
 use crate::worker::WaitError;
-use crate::worker::claiming::Backoff;
+use crate::worker::backoff::Backoff;
 use crate::worker::step::record;
 use crate::{Context, End, Error};
 

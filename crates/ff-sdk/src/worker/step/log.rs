@@ -8,9 +8,9 @@ use ff_core::contracts::{ListStepsArgs, StepsPage};
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
 use ff_core::step::{Step, StepKind, StepOutcome, StepRef};
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::undo::Compensation;
 use super::{describe, failed_marker, invalid, repeat};
 use crate::{Context, Fault};
 
@@ -47,6 +47,19 @@ impl RecordedStep {
             StepOutcome::Failed { failure } => Err(Fault::permanent(failure.category.as_str(), failure.message)),
         }
     }
+}
+
+/// Undoes a step, given its result.
+pub(super) type Undo = Box<dyn Fn(&[u8]) -> BoxFuture<'static, Result<(), Fault>> + Send + Sync>;
+
+/// How a recorded step is undone.
+pub(super) struct Compensation {
+    /// The number of the step.
+    pub(super) seq: u32,
+    /// What undoing it is recorded as.
+    pub(super) step: StepRef,
+    pub(super) result: Bytes,
+    pub(super) undo: Undo,
 }
 
 impl StepLog {

@@ -9,7 +9,7 @@ use tracing::Instrument;
 
 use super::invalid;
 use super::log::RecordedStep;
-use crate::worker::claiming::Backoff;
+use crate::worker::backoff::Backoff;
 use crate::{Context, Fault};
 
 /// Records how a step ended, and returns what is recorded: an earlier run may have recorded it before.

@@ -17,11 +17,11 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::log::{Compensation, Undo};
 use super::record::check_held;
-use super::undo::{Compensation, Undo};
 use super::{invalid, record, reference};
-use crate::worker::running::panicked;
-use crate::worker::{WaitError, report};
+use crate::worker::WaitError;
+use crate::worker::handler::{failure, panicked};
 use crate::{Context, Fault};
 
 /// What a step does, told as JSON.
@@ -178,7 +178,7 @@ async fn tries(
 
 /// A fault that is final.
 pub(super) fn failed(fault: &Fault) -> StepOutcome {
-    StepOutcome::Failed { failure: report::failure(&Fault { permanent: true, ..fault.clone() }) }
+    StepOutcome::Failed { failure: failure(&Fault { permanent: true, ..fault.clone() }) }
 }
 
 /// Runs a function once. A panic is an error of the step.

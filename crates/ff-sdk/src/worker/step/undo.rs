@@ -1,34 +1,19 @@
 //! Undoing: when an execution has failed for good, what its steps did is undone in reverse order.
 
-use bytes::Bytes;
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;
 use ff_core::policy::Backoff;
-use ff_core::step::{StepOutcome, StepRef};
-use futures_util::future::BoxFuture;
+use ff_core::step::StepOutcome;
 
-use super::log::RecordedStep;
+use super::log::{Compensation, RecordedStep};
 use super::record::check_held;
 use super::run::{attempt, decode, failed, pause};
 use super::{failed_marker, record, repeat};
-use crate::worker::report;
+use crate::worker::handler::failure;
 use crate::{Context, Fault, Reply};
 
 /// How often a compensation is tried again before it has failed for good.
 const RETRIES: u32 = 5;
-
-/// Undoes a step, given its result.
-pub(super) type Undo = Box<dyn Fn(&[u8]) -> BoxFuture<'static, Result<(), Fault>> + Send + Sync>;
-
-/// How a recorded step is undone.
-pub(super) struct Compensation {
-    /// The number of the step.
-    pub(super) seq: u32,
-    /// What undoing it is recorded as.
-    pub(super) step: StepRef,
-    pub(super) result: Bytes,
-    pub(super) undo: Undo,
-}
 
 /// Drops the compensations of a run when it is over, however it ends: they may hold the context, and the context holds them.
 pub(in crate::worker) struct DropCompensations<'c>(pub(in crate::worker) &'c Context);
@@ -61,7 +46,7 @@ pub(in crate::worker) async fn settle(context: &Context, end: Result<Reply, Faul
 async fn is_final(context: &Context, fault: &Fault) -> Result<bool, Fault> {
     check_held(context)?;
     let policy = &context.task().policy.retry_policy;
-    let failure = report::failure(fault);
+    let failure = failure(fault);
     if !policy.allows(&failure, 0) {
         return Ok(true);
     }
@@ -72,7 +57,7 @@ async fn is_final(context: &Context, fault: &Fault) -> Result<bool, Fault> {
 
 /// Notes the failure, so that a run after this one goes on undoing.
 async fn note_failure(context: &Context, fault: &Fault) -> Result<(), Fault> {
-    let text = serde_json::to_vec(&report::failure(fault))?;
+    let text = serde_json::to_vec(&failure(fault))?;
     record(context, failed_marker(), None, StepOutcome::Succeeded { result: Payload::json(text) }).await?;
     Ok(())
 }

@@ -7,9 +7,8 @@ use ff_core::signal::{Signal, Source};
 use ff_core::suspension::{Condition, ResumedBy, SignalSelection, SuspendReason, TimeoutBehavior};
 use ff_core::types::TimestampMs;
 use futures_util::future::BoxFuture;
-use serde::Deserialize;
 
-use super::signal::only;
+use super::signal::{comment, only};
 use super::{Suspend, WaitError, WaitOutcome};
 use crate::{Context, Fault, SignalMessage, Waitpoint};
 
@@ -119,15 +118,6 @@ fn decided(woken: WaitOutcome) -> Result<Decision, WaitError> {
         Signal::REJECTED => Ok(Decision::Rejected(verdict(signal))),
         _ => Err(WaitError::Undecided { by }),
     }
-}
-
-/// The comment an answer carries, when it carries one.
-pub(super) fn comment(signal: &SignalMessage) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Comment {
-        comment: String,
-    }
-    signal.json::<Comment>().ok().map(|said| said.comment)
 }
 
 #[cfg(test)]

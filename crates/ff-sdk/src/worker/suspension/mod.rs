@@ -6,6 +6,7 @@
 
 mod approval;
 mod error;
+mod plan;
 mod signal;
 mod sleep;
 mod suspend;
@@ -14,8 +15,9 @@ mod wait_log;
 
 pub use approval::{Decision, Verdict, WaitForApproval};
 pub use error::WaitError;
+pub use plan::WaitOutcome;
 pub use signal::WaitForSignal;
 pub(super) use sleep::sleep;
-pub use suspend::{CreateWaitpoint, Suspend, WaitOutcome};
+pub use suspend::{CreateWaitpoint, Suspend};
 pub(super) use suspend_handler::look_again;
 pub(super) use wait_log::WaitLog;

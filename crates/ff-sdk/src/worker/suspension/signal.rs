@@ -8,9 +8,9 @@ use ff_core::signal::Signal;
 use ff_core::suspension::{Condition, ResumedBy, SuspendReason, TimeoutBehavior};
 use ff_core::types::SignalName;
 use futures_util::future::BoxFuture;
+use serde::Deserialize;
 
-use super::approval::comment;
-use super::suspend::key;
+use super::plan::key;
 use super::{Suspend, WaitError, WaitOutcome};
 use crate::{Context, Error, Fault, SignalMessage, Waitpoint};
 
@@ -119,4 +119,13 @@ fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
         }
         (_, Some(signal)) => Ok(signal),
     }
+}
+
+/// The comment an answer carries, when it carries one.
+pub(super) fn comment(signal: &SignalMessage) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Comment {
+        comment: String,
+    }
+    signal.json::<Comment>().ok().map(|said| said.comment)
 }

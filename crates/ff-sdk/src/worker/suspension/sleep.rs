@@ -5,8 +5,8 @@ use std::time::Duration;
 use ff_core::signal::Signal;
 use ff_core::suspension::ResumedBy;
 
-use super::approval::comment;
-use super::suspend::Plan;
+use super::plan::Plan;
+use super::signal::comment;
 use super::{WaitError, suspend_handler};
 use crate::Context;
 

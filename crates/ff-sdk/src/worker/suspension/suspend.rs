@@ -3,24 +3,15 @@
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use ff_core::contracts::{CreateWaitpointArgs, GrantedWaitpoint};
-use ff_core::engine_error::Refusal;
 use ff_core::limits;
-use ff_core::suspension::{Condition, ResumePolicy, ResumedBy, SignalSelection, SuspendReason, TimeoutBehavior};
+use ff_core::suspension::{Condition, SignalSelection, SuspendReason, TimeoutBehavior};
 use ff_core::types::WaitpointKey;
 use futures_util::future::BoxFuture;
 
+use super::plan::{Plan, WaitOutcome, key, millis};
+use super::suspend_handler::make;
 use super::{WaitError, suspend_handler};
-use crate::{Context, Error, Fault, SignalMessage, Waitpoint};
-
-/// What ended a wait, and the signals it was ended by.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WaitOutcome {
-    pub by: ResumedBy,
-    /// Those that met the condition, or that had arrived when something else ended the wait; an operator's own, or the
-    /// timeout's, is the last.
-    pub signals: Vec<SignalMessage>,
-}
+use crate::{Context, Error, Fault, Waitpoint};
 
 /// A wait for a condition, begun by `.await`. The execution is suspended, and this run of the handler ends there; the handler
 /// is called again from its start when the wait is over, and then the same wait returns.
@@ -114,61 +105,6 @@ impl IntoFuture for Suspend {
     }
 }
 
-/// Passes the waitpoints on before the execution waits on them.
-pub(super) type Announce = Box<dyn FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send>;
-
-/// A wait to come.
-pub(super) struct Plan {
-    pub(super) name: WaitpointKey,
-    pub(super) keys: Vec<WaitpointKey>,
-    pub(super) condition: Condition,
-    pub(super) reason: SuspendReason,
-    pub(super) timeout: Option<Duration>,
-    pub(super) timeout_behavior: TimeoutBehavior,
-    pub(super) resume_policy: ResumePolicy,
-    pub(super) announce: Option<Announce>,
-    /// The question; shown with the execution.
-    pub(super) question: Option<String>,
-    /// Whether its timeout is an end like others, and not a failure.
-    pub(super) may_time_out: bool,
-}
-
-impl Plan {
-    /// A wait for any signal at a waitpoint of the wait's own name.
-    pub(super) fn new(name: &str) -> Result<Self, Error> {
-        let name = key("name", name)?;
-        Ok(Self {
-            keys: vec![name.clone()],
-            condition: Condition::Signal { waitpoint: name.clone(), name: None },
-            name,
-            reason: SuspendReason::WaitingForSignal,
-            timeout: None,
-            timeout_behavior: TimeoutBehavior::AutoResume,
-            resume_policy: ResumePolicy::default(),
-            announce: None,
-            question: None,
-            may_time_out: true,
-        })
-    }
-
-    /// A wait for nothing but time.
-    pub(super) fn timer(name: &str, span: Duration) -> Result<Self, Error> {
-        let plan = Self::new(name)?;
-        let reason = "sleeping".parse().map_err(|error| Refusal::invalid("reason", error))?;
-        Ok(Self { condition: Condition::TimeoutOnly, reason, timeout: Some(span), ..plan })
-    }
-}
-
-/// A waitpoint's key as a caller writes it.
-pub(super) fn key(field: &str, text: &str) -> Result<WaitpointKey, Error> {
-    Ok(WaitpointKey::parse(text).map_err(|error| Refusal::invalid(field, error))?)
-}
-
-/// A span as the engine counts it.
-pub(super) fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// A waitpoint made before anything waits on it, so that its token can be handed out early. Signals that arrive meanwhile are
 /// kept, and count once a wait of this name, or on this key, begins.
 ///
@@ -208,11 +144,4 @@ impl IntoFuture for CreateWaitpoint {
             Ok(Some(Waitpoint::new(self.context.task().execution_id, granted)))
         })
     }
-}
-
-/// Makes a waitpoint, or finds the one that was made under this key and has not been waited on.
-pub(super) async fn make(context: &Context, key: WaitpointKey, expires_in_ms: u64) -> Result<GrantedWaitpoint, Error> {
-    let task = context.task();
-    let args = CreateWaitpointArgs { execution_id: task.execution_id, fence: task.fence, key, expires_in_ms };
-    Ok(context.backend().create_waitpoint(args).await?)
 }

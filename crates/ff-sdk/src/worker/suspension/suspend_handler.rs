@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ff_core::contracts::{
-    GrantedWaitpoint, SuspendArgs, SuspendOutcome, SuspendedExecution, Timeout, WaitpointBinding,
+    CreateWaitpointArgs, GrantedWaitpoint, SuspendArgs, SuspendOutcome, SuspendedExecution, Timeout, WaitpointBinding,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::limits;
@@ -13,10 +13,10 @@ use ff_core::types::{ExecutionId, SignalId, WaitpointKey};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 
-use super::suspend::{Plan, make, millis};
+use super::WaitError;
+use super::plan::{Plan, WaitOutcome, millis};
 use super::wait_log::{Continuation, WaitEnd};
-use super::{WaitError, WaitOutcome};
-use crate::worker::claiming::Backoff;
+use crate::worker::backoff::Backoff;
 use crate::{Context, Error, SignalMessage, Waitpoint};
 
 /// How many signals are read at once when they did not come with the claim.
@@ -171,4 +171,11 @@ async fn read(context: &Context, execution: &ExecutionId, id: SignalId) -> Resul
         Some(received) => Ok(SignalMessage(received)),
         None => Ok(SignalMessage(context.backend().signal(execution, &id).await?)),
     }
+}
+
+/// Makes a waitpoint, or finds the one that was made under this key and has not been waited on.
+pub(super) async fn make(context: &Context, key: WaitpointKey, expires_in_ms: u64) -> Result<GrantedWaitpoint, Error> {
+    let task = context.task();
+    let args = CreateWaitpointArgs { execution_id: task.execution_id, fence: task.fence, key, expires_in_ms };
+    Ok(context.backend().create_waitpoint(args).await?)
 }

@@ -11,7 +11,7 @@ use ff_core::types::{ExecutionId, SignalId, StepKey, StepName, WaitpointKey};
 use serde::{Deserialize, Serialize};
 
 use super::WaitError;
-use crate::worker::report;
+use crate::worker::handler::failure;
 use crate::worker::step::{invalid, record, reference};
 use crate::{Context, Error, Fault};
 
@@ -189,7 +189,7 @@ impl WaitLog {
         may_time_out: bool,
     ) -> Result<WaitEnd, WaitError> {
         let outcome = if end.by == ResumedBy::Timeout && !may_time_out {
-            StepOutcome::Failed { failure: report::failure(&Fault::from(WaitError::TimedOut)) }
+            StepOutcome::Failed { failure: failure(&Fault::from(WaitError::TimedOut)) }
         } else {
             StepOutcome::Succeeded { result: Payload::json(serde_json::to_vec(end).map_err(Error::Encode)?) }
         };

@@ -1,0 +1,48 @@
+//! Claims over several partitions: a lane with a limit asks its home for a grant, and what quotas may refuse asks them.
+
+use ff_core::backend::{Answer, EngineStore};
+use ff_core::contracts::{AllotArgs, ClaimArgs, Claims, GrantedClaimArgs, SettleLaneArgs};
+
+use super::lane::seek_grant;
+use super::quota::{self, QuotaProgress};
+
+pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<Claims> {
+    let mut retries = 0;
+    loop {
+        let (claims, progress) = claim_once(store, args.clone()).await?;
+        retries += usize::from(progress.left_ready);
+        // A claim that answers nothing says that nothing is ready: not while some were blocked that others may have come behind, nor
+        // while some were left ready.
+        let is_more = progress.blocked > 0 || progress.left_ready && retries <= RETRIES;
+        if !claims.claimed.is_empty() || !is_more {
+            return Ok(claims);
+        }
+    }
+}
+
+/// How often a claim is tried again that left ready what it had listed.
+const RETRIES: usize = 3;
+
+/// Claims, and says what else became of what was ready.
+async fn claim_once<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<(Claims, QuotaProgress)> {
+    let plain = store.claim(args.clone()).await?;
+    let is_limited = plain.limited;
+    let claims = if is_limited { claim_with_grant(store, args.clone()).await? } else { plain };
+    if claims.admissions.is_empty() {
+        return Ok((claims, QuotaProgress::default()));
+    }
+    quota::claim_listed(store, args, claims, is_limited).await
+}
+
+async fn claim_with_grant<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<Claims> {
+    let Some(grant) = seek_grant(store, &AllotArgs::of(&args)).await? else {
+        return Ok(Claims { limited: true, ..Claims::default() });
+    };
+    let (namespace, lane) = (args.namespace.clone(), args.lane.clone());
+    let granted = store.claim_granted(GrantedClaimArgs { claim: args, grant }).await?;
+    // The claim stands whether or not this report reaches the lane's home; a later count corrects it.
+    if let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }).await {
+        tracing::warn!(%error, "a lane's home was not told what was claimed");
+    }
+    Ok(granted.claims)
+}

@@ -1,0 +1,24 @@
+//! What went wrong with a request or its answer.
+
+use std::error::Error;
+
+use ff_core::engine_error::{Code, EngineError, Refusal};
+
+/// A request that cannot be sent.
+pub(super) fn unwritable(error: serde_json::Error) -> EngineError {
+    Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
+}
+
+/// An answer that does not read as it should; what was asked has been done all the same.
+pub(super) fn unreadable(error: impl Error) -> EngineError {
+    EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
+}
+
+/// What is at the bottom of an error, in its own words.
+pub(super) fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(below) = cause.source() {
+        cause = below;
+    }
+    cause.to_string()
+}

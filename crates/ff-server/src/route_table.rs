@@ -1,0 +1,57 @@
+//! Every route, in one table: its method, its path, what it asks of its caller, and its name in the description of the API.
+
+use std::sync::LazyLock;
+
+use ff_api::access::{self, Access};
+
+macro_rules! call_rows {
+    ($($path:literal $access:ident $name:path:
+        $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
+        refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
+        const CALLS: &[(&str, &str, Access, &str)] = &[$(("post", $path, access::$access, stringify!($name))),*];
+    };
+}
+
+macro_rules! handler_rows {
+    ($($method:ident $path:literal $access:ident $handler:path;)*) => {
+        const HANDLERS: &[(&str, &str, Access, &str)] =
+            &[$((stringify!($method), $path, access::$access, stringify!($handler))),*];
+    };
+}
+
+ff_api::calls!(call_rows);
+ff_api::routes!(handler_rows);
+
+/// Every route there is: its method, its path, and what it asks of its caller.
+pub static ROUTES: LazyLock<Vec<(&str, &str, Access)>> =
+    LazyLock::new(|| named_routes().map(|(method, path, access, _)| (*method, *path, *access)).collect());
+
+/// The same, with the name of each in the description of the API.
+fn named_routes() -> impl Iterator<Item = &'static (&'static str, &'static str, Access, &'static str)> {
+    CALLS.iter().chain(HANDLERS)
+}
+
+fn route(method: &str, path: &str) -> Option<&'static (&'static str, &'static str, Access, &'static str)> {
+    named_routes().find(|route| route.1 == path && route.0.eq_ignore_ascii_case(method))
+}
+
+/// The page of an approval link.
+pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
+
+/// Where what an execution puts out is read.
+pub(crate) const STREAM: &str = "/v1/executions/{id}/stream";
+
+/// What a route asks of its caller; nothing, where there is no such route.
+pub(crate) fn access(method: &str, path: &str) -> Access {
+    route(method, path).map_or(Access::Open, |route| route.2)
+}
+
+/// Whether a route is a call that only operators may make.
+pub(crate) fn is_operators_call(path: &str) -> bool {
+    CALLS.iter().any(|(_, known, access, _)| *known == path && *access == access::OPERATE)
+}
+
+/// What a route is called in the description of the API, and so by generated clients: the domain and what is done in it.
+pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
+    Some(route(method, path)?.3.replace("::", "_").replace(' ', ""))
+}
