@@ -30,6 +30,9 @@ const PAGES = () => [
   ["schedules", "#/schedules", "weekly-report"],
   ["schedule", "#/schedules/weekly-report", "Europe/Berlin"],
   ["quotas", "#/quotas", "per-customer"],
+  ["budgets", "#/budgets", "exhausted"],
+  ["budget", "#/budgets/agents", "Too few tokens are left"],
+  ["usage", `#/executions/${idOf(made.spender)}`, "12 calls"],
   ["events", "#/events", "Events"],
   ["settings", "#/settings", "This server"],
 ];
@@ -100,7 +103,7 @@ test("what happens is seen without a reload, over one connection", async () => {
 test("keys lead everywhere", async () => {
   const page = await open(server);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  for (const [letter, title] of [["e", "Executions"], ["f", "Flows"], ["a", "Approvals"], ["l", "Lanes"], ["w", "Workers"], ["q", "Quotas"], ["v", "Events"], ["s", "Settings"], ["o", "Overview"]]) {
+  for (const [letter, title] of [["e", "Executions"], ["f", "Flows"], ["a", "Approvals"], ["l", "Lanes"], ["w", "Workers"], ["c", "Schedules"], ["q", "Quotas"], ["b", "Budgets"], ["v", "Events"], ["s", "Settings"], ["o", "Overview"]]) {
     await page.keyboard.press("g");
     await page.keyboard.press(letter);
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();

@@ -31,6 +31,10 @@ const PLACES = () => [
   ["schedules", "#/schedules"],
   ["schedule", "#/schedules/weekly-report"],
   ["quotas", "#/quotas"],
+  ["budgets", "#/budgets"],
+  ["budget", "#/budgets/agents"],
+  ["usage", `#/executions/${idOf(made.spender)}`],
+  ["assigned", `#/executions/${idOf(made.assigned)}`],
   ["events", "#/events"],
   ["settings", "#/settings"],
 ];
@@ -234,7 +238,7 @@ test("an empty console says what to do first", async () => {
   const empty = await TestServer.start();
   try {
     const page = await open(empty);
-    for (const [where, text] of [["#/", "Nothing has run yet"], ["#/executions", "Nothing was submitted yet"], ["#/flows", "No flow yet"], ["#/approvals", "Nothing waits for an approval"], ["#/lanes", "No lane has anything"], ["#/workers", "No worker is there"], ["#/quotas", "No quota is defined"], ["#/events", "Nothing has happened"]]) {
+    for (const [where, text] of [["#/", "Nothing has run yet"], ["#/executions", "Nothing was submitted yet"], ["#/flows", "No flow yet"], ["#/approvals", "Nothing waits for an approval"], ["#/lanes", "No lane has anything"], ["#/workers", "No worker is there"], ["#/schedules", "No schedule is defined"], ["#/quotas", "No quota is defined"], ["#/budgets", "No budget is defined"], ["#/events", "Nothing has happened"]]) {
       await goTo(page, where);
       await page.getByText(text).waitFor();
     }
@@ -259,6 +263,10 @@ test("the demo has something for every page", async () => {
     await page.getByRole("row").filter({ hasText: "demo.nightly" }).first().waitFor();
     await goTo(page, "#/quotas");
     await page.getByText("mails-per-customer").waitFor();
+    await goTo(page, "#/budgets/answer-tokens");
+    await page.getByText("nothing further starts until it begins anew").waitFor({ timeout: 90_000 });
+    await page.getByRole("heading", { name: "Waits for it" }).waitFor({ timeout: 30_000 });
+    await keep(page, "demo-budget");
     await goTo(page, "#/executions?state=failed");
     await page.getByText("is not a table").waitFor();
     await page.done();

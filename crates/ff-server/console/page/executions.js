@@ -16,6 +16,7 @@ import { say } from "../view/toast.js";
 const SPANS = { "15m": 15 * 60_000, "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 };
 const EXACT = "exact";
 const CREATED = [["", "any time"], ["15m", "last 15 minutes"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"], [EXACT, "between …"]];
+const REASONS = [["", "anything"], ["waiting_for_quota", "a quota"], ["waiting_for_budget", "a budget"], ["paused_by_operator", "a hold"], ["waiting_for_locality_match", "an assignment"], ["waiting_for_capable_worker", "want of a worker"]];
 const LIMITS = [100, 300, 1_000];
 
 /** How many executions a dry run counts before it says "or more". */
@@ -63,7 +64,7 @@ function localTime(text) {
 
 function Filter({ params }) {
   const set = (name) => (event) => refine({ [name]: event.target.value, cursor: "" });
-  const field = (name, label, hint) => html`<label class="sub"><span>${label}</span><input value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck="false" autocomplete="off" /></label>`;
+  const field = (name, label, hint) => html`<label class="sub"><span>${label}</span><input value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck=${false} autocomplete="off" /></label>`;
   const since = params.from || params.until ? EXACT : params.since || "";
   const moment = (name, label) => html`<label class="sub"><span>${label}</span><input type="datetime-local" step="1" value=${localTime(params[name])} onChange=${(event) => refine({ [name]: event.target.value && new Date(event.target.value).toISOString(), since: EXACT, cursor: "" })} /></label>`;
   const isFiltered = ["state", "lane", "kind", "tag", "since", "from", "until", "reason"].some((name) => params[name]);
@@ -74,6 +75,7 @@ function Filter({ params }) {
     <div class="fields">
       ${field("lane", "Lane", "any")}${field("kind", "Kind", "any")}${field("tag", "Tag", "name=value")}
       <label class="sub"><span>Created</span><select onChange=${(event) => refine({ since: event.target.value, from: "", until: "", cursor: "" })}>${CREATED.map(([value, text]) => html`<option value=${value} selected=${since === value}>${text}</option>`)}</select></label>
+      <label class="sub"><span>Kept back by</span><select onChange=${set("reason")}>${REASONS.map(([value, text]) => html`<option value=${value} selected=${(params.reason || "") === value}>${text}</option>`)}</select></label>
       ${since === EXACT && html`${moment("from", "From")}${moment("until", "Until")}`}
       ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
     </div>
@@ -108,9 +110,14 @@ function Row({ one, chosen, toggle }) {
 
 /** The one thing more to know about an execution in a list. */
 function Remark({ one }) {
-  if (one.failure) return html`<span class="remark bad">${one.failure.message}</span>`;
+  if (one.failure && one.public_state === "failed") return html`<span class="remark bad">${one.failure.message}</span>`;
   if (!ENDED.has(one.public_state) && one.progress) return html`<span class="remark">${one.progress.percent !== undefined && one.progress.percent !== null ? `${one.progress.percent} % ` : ""}${one.progress.message}</span>`;
   if (one.hold) return html`<span class="remark">held${one.hold.reason ? `: ${one.hold.reason}` : ""}</span>`;
+  if (one.failure && !ENDED.has(one.public_state)) return html`<span class="remark">failed before: ${one.failure.message}</span>`;
+  const detail = one.blocking_detail;
+  if (detail?.on === "assignment") return html`<span class="remark">assigned to ${detail.worker_instance_id}</span>`;
+  if (detail?.on === "budget") return html`<span class="remark">budget ${detail.name}: no ${detail.dimension} left</span>`;
+  if (detail?.on === "quota") return html`<span class="remark">quota ${detail.name}${detail.key ? ` of ${detail.key}` : ""}: ${count(detail.used)} of ${count(detail.limit)}</span>`;
   return null;
 }
 
