@@ -132,6 +132,33 @@ test("every action on an execution does what it says", async () => {
   await page.done();
 });
 
+test("an execution is submitted, and another like it with a change", async () => {
+  const page = await open(server, "#/executions");
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Kind").fill("by.hand");
+  await dialog.getByLabel("Payload, as JSON").fill('{"n": 12345678901234567890, "to": }');
+  await dialog.getByRole("button", { name: "Submit" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Payload, as JSON").fill('{"n": 12345678901234567890, "to": "ada"}');
+  await dialog.getByLabel("Tags").fill("env=test");
+  await dialog.getByRole("button", { name: "Submit" }).click();
+  await page.getByRole("heading", { name: "by.hand" }).waitFor();
+  assert.deepEqual(await examine(page), []);
+  await act(page, "Submit a copy", async (dialog) => {
+    const field = dialog.getByLabel("Payload, as JSON");
+    await field.fill((await field.inputValue()).replace("ada", "grace"));
+  });
+  await page.waitForFunction(() => document.querySelector("main")?.innerText.includes("by.hand"));
+  const { executions } = await server.work.get("/v1/executions?kind=by.hand");
+  const payloads = await Promise.all(executions.map(async ({ execution_id }) => (await fetch(`${server.url}/v1/executions/${idOf(execution_id)}/payload`)).text()));
+  assert.equal(payloads.length, 2);
+  assert.ok(payloads.every((text) => text.includes("12345678901234567890")), "a number stays as it is written");
+  assert.ok(payloads[0].includes("grace") && payloads[1].includes("ada"));
+  assert.ok(executions.every(({ tags }) => tags.env === "test"));
+  await page.done();
+});
+
 test("many are counted before they are cancelled, and some are chosen one by one", async () => {
   for (let nth = 0; nth < 5; nth += 1) await server.work.submit("bulk.job", { lane: "bulk" });
   const page = await open(server, "#/executions?kind=bulk.job");

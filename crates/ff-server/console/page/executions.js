@@ -9,6 +9,7 @@ import { MANY, each, readTags } from "../view/action.js";
 import { ask } from "../view/dialog.js";
 import { Icon } from "../view/icon.js";
 import { Rows, isLong } from "../view/rows.js";
+import { submit } from "../view/submit.js";
 import { ENDED, State, STATES } from "../view/state.js";
 import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
 import { say } from "../view/toast.js";
@@ -44,7 +45,7 @@ export function Executions() {
   const answer = useAnswer(() => get("/v1/executions", { ...filterOf(params), cursor, limit: LIMITS[size] }), [shape, size], {
     concerns: (event) => (!params.lane || event.lane_id === params.lane) && (!params.kind || event.kind === params.kind),
   });
-  return html`<div class="head"><h1>Executions</h1><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} /></div>
+  return html`<div class="head"><h1>Executions <button type="button" class="primary" disabled=${!may("submit")} title=${may("submit") ? undefined : "Needs a key with the role submit"} onClick=${() => submit()}>Submit</button></h1><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} /></div>
     <${Filter} params=${params} />
     <${Answer} of=${answer} lines=${12}>${({ executions, next_cursor }) =>
       executions.length
@@ -64,7 +65,7 @@ function localTime(text) {
 
 function Filter({ params }) {
   const set = (name) => (event) => refine({ [name]: event.target.value, cursor: "" });
-  const field = (name, label, hint) => html`<label class="sub"><span>${label}</span><input value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck=${false} autocomplete="off" /></label>`;
+  const field = (name, label, hint, list) => html`<label class="sub"><span>${label}</span><input list=${list} value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck=${false} autocomplete="off" /></label>`;
   const since = params.from || params.until ? EXACT : params.since || "";
   const moment = (name, label) => html`<label class="sub"><span>${label}</span><input type="datetime-local" step="1" value=${localTime(params[name])} onChange=${(event) => refine({ [name]: event.target.value && new Date(event.target.value).toISOString(), since: EXACT, cursor: "" })} /></label>`;
   const isFiltered = ["state", "lane", "kind", "tag", "since", "from", "until", "reason"].some((name) => params[name]);
@@ -73,13 +74,23 @@ function Filter({ params }) {
       ${["", ...STATES].map((state) => html`<button type="button" class="chip ${state ? `s-${state}` : ""}" aria-pressed=${(params.state || "") === state ? "true" : "false"} onClick=${() => refine({ state, cursor: "" })}>${state ? words(state) : "any state"}</button>`)}
     </div>
     <div class="fields">
-      ${field("lane", "Lane", "any")}${field("kind", "Kind", "any")}${field("tag", "Tag", "name=value")}
+      ${field("lane", "Lane", "any", "lanes")}${field("kind", "Kind", "any", "kinds")}<${Known} />${field("tag", "Tag", "name=value")}
       <label class="sub"><span>Created</span><select onChange=${(event) => refine({ since: event.target.value, from: "", until: "", cursor: "" })}>${CREATED.map(([value, text]) => html`<option value=${value} selected=${since === value}>${text}</option>`)}</select></label>
       <label class="sub"><span>Kept back by</span><select onChange=${set("reason")}>${REASONS.map(([value, text]) => html`<option value=${value} selected=${(params.reason || "") === value}>${text}</option>`)}</select></label>
       ${since === EXACT && html`${moment("from", "From")}${moment("until", "Until")}`}
       ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
     </div>
   </form>`;
+}
+
+/** Lanes and kinds there are, as suggestions. */
+function Known() {
+  const ns = namespace.value;
+  const ask = () => Promise.all([get("/v1/lanes", { namespace: ns, limit: 500, finished: false }), get("/v1/activity", { namespace: ns })]);
+  const answer = useAnswer(ask, [ns], { gap: 60_000 });
+  const [{ lanes }, activity] = answer.data || [{ lanes: [] }, { lanes: [], kinds: [] }];
+  const names = [...new Set([...lanes, ...activity.lanes].map((lane) => lane.lane_id))].sort();
+  return html`<datalist id="lanes">${names.map((name) => html`<option value=${name}></option>`)}</datalist><datalist id="kinds">${activity.kinds.map(({ kind }) => html`<option value=${kind}></option>`)}</datalist>`;
 }
 
 function List({ executions, chosen, setChosen }) {

@@ -64,7 +64,9 @@ function Shown({ flow, members, edges, usage, reload }) {
 function pathOf(members, edges) {
   const byId = new Map(members.map((member) => [member.execution_id, member]));
   const took = (member) => (member.started_at ? (member.finished_at ?? (ENDED.has(member.public_state) ? member.started_at : serverNow())) - member.started_at : 0);
-  return criticalPath(byId, edges.map(ends), took);
+  const found = criticalPath(byId, edges.map(ends), took);
+  // One member is no path, unless it is the whole flow.
+  return found.chain.size > 1 || members.length === 1 ? found : { chain: new Set(), sum: 0 };
 }
 
 const ends = (edge) => ({ from: edge.upstream_execution_id, to: edge.downstream_execution_id });

@@ -1,7 +1,7 @@
 // One execution: why it stands as it does, what happened when, what went in and came out.
 
 import { html, useState } from "../../app/preact.js";
-import { all, get, isOfAll, path, serverNow } from "../../app/api.js";
+import { all, get, isOfAll, may, path, serverNow } from "../../app/api.js";
 import { bytes, capital, duration, exact, plural, words } from "../../app/format.js";
 import { now, useAnswer } from "../../app/live.js";
 import { href } from "../../app/router.js";
@@ -13,6 +13,7 @@ import { Icon } from "../../view/icon.js";
 import { Content } from "../../view/json.js";
 import { State, ENDED } from "../../view/state.js";
 import { Stream } from "../../view/stream.js";
+import { submitLike } from "../../view/submit.js";
 import { Answer, Command, Id, Moment, Tabs, Tags } from "../../view/text.js";
 import { History } from "./history.js";
 import { Neighbours } from "./neighbours.js";
@@ -65,7 +66,9 @@ function Shown({ info, explain, attempts, leases, steps, signals, usage, result,
 }
 
 function Head({ info, steps, reload }) {
-  const actions = actionsOf(info);
+  const copy = { name: "Submit a copy", roles: ["submit"], allowed: may("submit"), start: submitLike };
+  const fitting = actionsOf(info);
+  const actions = [...fitting.filter((action) => !action.danger), copy, ...fitting.filter((action) => action.danger)];
   const show = (action) => html`<button type="button" class=${action.danger ? "danger" : action.primary ? "primary" : ""} disabled=${!action.allowed}
     title=${action.allowed ? undefined : `Needs a key with the role ${action.roles.join(" or ")}`} onClick=${() => action.start(info, reload, steps)}>${action.name}</button>`;
   return html`<div class="head">
