@@ -23,7 +23,7 @@ const PAGES = () => [
   ["executions", "#/executions", "agent.deploy"],
   ["execution", `#/executions/${idOf(made.agent)}`, "Deploy 9fceb02 to production?"],
   ["flows", "#/flows", "nightly"],
-  ["flow", `#/flows/${made.flow}`, "Critical path"],
+  ["flow", `#/flows/${made.flow}`, "1 of 4"],
   ["approvals", "#/approvals", "Deploy 9fceb02 to production?"],
   ["lanes", "#/lanes?lane=reports", "the lane is paused"],
   ["workers", "#/workers", "mail-1"],

@@ -226,6 +226,21 @@ test("a member shows what it follows and what follows it", async () => {
   await page.done();
 });
 
+test("the critical path is the chain that took longest, not a single member", async () => {
+  const nodes = { long: { kind: "path.long" }, short: { kind: "path.short" }, last: { kind: "path.last", after: ["long", "short"] } };
+  const { flow_id } = await server.work.post("/v1/flows", { kind: "path", nodes });
+  const page = await open(server, `#/flows/${flow_id}`);
+  const long = await server.work.claim("path.long");
+  await (await server.work.claim("path.short")).complete({});
+  await page.getByRole("row").filter({ hasText: "path.short" }).getByText("completed").waitFor();
+  assert.equal(await page.getByText("critical path", { exact: true }).count(), 0);
+  await long.complete({});
+  await (await server.work.claim("path.last")).complete({});
+  await page.getByText("in 2 members").waitFor();
+  for (const kind of ["path.long", "path.last"]) await page.getByRole("row").filter({ hasText: kind }).getByText("critical path").waitFor();
+  await page.done();
+});
+
 test("a flow of 300 is a graph of each, one of 10 000 of groups, and both are drawn soon", async () => {
   const large = (await server.work.post("/v1/flows", { kind: "large", nodes: layered("large", 15, 20) })).flow_id;
   const huge = (await server.work.post("/v1/flows", { kind: "huge", nodes: layered("huge", 10, 1_000) })).flow_id;

@@ -32,7 +32,7 @@ impl Decision {
     /// The decision that a delivered signal is, if it is one.
     pub fn of(delivery: Delivery) -> Option<Self> {
         let names = [Signal::APPROVED, Signal::REJECTED, Signal::RESUMED];
-        names.contains(&delivery.name.as_str()).then(|| Self {
+        names.contains(&delivery.name.as_str()).then_some(Self {
             at: delivery.position.at,
             namespace: delivery.namespace,
             execution_id: delivery.execution_id,

@@ -89,7 +89,7 @@ function Whole({ budget, waiting, reload }) {
     ["Begins anew", often(definition)],
     ["This period", html`since <${Exact} at=${period.from || budget.created_at} zone=${zone} />`],
     ["Next reset", period.until && html`<${Exact} at=${period.until} zone=${zone} /> <span class="none"><${Moment} at=${period.until} /></span>`],
-    ["Beyond the limit", RULES[definition.on_hard_limit ?? "block"] ?? definition.on_hard_limit],
+    ["Over the limit", RULES[definition.on_hard_limit ?? "block"] ?? definition.on_hard_limit],
     ["Created", html`<${Moment} at=${budget.created_at} />`],
     ["Changed", budget.changed_at > budget.created_at && html`<${Moment} at=${budget.changed_at} />`],
   ];

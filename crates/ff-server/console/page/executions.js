@@ -45,7 +45,8 @@ export function Executions() {
   const answer = useAnswer(() => get("/v1/executions", { ...filterOf(params), cursor, limit: LIMITS[size] }), [shape, size], {
     concerns: (event) => (!params.lane || event.lane_id === params.lane) && (!params.kind || event.kind === params.kind),
   });
-  return html`<div class="head"><h1>Executions <button type="button" class="primary" disabled=${!may("submit")} title=${may("submit") ? undefined : "Needs a key with the role submit"} onClick=${() => submit()}>Submit</button></h1><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} /></div>
+  return html`<div class="head"><h1>Executions</h1><div class="actions"><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} />
+      <button type="button" class="primary" disabled=${!may("submit")} title=${may("submit") ? undefined : "Needs a key with the role submit"} onClick=${() => submit()}>Submit</button></div></div>
     <${Filter} params=${params} />
     <${Answer} of=${answer} lines=${12}>${({ executions, next_cursor }) =>
       executions.length
