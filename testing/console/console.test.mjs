@@ -23,13 +23,16 @@ const PAGES = () => [
   ["executions", "#/executions", "agent.deploy"],
   ["execution", `#/executions/${idOf(made.agent)}`, "Deploy 9fceb02 to production?"],
   ["flows", "#/flows", "nightly"],
-  ["flow", `#/flows/${made.flow}`, "Critical path"],
+  ["flow", `#/flows/${made.flow}`, "1 of 4"],
   ["approvals", "#/approvals", "Deploy 9fceb02 to production?"],
   ["lanes", "#/lanes?lane=reports", "the lane is paused"],
   ["workers", "#/workers", "mail-1"],
   ["schedules", "#/schedules", "weekly-report"],
   ["schedule", "#/schedules/weekly-report", "Europe/Berlin"],
   ["quotas", "#/quotas", "per-customer"],
+  ["budgets", "#/budgets", "exhausted"],
+  ["budget", "#/budgets/agents", "Too few tokens are left"],
+  ["usage", `#/executions/${idOf(made.spender)}`, "12 calls"],
   ["events", "#/events", "Events"],
   ["settings", "#/settings", "This server"],
 ];
@@ -100,7 +103,7 @@ test("what happens is seen without a reload, over one connection", async () => {
 test("keys lead everywhere", async () => {
   const page = await open(server);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  for (const [letter, title] of [["e", "Executions"], ["f", "Flows"], ["a", "Approvals"], ["l", "Lanes"], ["w", "Workers"], ["q", "Quotas"], ["v", "Events"], ["s", "Settings"], ["o", "Overview"]]) {
+  for (const [letter, title] of [["e", "Executions"], ["f", "Flows"], ["a", "Approvals"], ["l", "Lanes"], ["w", "Workers"], ["c", "Schedules"], ["q", "Quotas"], ["b", "Budgets"], ["v", "Events"], ["s", "Settings"], ["o", "Overview"]]) {
     await page.keyboard.press("g");
     await page.keyboard.press(letter);
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();

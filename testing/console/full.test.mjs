@@ -31,6 +31,10 @@ const PLACES = () => [
   ["schedules", "#/schedules"],
   ["schedule", "#/schedules/weekly-report"],
   ["quotas", "#/quotas"],
+  ["budgets", "#/budgets"],
+  ["budget", "#/budgets/agents"],
+  ["usage", `#/executions/${idOf(made.spender)}`],
+  ["assigned", `#/executions/${idOf(made.assigned)}`],
   ["events", "#/events"],
   ["settings", "#/settings"],
 ];
@@ -128,6 +132,33 @@ test("every action on an execution does what it says", async () => {
   await page.done();
 });
 
+test("an execution is submitted, and another like it with a change", async () => {
+  const page = await open(server, "#/executions");
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Kind").fill("by.hand");
+  await dialog.getByLabel("Payload, as JSON").fill('{"n": 12345678901234567890, "to": }');
+  await dialog.getByRole("button", { name: "Submit" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Payload, as JSON").fill('{"n": 12345678901234567890, "to": "ada"}');
+  await dialog.getByLabel("Tags").fill("env=test");
+  await dialog.getByRole("button", { name: "Submit" }).click();
+  await page.getByRole("heading", { name: "by.hand" }).waitFor();
+  assert.deepEqual(await examine(page), []);
+  await act(page, "Submit a copy", async (dialog) => {
+    const field = dialog.getByLabel("Payload, as JSON");
+    await field.fill((await field.inputValue()).replace("ada", "grace"));
+  });
+  await page.waitForFunction(() => document.querySelector("main")?.innerText.includes("by.hand"));
+  const { executions } = await server.work.get("/v1/executions?kind=by.hand");
+  const payloads = await Promise.all(executions.map(async ({ execution_id }) => (await fetch(`${server.url}/v1/executions/${idOf(execution_id)}/payload`)).text()));
+  assert.equal(payloads.length, 2);
+  assert.ok(payloads.every((text) => text.includes("12345678901234567890")), "a number stays as it is written");
+  assert.ok(payloads[0].includes("grace") && payloads[1].includes("ada"));
+  assert.ok(executions.every(({ tags }) => tags.env === "test"));
+  await page.done();
+});
+
 test("many are counted before they are cancelled, and some are chosen one by one", async () => {
   for (let nth = 0; nth < 5; nth += 1) await server.work.submit("bulk.job", { lane: "bulk" });
   const page = await open(server, "#/executions?kind=bulk.job");
@@ -195,6 +226,21 @@ test("a member shows what it follows and what follows it", async () => {
   await page.done();
 });
 
+test("the critical path is the chain that took longest, not a single member", async () => {
+  const nodes = { long: { kind: "path.long" }, short: { kind: "path.short" }, last: { kind: "path.last", after: ["long", "short"] } };
+  const { flow_id } = await server.work.post("/v1/flows", { kind: "path", nodes });
+  const page = await open(server, `#/flows/${flow_id}`);
+  const long = await server.work.claim("path.long");
+  await (await server.work.claim("path.short")).complete({});
+  await page.getByRole("row").filter({ hasText: "path.short" }).getByText("completed").waitFor();
+  assert.equal(await page.getByText("critical path", { exact: true }).count(), 0);
+  await long.complete({});
+  await (await server.work.claim("path.last")).complete({});
+  await page.getByText("in 2 members").waitFor();
+  for (const kind of ["path.long", "path.last"]) await page.getByRole("row").filter({ hasText: kind }).getByText("critical path").waitFor();
+  await page.done();
+});
+
 test("a flow of 300 is a graph of each, one of 10 000 of groups, and both are drawn soon", async () => {
   const large = (await server.work.post("/v1/flows", { kind: "large", nodes: layered("large", 15, 20) })).flow_id;
   const huge = (await server.work.post("/v1/flows", { kind: "huge", nodes: layered("huge", 10, 1_000) })).flow_id;
@@ -234,7 +280,7 @@ test("an empty console says what to do first", async () => {
   const empty = await TestServer.start();
   try {
     const page = await open(empty);
-    for (const [where, text] of [["#/", "Nothing has run yet"], ["#/executions", "Nothing was submitted yet"], ["#/flows", "No flow yet"], ["#/approvals", "Nothing waits for an approval"], ["#/lanes", "No lane has anything"], ["#/workers", "No worker is there"], ["#/quotas", "No quota is defined"], ["#/events", "Nothing has happened"]]) {
+    for (const [where, text] of [["#/", "Nothing has run yet"], ["#/executions", "Nothing was submitted yet"], ["#/flows", "No flow yet"], ["#/approvals", "Nothing waits for an approval"], ["#/lanes", "No lane has anything"], ["#/workers", "No worker is there"], ["#/schedules", "No schedule is defined"], ["#/quotas", "No quota is defined"], ["#/budgets", "No budget is defined"], ["#/events", "Nothing has happened"]]) {
       await goTo(page, where);
       await page.getByText(text).waitFor();
     }
@@ -259,6 +305,10 @@ test("the demo has something for every page", async () => {
     await page.getByRole("row").filter({ hasText: "demo.nightly" }).first().waitFor();
     await goTo(page, "#/quotas");
     await page.getByText("mails-per-customer").waitFor();
+    await goTo(page, "#/budgets/answer-tokens");
+    await page.getByText("nothing further starts until it begins anew").waitFor({ timeout: 90_000 });
+    await page.getByRole("heading", { name: "Waits for it" }).waitFor({ timeout: 30_000 });
+    await keep(page, "demo-budget");
     await goTo(page, "#/executions?state=failed");
     await page.getByText("is not a table").waitFor();
     await page.done();

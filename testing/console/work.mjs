@@ -29,12 +29,13 @@ export class Work {
   }
 
   /** Claims one execution of a kind. */
-  async claim(kind, { lane = "default", instance = "tests-1", lease_ttl_ms = 600_000 } = {}) {
-    const body = { worker_id: "tests", lanes: [lane], kinds: [kind], max: 1, wait_ms: 5_000, lease_ttl_ms };
+  async claim(kind, { lane = "default", namespace = "default", instance = "tests-1", lease_ttl_ms = 600_000 } = {}) {
+    const body = { worker_id: "tests", namespace, lanes: [lane], kinds: [kind], max: 1, wait_ms: 5_000, lease_ttl_ms };
     const { executions } = await this.post(`/v1/workers/${instance}/claim`, body);
     if (!executions.length) throw new Error(`there is nothing of kind ${kind} to claim`);
     const { execution_id, lease_id, lease_epoch, attempt_id } = executions[0];
     const fence = { lease_id, lease_epoch, attempt_id };
+    let spent = 0;
     const at = `/v1/executions/${encodeURIComponent(execution_id)}`;
     return {
       id: execution_id,
@@ -43,6 +44,7 @@ export class Work {
       suspend: (more) => this.post(`${at}/suspend`, { ...fence, ...more }),
       step: (name, result, more = {}) => this.post(`${at}/steps`, { ...fence, name, result, ...more }),
       say: (...frames) => this.post(`${at}/frames`, { ...fence, frames }),
+      spend: (amounts) => this.post(`${at}/usage`, { ...fence, report_id: `${attempt_id}-${(spent += 1)}`, amounts }),
       progress: (percent, message) => this.post(`${at}/progress`, { ...fence, percent, message }),
     };
   }

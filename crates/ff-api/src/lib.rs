@@ -62,8 +62,8 @@ pub use signal::{Deliver, ReceivedSignal};
 pub use step::{Fork, RecordStep, RecordStepReply, Step, StepFailure, StepsPage};
 pub use stream::{AppendFrames, ItemKind, MakeStreamToken, NewFrame, StreamItem, StreamPage, StreamTokenReply};
 pub use suspension::{
-    Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, FailedPartition, PublicUrl, RotateSecret,
-    RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,
+    Approval, Binding, CloseWaitpoint, CreateWaitpoint, Decide, Decision, Decisions, FailedPartition, PublicUrl,
+    RotateSecret, RotatedPartition, RotationReport, Secrets, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints,
 };
 pub use trace::Trace;
 pub use worker::{Heartbeat, Leave, RegisterWorker};

@@ -153,6 +153,7 @@ macro_rules! routes {
             get  "/v1/secrets"                                            ADMIN     secret::list;
             post "/v1/secrets/rotate"                                     ADMIN     secret::rotate;
             get  "/v1/deliveries"                                         EVERYBODY signal::deliveries;
+            get  "/v1/decisions"                                          OPERATE   decision::list;
             post "/v1/executions"                                         SUBMIT    execution::submit;
             get  "/v1/executions"                                         READ      execution::list;
             post "/v1/executions/batch"                                   SUBMIT    execution::submit_many;

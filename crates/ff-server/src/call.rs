@@ -38,6 +38,17 @@ subjects! {
     WorkerInstanceId in Instance;
 }
 
+/// Where an operation keeps who asked for it, if it does.
+fn requested_by(operation: &mut Operation) -> Option<&mut Option<String>> {
+    match operation {
+        Operation::Assign(args) => Some(&mut args.requested_by),
+        Operation::Cancel(args) => Some(&mut args.requested_by),
+        Operation::Hold(args) => Some(&mut args.requested_by),
+        Operation::Replay(args) => Some(&mut args.requested_by),
+        _ => None,
+    }
+}
+
 pub(crate) async fn handle<C: Call<Subject: Subject>>(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -45,8 +56,8 @@ pub(crate) async fn handle<C: Call<Subject: Subject>>(
     Body(call): Body<C>,
 ) -> Result<Json<C::Reply>> {
     let mut operation = call.into_args(subject.into())?.into_operation();
-    if let (Operation::Assign(args), Some(key)) = (&mut operation, caller.key()) {
-        args.requested_by.get_or_insert_with(|| key.name.to_string());
+    if let Some(requested_by) = requested_by(&mut operation) {
+        caller.sign(requested_by);
     }
     let reply = ff.backend().perform(operation).await?;
     let mixed_up = || EngineError::Corrupt("a call was given the reply to another".into());

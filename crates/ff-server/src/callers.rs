@@ -147,6 +147,13 @@ impl Caller {
         self.key.as_ref().map(|key| &key.info)
     }
 
+    /// Says who asks, where the caller does not say it: by the name of its key.
+    pub(crate) fn sign(&self, requested_by: &mut Option<String>) {
+        if let (None, Some(key)) = (&requested_by, self.key()) {
+            *requested_by = Some(key.name.to_string());
+        }
+    }
+
     /// Whether it has shown a key that is for this.
     pub(crate) fn has_shown(&self, role: Role) -> bool {
         self.key.as_ref().is_some_and(|key| key.info.may(role))

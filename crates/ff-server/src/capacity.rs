@@ -27,8 +27,15 @@ const WAITING: &[&str] = &[
 
 /// Routes that answer with a page of many rows. Reading and writing one keeps a processor busy for a while, so few do it at once and the
 /// others wait their turn: a caller that lists in a loop does not slow down who submits, claims and completes.
-const PAGES: &[&str] =
-    &["/v1/executions", "/v1/flows", "/v1/flows/{flow}/edges", "/v1/flows/{flow}/members", "/v1/lanes", "/v1/workers"];
+const PAGES: &[&str] = &[
+    "/v1/decisions",
+    "/v1/executions",
+    "/v1/flows",
+    "/v1/flows/{flow}/edges",
+    "/v1/flows/{flow}/members",
+    "/v1/lanes",
+    "/v1/workers",
+];
 
 /// When to ask again: requests are short, and there is capacity again quickly.
 const AGAIN: Duration = Duration::from_secs(1);

@@ -91,6 +91,6 @@ mod tests {
     #[test]
     fn scripts_are_small() {
         let bytes: usize = FILES.iter().filter(|file| file.path.ends_with(".js")).map(|file| file.bytes.len()).sum();
-        assert!(bytes < 220 * 1024, "{bytes} bytes of JavaScript, before compression");
+        assert!(bytes < 260 * 1024, "{bytes} bytes of JavaScript, before compression");
     }
 }

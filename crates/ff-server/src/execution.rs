@@ -5,7 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{
-    Batch, BatchItem, BatchReply, Bulk, Encoding, ExecutionEnd, IDEMPOTENCY_KEY, Page, PayloadView, Submit, object,
+    Batch, BatchItem, BatchReply, Bulk, BulkVerb, Encoding, ExecutionEnd, IDEMPOTENCY_KEY, Page, PayloadView, Submit,
+    object,
 };
 use ff_core::backend::Answer;
 use ff_core::contracts::{
@@ -135,7 +136,14 @@ pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, params: Para
 }
 
 /// Cancels or replays what is meant, a page at a time, or says what would be.
-pub(crate) async fn bulk(State(ff): State<Runtime>, Body(bulk): Body<Bulk>) -> Result<Json<BulkPage>> {
+pub(crate) async fn bulk(
+    State(ff): State<Runtime>,
+    caller: Caller,
+    Body(mut bulk): Body<Bulk>,
+) -> Result<Json<BulkPage>> {
+    if bulk.action != BulkVerb::Release {
+        caller.sign(&mut bulk.requested_by);
+    }
     Ok(Json(ff.backend().bulk(bulk.into_args()?).await?))
 }
 

@@ -34,6 +34,7 @@ mod capacity;
 mod connections;
 mod console;
 mod cors;
+mod decision;
 mod doctor;
 mod event;
 mod execution;

@@ -21,8 +21,8 @@ use crate::params::Params;
 use crate::problem::{ErrorPage, Problem, Result};
 use crate::stream::token::StreamTokens;
 use crate::{
-    activity, api_key, approval, budget, call, console, doctor, event, execution, flow, health, lane, lease, metrics,
-    openapi, quota, schedule, secret, session, signal, step, stream, suspension, worker,
+    activity, api_key, approval, budget, call, console, decision, doctor, event, execution, flow, health, lane, lease,
+    metrics, openapi, quota, schedule, secret, session, signal, step, stream, suspension, worker,
 };
 
 macro_rules! call_routes {

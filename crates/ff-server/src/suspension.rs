@@ -8,7 +8,7 @@ use ff_api::{CloseWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Wai
 use ff_core::contracts::{ClosedWaitpoint, ProgressArgs, ResumedExecution, SuspendArgs};
 use ff_core::engine_error::EngineError;
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::ExecutionId;
+use ff_core::types::{ExecutionId, SourceIdentity};
 use ff_scheduler::Runtime;
 
 use crate::audit;
@@ -113,7 +113,11 @@ async fn decide(
     call: Decide,
     decision: OperatorDecision,
 ) -> Result<Json<ResumedExecution>> {
-    let args = call.into_args(id, decision)?;
+    let mut args = call.into_args(id, decision)?;
+    if let (None, Some(key)) = (&args.requested_by, caller.key()) {
+        // A name that is too odd for a sender is left out: the decision counts either way.
+        args.requested_by = SourceIdentity::parse(key.name.as_str()).ok();
+    }
     let requested_by = args.requested_by.clone();
     let resumed = ff.backend().resume(args).await?;
     audit::decided(caller, &id, decision, requested_by.as_ref(), &resumed);

@@ -1,11 +1,13 @@
 //! Suspensions, waitpoints and their secrets as they travel, and the links that lead to them.
 
 pub(crate) mod condition;
+mod decision;
 mod link;
 mod secret;
 mod suspend;
 mod waitpoint;
 
+pub use decision::{Decision, Decisions};
 pub use link::{PublicUrl, Waitpoint};
 pub use secret::{FailedPartition, RotateSecret, RotatedPartition, RotationReport, Secrets};
 pub use suspend::{Approval, Binding, CreateWaitpoint, Suspend, SuspendReply};

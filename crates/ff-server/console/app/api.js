@@ -105,7 +105,8 @@ export class ExactNumber {
   }
 }
 
-function parse(text, exact) {
+/** JSON as a value; `exact` keeps numbers that JavaScript would change. */
+export function parse(text, exact) {
   if (!exact) return JSON.parse(text);
   return JSON.parse(text, (_, value, context) => {
     const isChanged = typeof value === "number" && context && context.source !== String(value);

@@ -54,9 +54,9 @@ export function bytes(count) {
   return `${(count / 1_048_576).toFixed(1)} MiB`;
 }
 
-/** 1234567 as 1 234 567, with thin spaces. */
+/** 1234567 as 1 234 567, with narrow spaces at which no line breaks. */
 export function count(number) {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 /** A number in little room. */

@@ -1,7 +1,7 @@
 // The inbox: what waits for people, the oldest first, and what was decided.
 
 import { html, useState } from "../app/preact.js";
-import { get, isOfAll, may, path, serverNow } from "../app/api.js";
+import { get, may, path, serverNow } from "../app/api.js";
 import { plural, words } from "../app/format.js";
 import { useAnswer } from "../app/live.js";
 import { href, namespace } from "../app/router.js";
@@ -11,8 +11,8 @@ import { Content } from "../view/json.js";
 import { State } from "../view/state.js";
 import { Answer, Empty, Id, Moment, Tags } from "../view/text.js";
 
-/** How far back decisions are looked for. */
-const DECIDED = 7 * 86_400_000;
+/** How many decisions are shown. */
+const DECIDED = 50;
 
 export function Approvals() {
   const ns = namespace.value;
@@ -22,7 +22,7 @@ export function Approvals() {
   });
   return html`<h1>Approvals</h1>
     <${Answer} of=${answer} lines=${8}>${({ executions, next_cursor }) => html`<${Inbox} executions=${executions} more=${next_cursor} reload=${answer.reload} />`}<//>
-    ${may("operate") && isOfAll() && html`<${Decided} />`}`;
+    ${may("operate") && html`<${Decided} />`}`;
 }
 
 function Inbox({ executions, more, reload }) {
@@ -62,19 +62,14 @@ function Context({ id }) {
   return html`<${Answer} of=${answer} lines=${2}>${(data) => html`<${Content} json=${data.payload} base64=${data.payload_base64 ?? undefined} type=${data.content_type} name="payload" />`}<//>`;
 }
 
-/** Who decided what, as far as the feed of deliveries goes back. */
+/** Who decided what in the last week. */
 function Decided() {
-  const ask = async () => {
-    const { num_flow_partitions: partitions } = await get("/v1/partitions");
-    const since = Math.round(serverNow() - DECIDED);
-    const after = Array.from({ length: partitions }, (_, partition) => `${partition}.${since}-0`).join(",");
-    return get("/v1/deliveries", { after, limit: 1_000 });
-  };
-  const answer = useAnswer(ask, [namespace.value], { gap: 3_000, concerns: ({ event }) => event === "released" });
-  const found = (answer.data?.deliveries || []).filter((one) => (one.name === "approved" || one.name === "rejected") && one.namespace === namespace.value).reverse();
-  if (!found.length) return null;
+  const ns = namespace.value;
+  const answer = useAnswer(() => get("/v1/decisions", { namespace: ns, limit: DECIDED }), [ns], { gap: 3_000, concerns: ({ event }) => event === "released" });
+  const { decisions = [], more } = answer.data || {};
+  if (!decisions.length) return null;
   return html`<section><h2>Decided</h2><div class="table"><table class="rows"><thead><tr><th>Decision</th><th>By</th><th class="md">Execution</th><th class="num">When</th></tr></thead>
-    <tbody>${found.slice(0, 50).map((one) => html`<tr data-row tabindex="-1"><td><${State} of=${one.name === "approved" ? "completed" : "failed"} quiet /> ${one.name}</td><td>${one.source.identity || words(one.source.type)}</td>
-      <td class="md"><${Id} id=${one.execution_id} to=${["executions", one.execution_id]} /></td><td class="num"><${Moment} at=${Number(one.position.split("-")[0])} /></td></tr>`)}</tbody></table></div>
-    <p class="none">${plural(found.length, "decision")} in the last seven days.</p></section>`;
+    <tbody>${decisions.map((one) => html`<tr key=${one.signal_id} data-row tabindex="-1"><td><${State} of=${one.decision} quiet /></td><td>${one.source.identity || words(one.source.type)}</td>
+      <td class="md"><${Id} id=${one.execution_id} to=${["executions", one.execution_id]} /></td><td class="num"><${Moment} at=${one.at} /></td></tr>`)}</tbody></table></div>
+    <p class="none">${more ? `The latest ${plural(decisions.length, "decision")}.` : `${plural(decisions.length, "decision")} in the last seven days.`}</p></section>`;
 }

@@ -50,7 +50,7 @@ export function Events() {
       <label class="sub"><span>Lane</span><input value=${params.lane ?? ""} onChange=${set("lane")} placeholder="any" /></label><label class="sub"><span>Kind</span><input value=${params.kind ?? ""} onChange=${set("kind")} placeholder="any" /></label></div></form>
     ${shown.length
       ? html`<div class="table"><table class="rows events"><thead><tr><th>Time</th><th>Event</th><th>Kind</th><th class="md">Execution</th><th class="md">Lane</th></tr></thead><tbody>${shown.map((one) => html`<${Row} key=${one.position + one.execution_id} one=${one} />`)}</tbody></table></div><div class="more"><span class="none">The latest ${count(shown.length)}</span></div>`
-      : html`<${Empty} title="Nothing has happened in the last minutes">What happens to executions appears here as it does.<//>`}`;
+      : html`<${Empty} title="Nothing has happened yet">Events are recorded while somebody follows them, as this page does from now on. They appear here as they happen.<//>`}`;
 }
 
 /** The latest events before now, in their order. A feed is read from a moment on, so all since then are read and the last are kept. */

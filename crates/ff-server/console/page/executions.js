@@ -9,6 +9,7 @@ import { MANY, each, readTags } from "../view/action.js";
 import { ask } from "../view/dialog.js";
 import { Icon } from "../view/icon.js";
 import { Rows, isLong } from "../view/rows.js";
+import { submit } from "../view/submit.js";
 import { ENDED, State, STATES } from "../view/state.js";
 import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
 import { say } from "../view/toast.js";
@@ -16,6 +17,7 @@ import { say } from "../view/toast.js";
 const SPANS = { "15m": 15 * 60_000, "1h": 3_600_000, "24h": 86_400_000, "7d": 7 * 86_400_000 };
 const EXACT = "exact";
 const CREATED = [["", "any time"], ["15m", "last 15 minutes"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"], [EXACT, "between …"]];
+const REASONS = [["", "anything"], ["waiting_for_quota", "a quota"], ["waiting_for_budget", "a budget"], ["paused_by_operator", "a hold"], ["waiting_for_locality_match", "an assignment"], ["waiting_for_capable_worker", "want of a worker"]];
 const LIMITS = [100, 300, 1_000];
 
 /** How many executions a dry run counts before it says "or more". */
@@ -43,7 +45,8 @@ export function Executions() {
   const answer = useAnswer(() => get("/v1/executions", { ...filterOf(params), cursor, limit: LIMITS[size] }), [shape, size], {
     concerns: (event) => (!params.lane || event.lane_id === params.lane) && (!params.kind || event.kind === params.kind),
   });
-  return html`<div class="head"><h1>Executions</h1><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} /></div>
+  return html`<div class="head"><h1>Executions</h1><div class="actions"><${Bulk} chosen=${chosen} clear=${() => setChosen(new Set())} reload=${answer.reload} params=${params} />
+      <button type="button" class="primary" disabled=${!may("submit")} title=${may("submit") ? undefined : "Needs a key with the role submit"} onClick=${() => submit()}>Submit</button></div></div>
     <${Filter} params=${params} />
     <${Answer} of=${answer} lines=${12}>${({ executions, next_cursor }) =>
       executions.length
@@ -63,7 +66,7 @@ function localTime(text) {
 
 function Filter({ params }) {
   const set = (name) => (event) => refine({ [name]: event.target.value, cursor: "" });
-  const field = (name, label, hint) => html`<label class="sub"><span>${label}</span><input value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck="false" autocomplete="off" /></label>`;
+  const field = (name, label, hint, list) => html`<label class="sub"><span>${label}</span><input list=${list} value=${params[name] ?? ""} onChange=${set(name)} placeholder=${hint} spellcheck=${false} autocomplete="off" /></label>`;
   const since = params.from || params.until ? EXACT : params.since || "";
   const moment = (name, label) => html`<label class="sub"><span>${label}</span><input type="datetime-local" step="1" value=${localTime(params[name])} onChange=${(event) => refine({ [name]: event.target.value && new Date(event.target.value).toISOString(), since: EXACT, cursor: "" })} /></label>`;
   const isFiltered = ["state", "lane", "kind", "tag", "since", "from", "until", "reason"].some((name) => params[name]);
@@ -72,12 +75,23 @@ function Filter({ params }) {
       ${["", ...STATES].map((state) => html`<button type="button" class="chip ${state ? `s-${state}` : ""}" aria-pressed=${(params.state || "") === state ? "true" : "false"} onClick=${() => refine({ state, cursor: "" })}>${state ? words(state) : "any state"}</button>`)}
     </div>
     <div class="fields">
-      ${field("lane", "Lane", "any")}${field("kind", "Kind", "any")}${field("tag", "Tag", "name=value")}
+      ${field("lane", "Lane", "any", "lanes")}${field("kind", "Kind", "any", "kinds")}<${Known} />${field("tag", "Tag", "name=value")}
       <label class="sub"><span>Created</span><select onChange=${(event) => refine({ since: event.target.value, from: "", until: "", cursor: "" })}>${CREATED.map(([value, text]) => html`<option value=${value} selected=${since === value}>${text}</option>`)}</select></label>
+      <label class="sub"><span>Kept back by</span><select onChange=${set("reason")}>${REASONS.map(([value, text]) => html`<option value=${value} selected=${(params.reason || "") === value}>${text}</option>`)}</select></label>
       ${since === EXACT && html`${moment("from", "From")}${moment("until", "Until")}`}
       ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
     </div>
   </form>`;
+}
+
+/** Lanes and kinds there are, as suggestions. */
+function Known() {
+  const ns = namespace.value;
+  const ask = () => Promise.all([get("/v1/lanes", { namespace: ns, limit: 500, finished: false }), get("/v1/activity", { namespace: ns })]);
+  const answer = useAnswer(ask, [ns], { gap: 60_000 });
+  const [{ lanes }, activity] = answer.data || [{ lanes: [] }, { lanes: [], kinds: [] }];
+  const names = [...new Set([...lanes, ...activity.lanes].map((lane) => lane.lane_id))].sort();
+  return html`<datalist id="lanes">${names.map((name) => html`<option value=${name}></option>`)}</datalist><datalist id="kinds">${activity.kinds.map(({ kind }) => html`<option value=${kind}></option>`)}</datalist>`;
 }
 
 function List({ executions, chosen, setChosen }) {
@@ -108,9 +122,14 @@ function Row({ one, chosen, toggle }) {
 
 /** The one thing more to know about an execution in a list. */
 function Remark({ one }) {
-  if (one.failure) return html`<span class="remark bad">${one.failure.message}</span>`;
+  if (one.failure && one.public_state === "failed") return html`<span class="remark bad">${one.failure.message}</span>`;
   if (!ENDED.has(one.public_state) && one.progress) return html`<span class="remark">${one.progress.percent !== undefined && one.progress.percent !== null ? `${one.progress.percent} % ` : ""}${one.progress.message}</span>`;
   if (one.hold) return html`<span class="remark">held${one.hold.reason ? `: ${one.hold.reason}` : ""}</span>`;
+  if (one.failure && !ENDED.has(one.public_state)) return html`<span class="remark">failed before: ${one.failure.message}</span>`;
+  const detail = one.blocking_detail;
+  if (detail?.on === "assignment") return html`<span class="remark">assigned to ${detail.worker_instance_id}</span>`;
+  if (detail?.on === "budget") return html`<span class="remark">budget ${detail.name}: no ${detail.dimension} left</span>`;
+  if (detail?.on === "quota") return html`<span class="remark">quota ${detail.name}${detail.key ? ` of ${detail.key}` : ""}: ${count(detail.used)} of ${count(detail.limit)}</span>`;
   return null;
 }
 

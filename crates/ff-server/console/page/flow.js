@@ -6,6 +6,7 @@ import { count, duration, plural, words } from "../app/format.js";
 import { now, useAnswer } from "../app/live.js";
 import { href } from "../app/router.js";
 import { ask } from "../view/dialog.js";
+import { spent } from "../view/gauge.js";
 import { Graph } from "../view/graph.js";
 import { layout, criticalPath } from "../view/layout.js";
 import { ENDED, State, StateBar } from "../view/state.js";
@@ -18,12 +19,13 @@ const SINGLE = 300;
 export function Flow({ id }) {
   const at = (what = "") => path`/v1/flows/${id}` + what;
   const ask = async () => {
-    const [flow, members, edges] = await Promise.all([
+    const [flow, members, edges, { usage }] = await Promise.all([
       get(at(), { graph: 0 }),
       all(at("/members"), { limit: 1_000 }, { items: "members", next: "next", as: "from" }),
       all(at("/edges"), { limit: 1_000 }, { items: "edges", next: "next", as: "after" }),
+      get(at("/usage")),
     ]);
-    return { flow, members, edges };
+    return { flow, members, edges, usage };
   };
   // A large flow takes several requests to read, so it is read less often.
   const [large, setLarge] = useState(false);
@@ -35,7 +37,7 @@ export function Flow({ id }) {
   return html`<${Answer} of=${answer} lines=${10}>${(data) => html`<${Shown} ...${data} reload=${answer.reload} />`}<//>`;
 }
 
-function Shown({ flow, members, edges, reload }) {
+function Shown({ flow, members, edges, usage, reload }) {
   if (!flow.ended_at) now.value;
   const { ended, of } = share(flow);
   const path = useMemo(() => pathOf(members, edges), [members, edges]);
@@ -43,6 +45,7 @@ function Shown({ flow, members, edges, reload }) {
     ["Progress", html`<span class="share"><${StateBar} counts=${flow.counts} total=${of} /><span>${count(ended)} of ${count(of)}</span></span>`],
     ["Took", flow.started_at && duration((flow.ended_at ?? serverNow()) - flow.started_at)],
     ["Critical path", path.sum > 0 && html`${duration(path.sum)} in ${plural(path.chain.size, "member")}`],
+    ["Spent", spent(usage)],
     ["Created", html`<${Moment} at=${flow.created_at} />`],
     ["Cancelled", flow.cancel && [words(flow.cancel.policy), flow.cancel.requested_by, flow.cancel.reason].filter(Boolean).join(", ")],
     ["Held open", flow.held_open && "more may be added"],
@@ -61,7 +64,9 @@ function Shown({ flow, members, edges, reload }) {
 function pathOf(members, edges) {
   const byId = new Map(members.map((member) => [member.execution_id, member]));
   const took = (member) => (member.started_at ? (member.finished_at ?? (ENDED.has(member.public_state) ? member.started_at : serverNow())) - member.started_at : 0);
-  return criticalPath(byId, edges.map(ends), took);
+  const found = criticalPath(byId, edges.map(ends), took);
+  // One member is no path, unless it is the whole flow.
+  return found.chain.size > 1 || members.length === 1 ? found : { chain: new Set(), sum: 0 };
 }
 
 const ends = (edge) => ({ from: edge.upstream_execution_id, to: edge.downstream_execution_id });

@@ -24,7 +24,7 @@ export function Flows() {
     </form>
     <${Answer} of=${answer} lines=${8}>${({ flows, next_cursor }) =>
       flows.length
-        ? html`<div class="table"><table class="rows"><thead><tr><th>State</th><th>Kind</th><th class="md">Id</th><th>Progress</th><th class="num md">Nodes</th><th class="lg">Tags</th><th class="num">Took</th><th class="num">Created</th></tr></thead>
+        ? html`<div class="table"><table class="rows"><thead><tr><th>State</th><th>Kind</th><th class="md">Id</th><th>Progress</th><th class="num md">Nodes</th><th class="lg">Tags</th><th class="num md">Took</th><th class="num">Created</th></tr></thead>
             <tbody>${flows.map((flow) => html`<${Row} key=${flow.flow_id} flow=${flow} />`)}</tbody></table></div>
           <div class="more"><span class="none">${plural(flows.length, "flow")}</span>${next_cursor && html`<a class="button" href=${href(["flows"], { ...params, cursor: next_cursor })}>Older</a>`}${cursor && html`<a class="button" href=${href(["flows"], { ...params, cursor: "" })}>Newest</a>`}</div>`
         : state || kind || tag
@@ -45,5 +45,5 @@ function Row({ flow }) {
   return html`<tr data-row tabindex="-1" class="opens" ...${opens(["flows", flow.flow_id])}>
     <td><${State} of=${flow.state} /></td><td><a data-main href=${href(["flows", flow.flow_id])}>${flow.kind}</a></td><td class="md"><${Id} id=${flow.flow_id} to=${["flows", flow.flow_id]} /></td>
     <td><span class="share"><${StateBar} counts=${flow.counts} total=${of} /><span class="none">${count(ended)}/${count(of)}</span></span></td>
-    <td class="num md">${count(of)}</td><td class="lg"><${Tags} tags=${flow.tags} most=${2} /></td><td class="num">${took}</td><td class="num"><${Moment} at=${flow.created_at} /></td></tr>`;
+    <td class="num md">${count(of)}</td><td class="lg"><${Tags} tags=${flow.tags} most=${2} /></td><td class="num md">${took}</td><td class="num"><${Moment} at=${flow.created_at} /></td></tr>`;
 }

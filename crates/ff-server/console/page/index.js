@@ -2,7 +2,7 @@
 
 import { Overview } from "./overview.js";
 import { Executions } from "./executions.js";
-import { Execution } from "./execution.js";
+import { Execution } from "./execution/execution.js";
 import { Flows } from "./flows.js";
 import { Flow } from "./flow.js";
 import { Approvals } from "./approvals.js";
@@ -10,6 +10,7 @@ import { Lanes } from "./lanes.js";
 import { Workers } from "./workers.js";
 import { Schedule, Schedules } from "./schedules.js";
 import { Quotas } from "./quotas.js";
+import { Budget, Budgets } from "./budgets.js";
 import { Events } from "./events.js";
 import { Settings } from "./settings.js";
 
@@ -25,6 +26,7 @@ export const PAGES = [
   { name: "workers", title: "Workers", letter: "w", roles: ["operate"], show: Workers },
   { name: "schedules", title: "Schedules", letter: "c", roles: READ, show: Schedules, one: Schedule },
   { name: "quotas", title: "Quotas", letter: "q", roles: READ, show: Quotas },
+  { name: "budgets", title: "Budgets", letter: "b", roles: READ, show: Budgets, one: Budget },
   { name: "events", title: "Events", letter: "v", roles: ["operate"], show: Events },
   { name: "settings", title: "Settings", letter: "s", show: Settings },
 ];

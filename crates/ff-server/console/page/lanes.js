@@ -54,7 +54,7 @@ function Table({ lanes, activity, chosen, reload }) {
 function Why({ lane }) {
   const answer = useAnswer(() => get(path`/v1/lanes/${lane}/explain`, { namespace: namespace.value }), [lane, namespace.value], { concerns: (event) => event.lane_id === lane, gap: 3_000 });
   return html`<${Answer} of=${answer} lines=${2}>${({ summary, causes, actions = [] }) => html`<section class="why" aria-label="Why"><p class="sentence"><span>${summary}</span></p>
-    ${causes.length > 0 && html`<table><tbody>${causes.map((cause) => html`<tr><td class="num">${count(cause.count)}</td><td>${words(cause.term)}</td><td>${cause.detail}</td></tr>`)}</tbody></table>`}
+    ${causes.length > 1 && html`<table><tbody>${causes.map((cause) => html`<tr><td class="num">${count(cause.count)}</td><td>${words(cause.term)}</td><td>${cause.detail}</td></tr>`)}</tbody></table>`}
     ${actions.map((action) => html`<p class="advice">${capital(action.what)}: <${Command} text=${action.command} /></p>`)}</section>`}<//>`;
 }
 

@@ -6,29 +6,39 @@ import { compact, count, duration, plural, roughly } from "../app/format.js";
 import { now, useAnswer } from "../app/live.js";
 import { href, namespace } from "../app/router.js";
 import { Latency, Throughput } from "../view/chart.js";
+import { exhausted, listed, warned } from "../view/gauge.js";
 import { Icon } from "../view/icon.js";
 import { State } from "../view/state.js";
 import { Answer, Empty } from "../view/text.js";
+import { standings } from "./budgets.js";
 import { withActive } from "./lanes.js";
 
 /** How long the oldest of a lane may wait before it is named. */
 const STUCK = 5 * 60_000;
 
+/** From the worst on. */
+const TONES = ["bad", "warn", "note"];
+
+/** How many budgets are looked at. */
+const BUDGETS = 20;
+
 export function Overview() {
   const ns = namespace.value;
   const ask = async () => {
-    const [lanes, activity, waiting] = await Promise.all([
+    const [lanes, activity, waiting, budgets, { grants }] = await Promise.all([
       get("/v1/lanes", { namespace: ns, limit: 500, finished: false }),
       get("/v1/activity", { namespace: ns }),
       get("/v1/executions", { namespace: ns, state: "suspended", limit: 100 }),
+      standings(ns, BUDGETS),
+      get("/v1/grants", { namespace: ns, limit: 500 }),
     ]);
-    return { lanes: lanes.lanes, activity, approvals: waiting.executions.filter((one) => one.suspension?.reason === "waiting_for_approval") };
+    return { lanes: lanes.lanes, activity, budgets, grants, approvals: waiting.executions.filter((one) => one.suspension?.reason === "waiting_for_approval") };
   };
   const answer = useAnswer(ask, [ns], { gap: 5_000 });
   return html`<h1>Overview</h1><${Answer} of=${answer} lines=${8}>${(data) => html`<${Board} ...${data} />`}<//>`;
 }
 
-function Board({ lanes, activity, approvals }) {
+function Board({ lanes, activity, budgets, grants, approvals }) {
   now.value;
   const moment = serverNow();
   const byLane = new Map(activity.lanes.map((lane) => [lane.lane_id, lane]));
@@ -47,7 +57,7 @@ function Board({ lanes, activity, approvals }) {
   return html`<section class="tiles" aria-label="Counts">
       ${tiles.map(([title, number, filter, state]) => html`<a class="tile s-${state} ${number ? "" : "zero"}" href=${href(["executions"], filter)}><span class="number">${compact(number)}</span><span class="title">${title}</span></a>`)}
     </section>
-    <${Attention} lanes=${lanes} activity=${activity} approvals=${approvals} moment=${moment} />
+    <${Attention} lanes=${lanes} activity=${activity} budgets=${budgets} grants=${grants} approvals=${approvals} moment=${moment} />
     <section><h2>Lanes</h2>
       <div class="table"><table><thead><tr><th>Lane</th><th class="num">Waiting</th><th class="num">Running</th><th class="num md">Suspended</th><th class="num md">Oldest waiting</th><th class="num">Failed, 1 h</th><th class="lg spark">Ended each minute</th><th class="lg spark">Time to start, p95</th><th class="num md">Run, p50</th></tr></thead>
         <tbody>${rows.map((lane) => html`<${LaneRow} lane=${lane} did=${byLane.get(lane.lane_id)} moment=${moment} />`)}</tbody></table></div>
@@ -72,10 +82,16 @@ function LaneRow({ lane, did, moment }) {
 }
 
 /** What a person should look at, the worst first. */
-function Attention({ lanes, activity, approvals, moment }) {
+function Attention({ lanes, activity, budgets, grants, approvals, moment }) {
   const found = [];
   for (const kind of activity.kinds) {
     if (kind.failed) found.push({ icon: "cross", tone: "bad", text: html`<strong>${kind.kind}</strong> failed ${plural(kind.failed, "time")} in the last hour, of ${count(kind.failed + kind.completed)}`, to: href(["executions"], { kind: kind.kind, state: "failed", since: "1h" }) });
+  }
+  for (const budget of budgets) {
+    const { name, waiting } = budget;
+    const [gone, above] = [exhausted(budget), warned(budget)];
+    if (gone.length) found.push({ icon: "budgets", tone: "bad", text: html`Budget <strong>${name}</strong> has too few ${listed(gone)} left${waiting ? `, ${plural(waiting, "execution")} waiting` : ""}`, to: href(["budgets", name]) });
+    else if (above.length) found.push({ icon: "budgets", tone: "warn", text: html`Budget <strong>${name}</strong>: more ${listed(above)} spent than its soft limit`, to: href(["budgets", name]) });
   }
   for (const lane of lanes) {
     const waiting = lane.depths.waiting;
@@ -84,13 +100,18 @@ function Attention({ lanes, activity, approvals, moment }) {
     } else if (waiting?.first_at && moment - waiting.first_at > STUCK) {
       found.push({ icon: "clock", tone: "warn", text: html`Lane <strong>${lane.lane_id}</strong>: the oldest of ${count(waiting.count)} has been waiting for ${roughly(moment - waiting.first_at)}`, to: href(["executions"], { lane: lane.lane_id, state: "waiting" }) });
     }
-    for (const [state, word] of [["blocked_by_quota", "by a quota"], ["blocked_by_operator", "by an operator"], ["blocked_by_route", "for want of a worker that can"]]) {
-      if (lane.depths[state]?.count) found.push({ icon: "alert", tone: "warn", text: html`Lane <strong>${lane.lane_id}</strong>: ${plural(lane.depths[state].count, "execution")} kept back ${word}`, to: href(["executions"], { lane: lane.lane_id }) });
+    for (const [state, word, reason] of [["blocked_by_quota", "by a quota", "waiting_for_quota"], ["blocked_by_budget", "by a budget", "waiting_for_budget"], ["blocked_by_operator", "by an operator", "paused_by_operator"], ["blocked_by_route", "for want of a worker that fits", "waiting_for_capable_worker"]]) {
+      if (state === "blocked_by_budget" && budgets.some((budget) => exhausted(budget).length)) continue;
+      // What is assigned to a worker is counted with what no worker fits.
+      const assigned = state === "blocked_by_route" ? grants.filter((grant) => grant.lane_id === lane.lane_id).length : 0;
+      const blocked = (lane.depths[state]?.count || 0) - assigned;
+      if (blocked > 0) found.push({ icon: "alert", tone: "warn", text: html`Lane <strong>${lane.lane_id}</strong>: ${plural(blocked, "execution")} kept back ${word}`, to: href(["executions"], { lane: lane.lane_id, reason }) });
     }
   }
   if (approvals.length) {
     found.push({ icon: "hand", tone: "note", text: html`<strong>${plural(approvals.length, "execution")}</strong> ${approvals.length === 1 ? "waits" : "wait"} for an approval`, to: href(["approvals"]) });
   }
+  found.sort((a, b) => TONES.indexOf(a.tone) - TONES.indexOf(b.tone));
   if (!found.length) return html`<p class="calm"><${Icon} name="check" />Nothing needs attention.</p>`;
   return html`<section class="attention" aria-label="Needs attention"><h2>Needs attention</h2><ul>
     ${found.slice(0, 8).map(({ icon, tone, text, to }) => html`<li><a class=${tone} href=${to}><${Icon} name=${icon} /><span>${text}</span><${Icon} name="arrow" /></a></li>`)}

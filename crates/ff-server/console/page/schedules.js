@@ -8,7 +8,7 @@ import { go, href, namespace } from "../app/router.js";
 import { ask, attempt } from "../view/dialog.js";
 import { Content } from "../view/json.js";
 import { State } from "../view/state.js";
-import { Answer, Empty, Id, Moment, opens } from "../view/text.js";
+import { Answer, Empty, Exact, Id, Moment, opens } from "../view/text.js";
 
 const OVERLAPS = [
   { value: "skip", label: "skip: the tick starts nothing" },
@@ -84,12 +84,6 @@ function Outcome({ tick }) {
   return html`<span class=${tick.outcome === "refused" ? "bad" : ""}>${words(tick.outcome)}</span>${why && html` <span class="none">${why}</span>`}`;
 }
 
-/** A moment as the clocks of a time zone show it. */
-function Exact({ at, zone = "UTC" }) {
-  const shown = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at);
-  return html`<time datetime=${new Date(at).toISOString()} title=${zone}>${shown}</time>`;
-}
-
 const call = (name, verb, body = {}) => post(path`/v1/schedules/${name}/${verb}`, { namespace: namespace.value, ...body });
 const put = (name, definition) => post(path`/v1/schedules/${name}`, { ...definition, namespace: namespace.value });
 
@@ -158,7 +152,7 @@ function create(done) {
 function edit({ name, definition }, done) {
   ask({
     title: `Schedule ${name}`,
-    fields: [{ name: "definition", label: "Definition, as JSON", type: "long", required: true, value: JSON.stringify(definition, null, 2) }],
+    fields: [{ name: "definition", label: "Definition, as JSON", type: "long", rows: 16, required: true, value: JSON.stringify(definition, null, 2) }],
     action: "Save",
     run: async ({ definition }) => {
       await put(name, JSON.parse(definition));

@@ -3,6 +3,7 @@
 import { may, path, post } from "../app/api.js";
 import { plural } from "../app/format.js";
 import { go } from "../app/router.js";
+import { assign, grantOf, unassign } from "./assign.js";
 import { ask } from "./dialog.js";
 import { ENDED } from "./state.js";
 
@@ -60,6 +61,18 @@ export const ACTIONS = [
       await post(at(info, "release"));
       return "It is released";
     }, done),
+  },
+  {
+    name: "Assign",
+    roles: ["operate"],
+    fits: (info) => (info.public_state === "waiting" || info.public_state === "rate_limited") && !info.hold && !grantOf(info),
+    start: (info, done) => assign(info, done),
+  },
+  {
+    name: "Unassign",
+    roles: ["operate"],
+    fits: (info) => Boolean(grantOf(info)),
+    start: (info, done) => unassign(info.execution_id, grantOf(info).worker_instance_id, done),
   },
   {
     name: "Priority",

@@ -12,7 +12,7 @@ addEventListener("hashchange", () => {
 });
 
 /**
- * Asks before doing: `{ title, text, fields, action, danger, run }`. A field is `{ name, label, type, value, options, required, hint }`. `run`
+ * Asks before doing: `{ title, text, fields, action, danger, run }`. A field is `{ name, label, type, value, options, required, hint, rows }`. `run`
  * gets the values; what it returns is said, and what it throws is shown where it was asked.
  */
 export function ask(question) {
@@ -88,7 +88,7 @@ function valueOf(element, field) {
 }
 
 function Field({ field }) {
-  const { name, label, type = "text", value, options, required, hint, min, max } = field;
+  const { name, label, type = "text", value, options, required, hint, min, max, rows = 3 } = field;
   const id = `field-${name}`;
   if (type === "checks") {
     return html`<fieldset class="field"><legend>${label}</legend>
@@ -102,7 +102,7 @@ function Field({ field }) {
     type === "choice"
       ? html`<select id=${id} name=${name}>${options.map((option) => html`<option value=${option.value ?? option} selected=${(option.value ?? option) === value}>${option.label ?? option}</option>`)}</select>`
       : type === "long"
-        ? html`<textarea id=${id} name=${name} rows="3" required=${required}>${value}</textarea>`
-        : html`<input id=${id} name=${name} type=${type} defaultValue=${value ?? ""} required=${required} min=${min} max=${max} autocomplete="off" spellcheck="false" />`;
+        ? html`<textarea id=${id} name=${name} rows=${rows} required=${required}>${value}</textarea>`
+        : html`<input id=${id} name=${name} type=${type} defaultValue=${value ?? ""} required=${required} min=${min} max=${max} autocomplete="off" spellcheck=${false} />`;
   return html`<div class="field"><label for=${id}>${label}</label>${input}${hint && html`<small>${hint}</small>`}</div>`;
 }

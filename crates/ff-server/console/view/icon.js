@@ -11,6 +11,7 @@ const STROKES = {
   workers: "M3 3h10v4H3zM3 9h10v4H3zM5.5 5h.1M5.5 11h.1",
   schedules: "M3 4h10v9H3zM3 7h10M6 2.5v3M10 2.5v3",
   quotas: "M2.5 11.5a6 6 0 1 1 11 0M8 9.5l3-3.5",
+  budgets: "M2.5 4.5h11v8h-11zM2.5 7h11M10.5 10h1",
   events: "M8.5 1.5 3.5 9H8l-.5 5.5 5-7.5H8z",
   settings: "M2 5h7m3 0h2M2 11h2m3 0h7M10.5 3.5v3M5.5 9.5v3",
   copy: "M6 6h7v7H6zM3 10V3h7",

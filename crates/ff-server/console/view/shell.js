@@ -103,7 +103,7 @@ function Search() {
     go(["executions"], text.includes("=") ? { tag: text } : { kind: text });
   };
   return html`<form class="search" role="search" onSubmit=${submit}><${Icon} name="search" />
-    <input id="search" name="search" type="search" placeholder="Id, kind, state or tag=value" aria-label="Search" autocomplete="off" spellcheck="false" /><kbd>/</kbd></form>`;
+    <input id="search" name="search" type="search" placeholder="Id, kind, state or tag=value" aria-label="Search" autocomplete="off" spellcheck=${false} /><kbd>/</kbd></form>`;
 }
 
 function Nowhere({ page }) {
@@ -124,7 +124,7 @@ function LogIn() {
     <${Brand} />
     <p>This server asks for an API key. The browser keeps it out of reach of scripts, for twelve hours or until you log out.</p>
     <div class="field"><label for="key">API key</label>
-      <input id="key" name="key" type="password" autocomplete="current-password" placeholder="ff_…" required autofocus spellcheck="false" /></div>
+      <input id="key" name="key" type="password" autocomplete="current-password" placeholder="ff_…" required autofocus spellcheck=${false} /></div>
     ${error && html`<p class="wrong" role="alert">${error}</p>`}
     <button type="submit" class="primary">Log in</button>
     <p class="none">No key yet? An administrator creates one:</p>

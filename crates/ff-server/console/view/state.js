@@ -27,6 +27,13 @@ const ICONS = {
   timed_out: "clock",
   lease_expired: "alert",
   lease_revoked: "alert",
+  // Decisions.
+  approved: "check",
+  rejected: "cross",
+  resumed: "play",
+  // Budgets.
+  exhausted: "alert",
+  soft_limit_exceeded: "alert",
 };
 
 /** The states of executions, in the order people look for them. */

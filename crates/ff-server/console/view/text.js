@@ -15,6 +15,12 @@ export function Moment({ at }) {
   return html`<time datetime=${new Date(at).toISOString()} title=${exact(at)}>${relative(at, serverNow())}</time>`;
 }
 
+/** A moment as the clocks of a time zone show it. */
+export function Exact({ at, zone = "UTC" }) {
+  const shown = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(at);
+  return html`<time datetime=${new Date(at).toISOString()} title=${zone}>${shown}</time>`;
+}
+
 export async function copy(text, what = "Copied") {
   try {
     await navigator.clipboard.writeText(text);

@@ -134,7 +134,8 @@ pub(crate) async fn cancel(
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     params.done()?;
     check_wait(wait_ms)?;
-    let args = call.into_args(id);
+    let mut args = call.into_args(id);
+    caller.sign(&mut args.requested_by);
     let requested_by = args.requested_by.clone();
     let cancelled = ff.backend().cancel_flow(args).await?;
     audit::flow_cancelled(&caller, &id, requested_by.as_deref(), &cancelled);
@@ -145,10 +146,12 @@ pub(crate) async fn cancel(
 /// Runs a finished node again.
 pub(crate) async fn replay(
     State(ff): State<Runtime>,
+    caller: Caller,
     Flow(flow): Flow,
     Node(node): Node,
-    Body(call): Body<Replay>,
+    Body(mut call): Body<Replay>,
 ) -> Result<Json<ReplayedExecution>> {
+    caller.sign(&mut call.requested_by);
     ff.backend().describe_flow(&flow).await?;
     let id = member_id(&flow, &node, &ff.backend().partitions());
     Ok(Json(ff.backend().replay(call.into_args(id)?).await?))

@@ -1,8 +1,10 @@
 //! The routes of suspensions, waitpoints and signals.
 
-use ff_api::{CloseWaitpoint, Decide, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf, Waitpoints};
+use ff_api::{
+    CloseWaitpoint, Decide, Decisions, Deliver, Encoding, ReceivedSignal, Suspend, SuspendReply, TokenOf, Waitpoints,
+};
 use ff_core::contracts::{ClosedWaitpoint, DeliveredSignal, DeliveriesPage, ResumedExecution, SignalsPage};
-use ff_core::types::IdempotencyKey;
+use ff_core::types::{IdempotencyKey, Namespace};
 
 use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
@@ -59,5 +61,10 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
         .limit()
         .wait()
         .answers::<DeliveriesPage>(200, "Some of it, and where to go on.")
+        .done();
+    api.get("/v1/decisions", "Lists who approved and rejected what in the last week, newest first.")
+        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
+        .limit()
+        .answers::<Decisions>(200, "The latest of them.")
         .done();
 }

@@ -68,9 +68,10 @@ fn meant_for(method: &str, path: &str) -> Who {
         _ if !path.starts_with("/v1/") => Who::Everybody,
         _ if path.starts_with("/v1/keys") || path.starts_with("/v1/secrets") => Who::Roles(vec!["admin"], true),
         _ if path.starts_with("/v1/workers/") || path == "/v1/worker/batch" => roles(&["work"]),
-        ("get", "/v1/events" | "/v1/workers" | "/v1/executions/{id}/waitpoints/{waitpoint}/token") => {
-            roles(&["operate"])
-        }
+        (
+            "get",
+            "/v1/decisions" | "/v1/events" | "/v1/workers" | "/v1/executions/{id}/waitpoints/{waitpoint}/token",
+        ) => roles(&["operate"]),
         ("get", _) | (_, "/v1/executions/{id}/stream/token") => roles(&["submit", "work", "operate"]),
         (_, "/v1/executions" | "/v1/executions/batch" | "/v1/executions/{id}/fork" | "/v1/flows") => roles(&["submit"]),
         (_, "/v1/flows/{flow}/grow" | "/v1/flows/{flow}/close") => roles(&["submit", "work"]),

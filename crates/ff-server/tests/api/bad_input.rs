@@ -217,6 +217,8 @@ async fn bad_parameters_are_named() {
         ("/v1/deliveries".to_owned(), "after=x", "invalid_cursor", "after"),
         ("/v1/deliveries".to_owned(), "limit=0", "invalid_input", "limit"),
         ("/v1/deliveries".to_owned(), "wait_ms=long", "invalid_input", "wait_ms"),
+        ("/v1/decisions".to_owned(), "limit=0", "invalid_input", "limit"),
+        ("/v1/decisions".to_owned(), "namespace=a%20b", "invalid_input", "namespace"),
         ("/v1/workers/w-1/control".to_owned(), "wait_ms=-1", "invalid_input", "wait_ms"),
         ("/v1/workers/w-1/control".to_owned(), "after=x", "invalid_cursor", "after"),
         ("/v1/flows".to_owned(), "namespace=a%20b", "invalid_input", "namespace"),

@@ -11,6 +11,7 @@ mod bodies;
 mod claims;
 mod console;
 mod cors;
+mod decisions;
 mod document;
 mod event_cursors;
 mod event_streams;

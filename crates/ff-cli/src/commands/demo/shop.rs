@@ -1,4 +1,4 @@
-//! What the demo goes on with: mails, a nightly flow, an agent that types and asks, reports that wait. It is there to be looked at in
+//! What the demo goes on with: mails, a nightly flow, an agent that types and asks, answers that cost tokens, reports that wait. It is there to be looked at in
 //! the console.
 
 use std::time::Duration;
@@ -23,6 +23,14 @@ const ROUNDS: u64 = 1_200;
 const FLOW_EVERY: u64 = 24;
 const AGENT_EVERY: u64 = 60;
 
+/// How often a question is asked, in rounds, and how many at first: more than the budget has tokens for.
+const QUESTION_EVERY: u64 = 2;
+const QUESTIONS: u64 = 16;
+
+/// What an answer reserves before it runs, and what may be spent in a quarter of an hour.
+const ANSWER_TOKENS: u64 = 2_000;
+const BUDGET_TOKENS: u64 = 20_000;
+
 /// How long a word takes that the agent types.
 const WORD: Duration = Duration::from_millis(90);
 
@@ -39,6 +47,7 @@ pub(super) fn with_handlers(worker: Worker) -> Worker {
         .on("table.join", work_a_while)
         .on("report.render", work_a_while)
         .on("agent.offer", offer)
+        .on("agent.answer", answer)
 }
 
 /// Submits until it is told to stop, or for half an hour.
@@ -54,6 +63,9 @@ pub(super) async fn run(client: &Client, stop: &CancellationToken) -> anyhow::Re
         if round % FLOW_EVERY == 0 {
             client.submit_flow(nightly()).await?;
         }
+        if round % QUESTION_EVERY == 0 && round < QUESTION_EVERY * QUESTIONS {
+            client.submit(question(round / QUESTION_EVERY)).await?;
+        }
         if round % AGENT_EVERY == 0 {
             client.submit(agent_job(round)).await?;
         }
@@ -61,7 +73,7 @@ pub(super) async fn run(client: &Client, stop: &CancellationToken) -> anyhow::Re
     Ok(())
 }
 
-/// A quota for each customer, a schedule, and a paused lane with work in it.
+/// A quota for each customer, a budget that runs out, a schedule, and a paused lane with work in it.
 async fn prepare(client: &Client) -> anyhow::Result<()> {
     let per_customer = QuotaDefinition {
         scope: "kind:mail.send".parse()?,
@@ -70,6 +82,13 @@ async fn prepare(client: &Client) -> anyhow::Result<()> {
         max_concurrent: Some(2),
     };
     client.quota("mails-per-customer")?.put(per_customer).await?;
+    let tokens = json!({
+        "scope": "kind:agent.answer",
+        "limits": { "tokens": { "hard": BUDGET_TOKENS, "soft": BUDGET_TOKENS * 3 / 4 }, "usd_micros": { "soft": 250_000 } },
+        "reset": { "interval": { "every_ms": 900_000 } },
+        "estimate": { "agent.answer": { "tokens": ANSWER_TOKENS } },
+    });
+    client.budget("answer-tokens")?.put(serde_json::from_value(tokens)?).await?;
     let hourly =
         json!({ "cron": "@hourly", "execution": { "kind": "report.render", "payload": { "hour": "{{tick}}" } } });
     let hourly: PutSchedule = serde_json::from_value(hourly)?;
@@ -128,6 +147,16 @@ fn agent_job(round: u64) -> Job {
         .policy(soon())
 }
 
+/// Questions of customers, each of which costs tokens to answer.
+fn question(nth: u64) -> Job {
+    const QUESTIONS: [&str; 3] = ["Where is my parcel?", "How do I cancel?", "Why was I charged twice?"];
+    let pick = |of: &[&'static str]| of[usize::try_from(nth).unwrap_or_default() % of.len()];
+    let customer = pick(&CUSTOMERS);
+    Job::new("agent.answer", &json!({ "customer": customer, "question": pick(&QUESTIONS), "nth": nth }))
+        .lane("agents")
+        .tag("customer", customer)
+}
+
 /// One mail in seven is tried again, one in nineteen cannot be delivered.
 async fn send_mail(ctx: Context, mail: Value) -> Result<Value, Fault> {
     let order = mail["order"].as_u64().unwrap_or_default();
@@ -177,6 +206,23 @@ async fn offer(ctx: Context, task: Value) -> Result<Value, Fault> {
     ctx.wait_for_approval("send").asking(&asked).timeout(Duration::from_secs(24 * 3_600)).await?.approved()?;
     ctx.step("send the offer", || say(&ctx, "Approved. The offer is on its way.\n")).await?;
     Ok(json!({ "customer": customer, "offer": draft }))
+}
+
+/// Answers a question and reports what that has cost: tokens, and money at five dollars for a million of them.
+async fn answer(ctx: Context, asked: Value) -> Result<Value, Fault> {
+    let nth = asked["nth"].as_u64().unwrap_or_default();
+    let words = [
+        ("Looking at the orders", 420),
+        (" of this customer.", 310),
+        (" Here is what I found …\n", 700 + nth * 137 % 500),
+    ];
+    let mut tokens = 0;
+    for (text, cost) in words {
+        say(&ctx, text).await?;
+        ctx.usage().add("tokens", cost).add("usd_micros", cost * 5).report().await?;
+        tokens += cost;
+    }
+    Ok(json!({ "question": asked["question"], "tokens": tokens }))
 }
 
 /// Types a text word by word.

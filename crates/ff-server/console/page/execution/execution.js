@@ -1,19 +1,23 @@
 // One execution: why it stands as it does, what happened when, what went in and came out.
 
-import { html, useState } from "../app/preact.js";
-import { all, get, isOfAll, path, serverNow } from "../app/api.js";
-import { bytes, capital, duration, exact, plural, words } from "../app/format.js";
-import { now, useAnswer } from "../app/live.js";
-import { href } from "../app/router.js";
-import { actionsOf } from "../view/action.js";
-import { Gantt } from "../view/gantt.js";
-import { Icon } from "../view/icon.js";
-import { Content } from "../view/json.js";
-import { State, ENDED } from "../view/state.js";
-import { Stream } from "../view/stream.js";
-import { Answer, Command, Id, Moment, Tabs, Tags } from "../view/text.js";
+import { html, useState } from "../../app/preact.js";
+import { all, get, isOfAll, may, path, serverNow } from "../../app/api.js";
+import { bytes, capital, duration, exact, plural, words } from "../../app/format.js";
+import { now, useAnswer } from "../../app/live.js";
+import { href } from "../../app/router.js";
+import { actionsOf } from "../../view/action.js";
+import { grantOf } from "../../view/assign.js";
+import { spent } from "../../view/gauge.js";
+import { Gantt } from "../../view/gantt.js";
+import { Icon } from "../../view/icon.js";
+import { Content } from "../../view/json.js";
+import { State, ENDED } from "../../view/state.js";
+import { Stream } from "../../view/stream.js";
+import { submitLike } from "../../view/submit.js";
+import { Answer, Command, Id, Moment, Tabs, Tags } from "../../view/text.js";
 import { History } from "./history.js";
 import { Neighbours } from "./neighbours.js";
+import { Usage } from "./usage.js";
 
 /** How many steps the page shows. */
 const STEPS = 500;
@@ -21,21 +25,22 @@ const STEPS = 500;
 export function Execution({ id }) {
   const at = (what = "") => path`/v1/executions/${id}` + what;
   const ask = async () => {
-    const [info, explain, attempts, steps, signals] = await Promise.all([
+    const [info, explain, attempts, steps, signals, usage] = await Promise.all([
       get(at()),
       get(at("/explain")),
       get(at("/attempts")),
       all(at("/steps"), { limit: 500 }, { items: "steps", next: "next", as: "after", most: STEPS }),
       get(at("/signals"), { limit: 100 }),
+      get(at("/usage")),
     ]);
     const result = ENDED.has(info.public_state) ? await get(at("/result"), {}, { exact: true }) : null;
-    return { info, explain, ...attempts, steps, signals: signals.signals, result };
+    return { info, explain, ...attempts, steps, signals: signals.signals, usage, result };
   };
   const answer = useAnswer(ask, [id], { gap: 700, concerns: (event) => event.execution_id === id });
   return html`<${Answer} of=${answer} lines=${10}>${(data) => html`<${Shown} ...${data} reload=${answer.reload} />`}<//>`;
 }
 
-function Shown({ info, explain, attempts, leases, steps, signals, result, reload }) {
+function Shown({ info, explain, attempts, leases, steps, signals, usage, result, reload }) {
   const isOver = ENDED.has(info.public_state);
   const outcome = { name: isOver && info.failure ? "Error" : "Result", show: () => html`<${Outcome} info=${info} result=${result} />` };
   const output = { name: "Output", show: () => html`<${Stream} id=${info.execution_id} />` };
@@ -50,17 +55,20 @@ function Shown({ info, explain, attempts, leases, steps, signals, result, reload
           ...(isOver ? [outcome, payload, output] : [output, payload]),
           { name: "Steps", count: steps.length || undefined, show: () => html`<${Steps} steps=${steps} />` },
           { name: "Signals", count: signals.length || undefined, show: () => html`<${Signals} signals=${signals} />` },
+          ...(Object.keys(usage.usage).length ? [{ name: "Usage", show: () => html`<${Usage} usage=${usage} />` }] : []),
           ...(info.flow_id ? [{ name: "Flow", show: () => html`<${Neighbours} info=${info} />` }] : []),
           { name: "History", show: () => html`<${History} info=${info} attempts=${attempts} leases=${leases} steps=${steps} signals=${signals} />` },
         ]} />
       </section>
-      <${Facts} info=${info} />
+      <${Facts} info=${info} usage=${usage} />
     </div>
   </article>`;
 }
 
 function Head({ info, steps, reload }) {
-  const actions = actionsOf(info);
+  const copy = { name: "Submit a copy", roles: ["submit"], allowed: may("submit"), start: submitLike };
+  const fitting = actionsOf(info);
+  const actions = [...fitting.filter((action) => !action.danger), copy, ...fitting.filter((action) => action.danger)];
   const show = (action) => html`<button type="button" class=${action.danger ? "danger" : action.primary ? "primary" : ""} disabled=${!action.allowed}
     title=${action.allowed ? undefined : `Needs a key with the role ${action.roles.join(" or ")}`} onClick=${() => action.start(info, reload, steps)}>${action.name}</button>`;
   return html`<div class="head">
@@ -120,8 +128,11 @@ function Signals({ signals }) {
     ${signals.map((signal) => html`<tr><td>${signal.name}</td><td>${words(signal.source.type)}${signal.source.identity ? ` ${signal.source.identity}` : ""}</td><td>${words(signal.effect)}</td><td class="num"><${Moment} at=${signal.received_at} /></td></tr>`)}</tbody></table>`;
 }
 
-function Facts({ info }) {
+function Facts({ info, usage }) {
   now.value;
+  const grant = grantOf(info);
+  const detail = info.blocking_detail;
+  const keeper = detail?.on === "budget" ? html`<a href=${href(["budgets", detail.name])}>budget ${detail.name}</a>` : detail?.on === "quota" && html`<a href=${href(["quotas"])}>quota ${detail.name}</a>`;
   const rows = [
     ["Lane", html`<a href=${href(["lanes"], { lane: info.lane_id })}>${info.lane_id}</a>`],
     ["Namespace", isOfAll() && info.namespace],
@@ -129,16 +140,20 @@ function Facts({ info }) {
     ["Forked from", info.forked_from && html`<${Id} id=${info.forked_from} to=${["executions", info.forked_from]} />`],
     ["Priority", String(info.priority)],
     ["Worker", info.lease && html`<span class="mono">${info.lease.worker_instance_id}</span>`],
-    ["Lease", info.lease && html`until <${Moment} at=${info.lease.expires_at} />`],
+    ["Assigned to", grant && html`<span class="mono">${grant.worker_instance_id}</span>, ends <${Moment} at=${grant.expires_at} />`],
+    ["Assigned by", grant && [grant.requested_by, grant.reason].filter(Boolean).join(": ")],
+    ["Kept back by", keeper],
+    ["Lease", info.lease && html`ends <${Moment} at=${info.lease.expires_at} />`],
     ["Attempts", `${info.attempts_made}${info.retries ? `, ${plural(info.retries, "retry", "retries")}` : ""}${info.reclaims ? `, ${plural(info.reclaims, "lost lease")}` : ""}${info.replays ? `, ${plural(info.replays, "replay")}` : ""}`],
     ["Created", html`<${Moment} at=${info.created_at} />`],
     ["Started", info.started_at && html`<${Moment} at=${info.started_at} />`],
-    ["Delayed until", info.delayed_until && html`<${Moment} at=${info.delayed_until} />`],
+    ["Delayed until", info.delayed_until && !grant && html`<${Moment} at=${info.delayed_until} />`],
     ["Deadline", info.deadline_at && html`<${Moment} at=${info.deadline_at} />`],
     ["Ended", info.finished_at && html`<${Moment} at=${info.finished_at} />`],
     ["Took", info.started_at && duration((info.finished_at ?? serverNow()) - info.started_at)],
     ["Ended by", info.finished_by && info.finished_by.type !== "holder" && [words(info.finished_by.type), info.finished_by.requested_by, info.finished_by.reason].filter(Boolean).join(", ")],
     ["Held", info.hold && [info.hold.requested_by, info.hold.reason].filter(Boolean).join(": ") || (info.hold && "by an operator")],
+    ["Spent", spent(usage.usage)],
     ["Payload", bytes(info.payload_bytes)],
     ["Key", info.idempotency_key && html`<span class="mono">${info.idempotency_key}</span>`],
     ["Retries", `${info.policy.retry_policy?.max_retries ?? 0} at most`],

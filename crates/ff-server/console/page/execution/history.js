@@ -1,9 +1,9 @@
 // What happened to an execution, the latest first: from the feed of events where it was recorded, otherwise from its records.
 
-import { html } from "../app/preact.js";
-import { get, isOfAll, may, path } from "../app/api.js";
-import { clock, exact, words } from "../app/format.js";
-import { useAnswer } from "../app/live.js";
+import { html } from "../../app/preact.js";
+import { get, isOfAll, may, path } from "../../app/api.js";
+import { clock, exact, words } from "../../app/format.js";
+import { useAnswer } from "../../app/live.js";
 
 export function History({ info, attempts, leases, steps, signals }) {
   const id = info.execution_id;

@@ -1,11 +1,11 @@
 // What an execution follows in its flow, and what follows it.
 
-import { html } from "../app/preact.js";
-import { get, path } from "../app/api.js";
-import { useAnswer } from "../app/live.js";
-import { href } from "../app/router.js";
-import { State } from "../view/state.js";
-import { Answer } from "../view/text.js";
+import { html } from "../../app/preact.js";
+import { get, path } from "../../app/api.js";
+import { useAnswer } from "../../app/live.js";
+import { href } from "../../app/router.js";
+import { State } from "../../view/state.js";
+import { Answer } from "../../view/text.js";
 
 /** How many members and edges of the flow are looked at. */
 const LOOKED_AT = 1_000;

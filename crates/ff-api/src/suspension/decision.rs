@@ -1,0 +1,45 @@
+//! What people decided, as it is listed.
+
+use ff_core::signal::{Delivery, Effect, Signal, Source};
+use ff_core::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs};
+use serde::{Deserialize, Serialize};
+
+/// The latest decisions of a namespace, newest first.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Decisions {
+    pub decisions: Vec<Decision>,
+    /// Whether there may be earlier ones that were not looked at.
+    pub more: bool,
+}
+
+/// An approval or a rejection, by an operator or through a link.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Decision {
+    pub at: TimestampMs,
+    pub namespace: Namespace,
+    pub execution_id: ExecutionId,
+    pub signal_id: SignalId,
+    /// `approved`, `rejected` or `resumed`.
+    pub decision: SignalName,
+    /// Who decided: an operator, by name where it is known, or the bearer of a link.
+    pub source: Source,
+    pub effect: Effect,
+}
+
+impl Decision {
+    /// The decision that a delivered signal is, if it is one.
+    pub fn of(delivery: Delivery) -> Option<Self> {
+        let names = [Signal::APPROVED, Signal::REJECTED, Signal::RESUMED];
+        names.contains(&delivery.name.as_str()).then_some(Self {
+            at: delivery.position.at,
+            namespace: delivery.namespace,
+            execution_id: delivery.execution_id,
+            signal_id: delivery.signal_id,
+            decision: delivery.name,
+            source: delivery.source,
+            effect: delivery.effect,
+        })
+    }
+}
