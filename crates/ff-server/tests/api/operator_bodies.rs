@@ -79,7 +79,7 @@ pub(crate) fn routes() -> Vec<Route> {
                 required("scope", json!([5, true, "", "lane:", "queue:a", "tag:a", "execution:7", [], {}])),
                 required("limits", json!([5, "", true, []])),
                 field("reset", json!(["", "daily"])),
-                field("on_hard_limit", json!(["", "suspend"])),
+                field("on_hard_limit", json!(["", "explode"])),
                 field("estimate", json!([5, "", true, []])),
             ],
         },

@@ -5,6 +5,7 @@
 //! So what stands before a wait and is no step runs again, and waits are told apart by their names, not by where they stand.
 
 mod approval;
+mod budget;
 mod error;
 mod signal;
 mod sleep;
@@ -13,6 +14,7 @@ mod suspend_handler;
 mod wait_log;
 
 pub use approval::{Decision, Verdict, WaitForApproval};
+pub(super) use budget::{Announcement, BudgetPause};
 pub use error::WaitError;
 pub use signal::WaitForSignal;
 pub(super) use sleep::sleep;
