@@ -10,6 +10,7 @@ use ff_core::types::{BudgetName, Dimension, FlowId};
 
 use crate::exit::{Exit, Usage as BadUsage, tell};
 use crate::id::IdArg;
+use crate::moment;
 use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
@@ -236,7 +237,7 @@ fn show(info: &BudgetInfo) -> anyhow::Result<()> {
     }
     table.print()?;
     if let Some(until) = info.period.until {
-        tell(format_args!("begins anew at {}", span::clock(until)));
+        tell(format_args!("begins anew at {}", moment::utc(until)));
     }
     if info.waiting > 0 {
         tell(format_args!("{} wait for it", info.waiting));
