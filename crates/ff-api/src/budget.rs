@@ -8,6 +8,8 @@ use ff_core::quota::Scope;
 use ff_core::types::{BudgetName, Dimension, Namespace};
 use serde::{Deserialize, Serialize};
 
+use crate::object::variant;
+
 /// How a budget is to be.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -19,9 +21,9 @@ pub struct PutBudget {
     pub scope: Scope,
     /// By dimension: tokens, usd_micros, calls, seconds, any name.
     pub limits: BTreeMap<Dimension, BudgetLimit>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "variant")]
     pub reset: Reset,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "variant")]
     pub on_hard_limit: OnHardLimit,
     /// What a claim reserves, by kind; `*` is for the kinds that are not named.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

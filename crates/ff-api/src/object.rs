@@ -45,6 +45,15 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
     }
 }
 
+/// Reads an enum. A value that is neither a text nor an object is then wrong at its field, and not the end of the JSON.
+pub(crate) fn variant<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    T::deserialize(serde_json::Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
 /// Reads a word, or nothing.
 pub(crate) fn word<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where

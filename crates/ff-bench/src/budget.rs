@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset};
 use ff_core::limits;
@@ -19,6 +19,8 @@ use crate::{JobShape, KIND, Report, median};
 
 /// Measurements of each kind.
 const ROUNDS: usize = 5;
+/// How long nothing is said at most, but for the round under way.
+const SILENCE: Duration = Duration::from_secs(10);
 /// Executions before anything is measured.
 const WARM_UP: usize = 200;
 /// Bytes of a payload.
@@ -50,7 +52,7 @@ impl BudgetCost {
         let budget = subject.flowfabric.client().budget(BUDGET)?;
         let each = self.count.div_ceil(ROUNDS);
         let bar = ProgressBar::new((3 * (WARM_UP + each * ROUNDS)) as u64);
-        let mut rounds = Vec::with_capacity(ROUNDS);
+        let (mut rounds, mut told) = (Vec::with_capacity(ROUNDS), Instant::now());
         for nth in 0..=ROUNDS {
             let count = if nth == 0 { WARM_UP } else { each };
             let (plain, _) = self.run(&subject, count, &bar, false).await?;
@@ -58,6 +60,11 @@ impl BudgetCost {
             let (limited, _) = self.run(&subject, count, &bar, false).await?;
             let (_, report_ms) = self.run(&subject, count, &bar, true).await?;
             budget.delete().await?;
+            // Without a terminal there is no bar.
+            if bar.is_hidden() && told.elapsed() >= SILENCE {
+                eprintln!("round {nth} of {ROUNDS} is measured");
+                told = Instant::now();
+            }
             if nth > 0 {
                 rounds.push(Round { limited, plain, report_ms });
             }

@@ -15,6 +15,11 @@ pub(crate) fn parse(text: &str) -> Result<TimestampMs, String> {
     Ok(TimestampMs(moment.as_millisecond()))
 }
 
+/// A moment as RFC 3339, in UTC.
+pub(crate) fn utc(at: TimestampMs) -> String {
+    Timestamp::from_millisecond(at.0).map_or_else(|_| at.to_string(), |at| at.to_string())
+}
+
 /// What a span or a moment may look like, after what was wrong with a text as a span.
 pub(crate) fn or_moment(error: impl std::fmt::Display) -> String {
     format!("{error}; or {FORMS}")

@@ -2,12 +2,14 @@
 //! folder: it goes on where it was, and calls no tool a second time whose result is recorded.
 //!
 //! The model is a script, so that this runs without a network. Everything else is as it would be: calls of the model and of the
-//! tools are steps, tokens are streamed while they come and reported as usage, and a person is asked before money is spent.
+//! tools are steps, tokens are streamed while they come and reported as usage, a budget stops it when it talks too much, and a person is
+//! asked whether it may go on, and before money is spent.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::time::Duration;
 
+use ff_sdk::core::budget::BudgetDefinition;
 use ff_sdk::core::contracts::StreamItem;
 use ff_sdk::core::engine_error::Code;
 use ff_sdk::{Client, Context, Error, Fault, Job, Signal, Waitpoint};
@@ -17,6 +19,11 @@ use serde::{Deserialize, Serialize};
 async fn main() -> anyhow::Result<()> {
     let ff = ff_sdk::connect("sqlite:agent.db").await?;
     let client = ff.client();
+    let budget = client.budget("agent")?;
+    match budget.describe().await {
+        Err(error) if error.code() == Some(Code::BudgetNotFound) => drop(budget.put(tokens_at_most(12)?).await?),
+        known => drop(known?),
+    }
     // The key makes the second start follow the execution of the first.
     let job = Job::new("agent", &"a weekend in Lisbon").idempotency_key("trip");
     let id = client.submit(job).await?.execution_id;
@@ -28,7 +35,13 @@ async fn main() -> anyhow::Result<()> {
     while let Some(item) = output.next().await? {
         match item {
             StreamItem::Frame { stored, .. } if stored.frame.channel.as_str() == "question" => {
-                println!("approval: {}", answer(&client, &serde_json::from_slice(&stored.frame.bytes)?).await?);
+                let waitpoint: Waitpoint = serde_json::from_slice(&stored.frame.bytes)?;
+                if waitpoint.waitpoint_key.as_str().starts_with("budget ") {
+                    budget.put(tokens_at_most(100)?).await?;
+                    println!("budget: raised, approval {}", answer(&client, &waitpoint).await?);
+                } else {
+                    println!("approval: {}", answer(&client, &waitpoint).await?);
+                }
             }
             StreamItem::Frame { stored, .. } => println!("token: {}", str::from_utf8(&stored.frame.bytes)?),
             StreamItem::Superseded { attempt, .. } => println!("superseded: attempt {attempt}"),
@@ -39,6 +52,12 @@ async fn main() -> anyhow::Result<()> {
     working.abort();
     ff.shutdown().await;
     Ok(())
+}
+
+/// A budget that has the agent ask when it has said so many tokens.
+fn tokens_at_most(hard: u64) -> serde_json::Result<BudgetDefinition> {
+    let limits = serde_json::json!({ "tokens": { "hard": hard } });
+    serde_json::from_value(serde_json::json!({ "scope": "kind:agent", "limits": limits, "on_hard_limit": "suspend" }))
 }
 
 /// The person says yes, unless that was said before.
@@ -60,7 +79,10 @@ async fn agent(ctx: Context, task: String) -> Result<String, Fault> {
         let reply = ctx.step("model", || model(&ctx, &messages)).key(turn).retries(3).await?;
         // Named after the turn, so that a run that begins anew does not count it again.
         let tokens = reply.text.split_whitespace().count() as u64;
-        ctx.usage().add("tokens", tokens).id(&format!("turn-{turn}")).report().await?;
+        // Where the budget is exceeded, the agent waits here until it may go on.
+        let question = ctx.stream("question");
+        let usage = ctx.usage().add("tokens", tokens).id(&format!("turn-{turn}"));
+        usage.announce(move |waitpoint| async move { Ok(question.json(&waitpoint).await?) }).report().await?;
         let Some(call) = reply.call else { return Ok(reply.text) };
         if call.tool == "book" {
             ask(&ctx, &call).await?;

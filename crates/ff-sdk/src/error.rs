@@ -3,6 +3,8 @@
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
 
+use crate::WaitError;
+
 /// Why a call did not get what it asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -25,6 +27,9 @@ pub enum Error {
         name: String,
         error: Box<Error>,
     },
+    /// The answer that a call waited for did not come.
+    #[error("{0}")]
+    Wait(Box<WaitError>),
 }
 
 impl Error {
@@ -33,7 +38,16 @@ impl Error {
         match self {
             Self::Engine(error) => Some(error.code()),
             Self::Child { error, .. } => error.code(),
-            Self::Encode(_) | Self::Decode(_) | Self::NotSuccessful(..) => None,
+            Self::Encode(_) | Self::Decode(_) | Self::NotSuccessful(..) | Self::Wait(_) => None,
+        }
+    }
+}
+
+impl From<WaitError> for Error {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::Engine(error) => error,
+            other => Self::Wait(Box::new(other)),
         }
     }
 }

@@ -31,6 +31,7 @@ pub enum LeaseCall {
     Fail,
     Delay,
     Steps,
+    Usage,
 }
 
 impl LeaseCall {
@@ -43,6 +44,7 @@ impl LeaseCall {
             "fail" => Self::Fail,
             "delay" => Self::Delay,
             "steps" => Self::Steps,
+            "usage" => Self::Usage,
             _ => return None,
         })
     }

@@ -10,6 +10,7 @@ use ff_core::types::{BudgetName, Dimension, FlowId};
 
 use crate::exit::{Exit, Usage as BadUsage, tell};
 use crate::id::IdArg;
+use crate::moment;
 use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
@@ -74,6 +75,8 @@ enum OnExcess {
     Block,
     /// It fails with budget_exceeded
     Fail,
+    /// It waits for ff approve or ff reject; nothing further is started
+    Suspend,
 }
 
 #[derive(Args)]
@@ -192,6 +195,7 @@ impl Put {
         after.on_hard_limit = match self.on_hard_limit {
             Some(OnExcess::Block) => OnHardLimit::Block,
             Some(OnExcess::Fail) => OnHardLimit::Fail,
+            Some(OnExcess::Suspend) => OnHardLimit::Suspend,
             None => after.on_hard_limit,
         };
         for (dimension, amount) in self.hard {
@@ -212,16 +216,12 @@ fn tabulate(budgets: &[Budget]) -> Table {
     for budget in budgets {
         let definition = &budget.definition;
         let limits = definition.limits.iter().map(|(dimension, limit)| format!("{dimension} {}", bounds(*limit)));
-        let on_hard_limit = match definition.on_hard_limit {
-            OnHardLimit::Block => "block",
-            OnHardLimit::Fail => "fail",
-        };
         table.row([
             budget.name.to_string(),
             definition.scope.to_string(),
             limits.collect::<Vec<_>>().join(", "),
             reset_text(&definition.reset),
-            on_hard_limit.to_owned(),
+            definition.on_hard_limit.as_str().to_owned(),
         ]);
     }
     table
@@ -237,7 +237,7 @@ fn show(info: &BudgetInfo) -> anyhow::Result<()> {
     }
     table.print()?;
     if let Some(until) = info.period.until {
-        tell(format_args!("begins anew at {}", span::clock(until)));
+        tell(format_args!("begins anew at {}", moment::utc(until)));
     }
     if info.waiting > 0 {
         tell(format_args!("{} wait for it", info.waiting));
@@ -285,7 +285,7 @@ fn reset_text(reset: &Reset) -> String {
     }
 }
 
-fn amount(text: &str) -> Result<(Dimension, u64), String> {
+pub(super) fn amount(text: &str) -> Result<(Dimension, u64), String> {
     let wrong = || "must be a dimension, an equals sign and a whole number, for example tokens=100000".to_owned();
     let (dimension, amount) = text.split_once('=').ok_or_else(wrong)?;
     let dimension = Dimension::parse(dimension).map_err(|error| format!("the dimension {error}"))?;

@@ -1,14 +1,16 @@
 //! Deciding about what waits, without a token: an operator's yes, no, or go on.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use ff_core::contracts::ResumeArgs;
+use ff_core::budget::BudgetDefinition;
+use ff_core::contracts::{BudgetRef, PutBudgetArgs, ResumeArgs};
 use ff_core::payload::Payload;
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ContentType, SourceIdentity, SuspensionId};
+use ff_core::types::{BudgetName, ContentType, Dimension, SourceIdentity, SuspensionId};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Usage as BadUsage};
 use crate::id::IdArg;
 use crate::input::Input;
 use crate::settings::Settings;
@@ -17,11 +19,21 @@ use crate::{output, span};
 #[derive(Subcommand)]
 pub(crate) enum Decision {
     /// Approve what an execution waits for; it goes on and is told so
-    Approve(Decide),
+    Approve(Approve),
     /// Reject what an execution waits for; it goes on and is told so
     Reject(Decide),
     /// Let an execution go on, whatever it waits for
     Resume(Decide),
+}
+
+#[derive(Args)]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    decide: Decide,
+
+    /// First add so much to the hard limit of a budget, for example agent:tokens=50000
+    #[arg(long, value_name = "BUDGET:DIMENSION=N", value_parser = addition)]
+    add: Vec<(BudgetName, Dimension, u64)>,
 }
 
 #[derive(Args)]
@@ -57,7 +69,12 @@ pub(crate) struct Decide {
 impl Decision {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {
         match self {
-            Self::Approve(decide) => decide.run(settings, OperatorDecision::Approve, "approved").await,
+            Self::Approve(Approve { decide, add }) => {
+                if !add.is_empty() {
+                    raise(settings, add).await?;
+                }
+                decide.run(settings, OperatorDecision::Approve, "approved").await
+            }
             Self::Reject(decide) => decide.run(settings, OperatorDecision::Reject, "rejected").await,
             Self::Resume(decide) => decide.run(settings, OperatorDecision::Resume, "resumed").await,
         }
@@ -84,6 +101,38 @@ impl Decide {
         let was = if resumed.already { "had already been" } else { "was" };
         settings.answer(&resumed, || output::line(format_args!("{id} {was} {done}, and is {}", resumed.public_state)))
     }
+}
+
+/// Raises hard limits of budgets.
+async fn raise(settings: &Settings, more: Vec<(BudgetName, Dimension, u64)>) -> anyhow::Result<()> {
+    let flowfabric = settings.connect().await?;
+    let backend = flowfabric.backend();
+    let mut raised = BTreeMap::<BudgetName, BudgetDefinition>::new();
+    for (name, dimension, amount) in more {
+        let namespace = settings.namespace();
+        let mut definition = match raised.remove(&name) {
+            Some(definition) => definition,
+            None => backend.describe_budget(BudgetRef { namespace, name: name.clone() }).await?.budget.definition,
+        };
+        let Some(hard) = definition.limits.get_mut(&dimension).and_then(|limit| limit.hard.as_mut()) else {
+            return Err(BadUsage(format!("budget {name} has no hard limit of {dimension}")).into());
+        };
+        *hard = hard.saturating_add(amount);
+        raised.insert(name, definition);
+    }
+    for (name, definition) in raised {
+        let args = PutBudgetArgs { namespace: settings.namespace(), name, definition: Some(definition) };
+        args.check().map_err(|refusal| BadUsage(refusal.to_string()))?;
+        backend.put_budget(args).await?;
+    }
+    Ok(())
+}
+
+fn addition(text: &str) -> Result<(BudgetName, Dimension, u64), String> {
+    let wrong = || "must be a budget, a colon, a dimension, an equals sign and a number: agent:tokens=50000".to_owned();
+    let (budget, rest) = text.split_once(':').ok_or_else(wrong)?;
+    let (dimension, amount) = super::budgets::amount(rest)?;
+    Ok((BudgetName::parse(budget).map_err(|error| format!("the budget {error}"))?, dimension, amount))
 }
 
 /// A reason as workers hear it.

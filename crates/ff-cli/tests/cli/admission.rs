@@ -158,7 +158,8 @@ fn a_budget_is_made_changed_shown_and_deleted() {
     world.ok(&["budgets", "attach", "agent", "lane:mail"]);
     let listed = world.ok(&["budgets", "list"]);
     assert!(listed.contains("lane:mail") && listed.contains("day@Europe/Berlin"), "{listed}");
-    assert!(world.run(&["budgets", "show", "agent"]).text().contains("200"));
+    let shown = world.run(&["budgets", "show", "agent"]);
+    assert!(shown.text().contains("200") && shown.stderr.starts_with("begins anew at 20"), "{}", shown.stderr);
     assert_eq!(world.run(&["budgets", "reset", "agent"]).stderr, "agent begins anew\n");
     for (wrong, why) in [
         (vec!["--hard", "tokens"], "tokens=100000"),

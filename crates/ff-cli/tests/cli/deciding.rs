@@ -27,6 +27,7 @@ impl SuspendedWork {
         working.spawn(async move {
             let ff = ff_sdk::connect(&server).await.unwrap();
             let worker = ff.worker("w").on("deploy", deploy).on("order", order).on("sign", sign).on("hurry", hurry);
+            let worker = worker.on("spend", spend);
             worker.concurrency(4).run_until(std::future::pending()).await.unwrap();
         });
         Self { world, _working: working }
@@ -70,6 +71,41 @@ async fn hurry(ctx: Context) -> Result<(), Fault> {
     let wait = ctx.wait_for_signal("now").timeout(Duration::from_millis(1));
     wait.on_timeout(TimeoutBehavior::Expire).await?;
     Ok(())
+}
+
+async fn spend(ctx: Context) -> Result<&'static str, Fault> {
+    ctx.usage().add("tokens", 11).report().await?;
+    ctx.usage().add("tokens", 1).report().await?;
+    Ok("done")
+}
+
+#[test]
+fn an_execution_over_its_budget_waits_for_more_of_it() {
+    let asking = SuspendedWork::start();
+    let budget = ["--scope", "kind:spend", "--hard", "tokens=10", "--on-hard-limit", "suspend"];
+    asking.world.ok(&[&["budgets", "create", "agent"], &budget[..]].concat());
+    let id = asking.waits("spend");
+    let shown = asking.world.ok(&["suspensions"]);
+    assert!(shown.contains("May it go on? budget agent is exceeded: tokens"), "{shown}");
+    for (wrong, code, why) in [
+        ("tokens=5", 2, "agent:tokens=50000"),
+        ("agent:calls=5", 2, "budget agent has no hard limit of calls"),
+        ("none:tokens=5", 1, "budget_not_found"),
+    ] {
+        asking.world.run(&["approve", &id, "--add", wrong]).refused(code, why);
+    }
+    assert_eq!(asking.world.json(&["get", &id])["public_state"], "suspended");
+    asking.world.ok(&["approve", &id, "--add", "agent:tokens=40", "--reason", "worth it"]);
+    assert_eq!(asking.result(&id), r#""done""#);
+    let info = asking.world.json(&["budgets", "show", "agent"]);
+    assert_eq!((&info["balance"]["tokens"]["hard"], &info["balance"]["tokens"]["used"]), (&json!(50), &json!(12)));
+
+    asking.world.ok(&["budgets", "set", "agent", "--hard", "tokens=20"]);
+    let id = asking.waits("spend");
+    asking.world.ok(&["reject", &id, "--reason", "too dear"]);
+    let failed = asking.world.run(&["result", &id, "--wait", "--timeout", "20s"]);
+    assert!(failed.stderr.contains("too dear"), "{}", failed.stderr);
+    assert_eq!(asking.world.json(&["get", &id])["failure"]["category"], "budget_exceeded");
 }
 
 #[test]

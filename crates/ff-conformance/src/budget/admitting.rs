@@ -80,17 +80,19 @@ pub(crate) async fn every_budget_that_applies_has_to_have_room(world: World) {
     assert_eq!(held[0].task.tags.values().next().unwrap().as_str(), "globex");
 }
 
-/// With estimates no execution starts that could spend more than is left.
+/// With estimates no execution starts that could spend more than is left, however many workers ask at once.
 pub(crate) async fn with_estimates_nothing_is_overspent(world: World) {
     with_engine(&world);
     let json = r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":10}}}"#;
     put(&world, "all", json).await;
-    submit_for(&world, "acme", 16).await;
+    submit_for(&world, "acme", 40).await;
     let mut workers = tokio::task::JoinSet::new();
-    for nth in 0..8 {
-        let world = world.clone();
+    let together = std::sync::Arc::new(tokio::sync::Barrier::new(32));
+    for nth in 0..32 {
+        let (world, together) = (world.clone(), together.clone());
         workers.spawn(async move {
-            for _ in 0..4 {
+            together.wait().await;
+            for _ in 0..3 {
                 for held in world.worker(&format!("w{nth}")).claim_up_to(2).await {
                     report(&held, &world, "only", 10).await.unwrap();
                     held.complete(b"done").await.unwrap();
@@ -102,6 +104,6 @@ pub(crate) async fn with_estimates_nothing_is_overspent(world: World) {
         done.unwrap();
     }
     let (used, _, spent) = standing(&world, "all").await;
-    assert_eq!((used, spent), (100, 100), "ten of sixteen, and not one more");
+    assert_eq!((used, spent), (100, 100), "ten of forty, and not one more");
     world.check_invariants().await;
 }

@@ -5,6 +5,7 @@ pub(crate) mod defining;
 pub(crate) mod recovering;
 pub(crate) mod resetting;
 pub(crate) mod spending;
+pub(crate) mod suspending;
 
 use ff_core::budget::{Amounts, Budget};
 

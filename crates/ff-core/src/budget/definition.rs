@@ -69,6 +69,20 @@ pub enum OnHardLimit {
     Block,
     /// It fails with `budget_exceeded`, and is not tried again.
     Fail,
+    /// Its worker suspends it and asks whether it may go on; nothing further is admitted.
+    Suspend,
+}
+
+impl OnHardLimit {
+    pub const ALL: [Self; 3] = [Self::Block, Self::Fail, Self::Suspend];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Fail => "fail",
+            Self::Suspend => "suspend",
+        }
+    }
 }
 
 /// The text that stands for every kind that is not named.

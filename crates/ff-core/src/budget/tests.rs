@@ -18,7 +18,10 @@ use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::quota::contracts::*;
 use crate::samples::at;
-use crate::types::{ClaimId, ExecutionId, Kind, LeaseEpoch, Namespace, TimestampMs};
+use crate::suspension::contracts::{ResumeArgs, SuspendArgs};
+use crate::suspension::{OperatorDecision, SuspendReason};
+use crate::token::{KeyRing, Secret};
+use crate::types::{ClaimId, ExecutionId, Kid, Kind, LeaseEpoch, Namespace, TimestampMs, WaitpointKey};
 
 const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
@@ -333,4 +336,24 @@ fn draws_are_let_go_once_no_report_can_be_repeated() {
     let balance = world.model.budget_ledger(&budget.id).balance;
     assert!(balance.next_draw - balance.first_draw <= 2, "{balance:?}");
     assert_eq!(balance.folded, BTreeMap::from([("tokens".parse().unwrap(), 15)]));
+}
+
+#[test]
+fn an_answered_pause_needs_no_room_of_budgets_that_suspend() {
+    for (word, needs_room) in [("suspend", false), ("block", true)] {
+        let mut world = BudgetFixture::new();
+        let json = r#"{"scope":"namespace","limits":{"tokens":{"hard":10}},"on_hard_limit":"#;
+        let budget = world.put(&format!("{json}\"{word}\"}}"));
+        world.model.set_ring(0, KeyRing::of(Kid::first(), Secret::drawn([7; 32])));
+        let id = world.submit();
+        let run = world.run(&budget, id).unwrap();
+        assert_eq!(world.spend(run, "a", 11).status, BudgetStatus::HardExceeded);
+        let key = WaitpointKey::parse("budget daily").unwrap();
+        let reason = SuspendReason::PausedByBudget;
+        world.ask(SuspendArgs { reason, ..SuspendArgs::new(id, run.fence, key) }).unwrap();
+        world.ask(ResumeArgs::new(id, OperatorDecision::Approve)).unwrap();
+        let claim = ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap());
+        let claimed = world.ask(claim).unwrap();
+        assert_eq!((claimed.admissions.len() == 1, claimed.tasks.len() == 1), (needs_room, !needs_room));
+    }
 }

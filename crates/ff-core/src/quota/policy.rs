@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Per, Scope};
-use crate::budget::Budget;
+use crate::budget::{Budget, OnHardLimit};
 use crate::execution::Execution;
 use crate::types::{BudgetName, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
@@ -72,9 +72,13 @@ impl QuotaSet {
         Self { namespace, revision: 0, policies: BTreeMap::new(), budgets: BTreeMap::new() }
     }
 
-    /// What an execution needs before it is claimed: of quota policies in the order of their names, then of budgets.
+    /// What an execution needs before it is claimed: of quota policies in the order of their names, then of budgets. An execution that
+    /// was suspended because of a budget was answered: budgets that suspend let it go on, whether or not they have room.
     pub fn slots_for(&self, execution: &Execution) -> Vec<QuotaSlot> {
-        let budgets = self.budgets_for(execution).map(|budget| budget.slot(&execution.kind));
+        let is_answered = execution.last_suspension.as_ref().is_some_and(|past| past.is_answered_pause());
+        let lets_go_on = |budget: &&Budget| is_answered && budget.definition.on_hard_limit == OnHardLimit::Suspend;
+        let budgets = self.budgets_for(execution).filter(|budget| !lets_go_on(budget));
+        let budgets = budgets.map(|budget| budget.slot(&execution.kind));
         self.policies.values().filter_map(|policy| policy.slot_for(execution)).chain(budgets).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoundWaitpoint, CountedSignal, OperatorDecision, ResumedBy, Suspension};
+use super::{BoundWaitpoint, CountedSignal, OperatorDecision, ResumedBy, SuspendReason, Suspension};
 use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
 
 /// The last suspension of an execution. It hands its signals on until the next one or a replay, so that a try that starts
@@ -16,6 +16,9 @@ pub struct PastSuspension {
     pub ended_at: TimestampMs,
     #[serde(flatten)]
     pub ended: SuspensionEnd,
+    /// Whether it was because of a budget.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused_by_budget: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
     /// What the worker gets.
@@ -60,6 +63,7 @@ impl PastSuspension {
             lease_epoch,
             ended_at: now,
             ended,
+            paused_by_budget: suspension.reason == SuspendReason::PausedByBudget,
             continuation: suspension.continuation.clone(),
             signals,
         })
@@ -71,6 +75,11 @@ impl PastSuspension {
         self.ended = SuspensionEnd::ExecutionEnded;
         self.signals.clear();
         self.continuation = None;
+    }
+
+    /// Whether it was because of a budget, and the execution may go on.
+    pub fn is_answered_pause(&self) -> bool {
+        self.paused_by_budget && self.resumed_by().is_some()
     }
 
     /// What made the execution go on; nothing when it ended instead.

@@ -26,9 +26,9 @@ local function policy_of(name, policy)
   return { name = name, scope = scope, of = of, tag = tag, value = value, per = per, by = by, head = head }
 end
 
---- Policies in the order of their names, then budgets, and whether one of them looks at tags.
+--- Policies in the order of their names, then budgets, and whether one of them looks at tags, or suspends.
 local function read(kept)
-  local set, list, looks_at_tags = cjson.decode(kept), {}, false
+  local set, list, looks_at_tags, suspends = cjson.decode(kept), {}, false, false
   for name, policy in pairs(set.policies) do
     local one = policy_of(name, policy)
     list[#list + 1] = one
@@ -36,9 +36,9 @@ local function read(kept)
   end
   for name, budget in pairs(set.budgets or {}) do
     local one = policy_of(name, { id = budget.id, revision = budget.revision, scope = budget.definition.scope })
-    one.budget_id = budget.id
+    one.budget_id, one.suspends = budget.id, budget.definition.on_hard_limit == 'suspend'
     list[#list + 1] = one
-    looks_at_tags = looks_at_tags or one.scope == 'tag'
+    looks_at_tags, suspends = looks_at_tags or one.scope == 'tag', suspends or one.suspends
   end
   table.sort(list, function(a, b)
     if not a.budget_id ~= not b.budget_id then
@@ -46,7 +46,7 @@ local function read(kept)
     end
     return a.name < b.name
   end)
-  return list[1] and { namespace = set.namespace, list = list, looks_at_tags = looks_at_tags } or false
+  return list[1] and { namespace = set.namespace, list = list, looks_at_tags = looks_at_tags, suspends = suspends } or false
 end
 
 --- The policies of a lane's namespace; nothing when there are none.
@@ -94,14 +94,22 @@ local function key_of(policy, e)
   return policy.per and e.namespace or ''
 end
 
---- What an execution needs, empty when no policy applies to it.
+--- What an execution needs, empty when no policy applies to it. One that was suspended because of a budget was answered: budgets
+--- that suspend let it go on, whether or not they have room.
 local function needed(set, e)
   local slots = {}
   for _, policy in ipairs(set and set.list or {}) do
-    local key = takes_in(policy, e) and key_of(policy, e)
+    local applies = takes_in(policy, e) and not (policy.suspends and e.is_answered)
+    local key = applies and key_of(policy, e)
     slots[#slots + 1] = key and policy.head .. key or nil
   end
   return table.concat(slots, '\t')
+end
+
+--- Whether the last suspension of an execution was because of a budget, and it may go on.
+local function is_answered(id)
+  local paused, how = unpack(call('HMGET', keys.of(id, 'suspension:last'), 'paused_by_budget', 'how'))
+  return paused and how ~= 'execution_ended'
 end
 
 --- An execution as policies look at it; nothing when it is not there or does not wait.
@@ -131,6 +139,7 @@ local function look(set, id)
     epoch = last_attempt and text(lease.attempt_parts(last_attempt) + 1) or '1',
     score = index.score(tonumber(priority or 0), tonumber(created_at)),
     tags = set and set.looks_at_tags and has_tags and tags_of(id) or {},
+    is_answered = set and set.suspends and is_answered(id),
   }
 end
 

@@ -60,6 +60,7 @@ function suspension.past(e, kept, ended, handed, moment)
   local fields = { 'suspension_id', kept.suspension_id, 'waitpoints', kept.waitpoints, 'lease_epoch', epoch }
   append(fields, 'ended_at', moment)
   append(fields, 'continuation', kept.continuation)
+  append(fields, 'paused_by_budget', kept.reason_code == 'paused_by_budget' and '1')
   for name, value in pairs(ended) do
     append(fields, name, value)
   end

@@ -50,7 +50,7 @@ pub async fn ff_create_budget(
         revision: args.revision,
         name: budget.map(|budget| budget.name.to_string()),
         created_at: budget.map(|budget| moment(budget.created_at)),
-        on_hard_limit: budget.map(|budget| word_of(budget.definition.on_hard_limit).to_owned()),
+        on_hard_limit: budget.map(|budget| budget.definition.on_hard_limit.as_str().to_owned()),
         reset: budget.map(|budget| reset_text(&budget.definition.reset)).transpose()?,
         period_from: period.map(|period| moment(period.from)),
         period_until: period.and_then(|period| period.until).map(moment),
@@ -383,17 +383,7 @@ fn reset_text(reset: &Reset) -> Result<String, ScriptError> {
     serde_json::to_string(reset).map_err(|error| ScriptError::parse(format!("a reset cannot be written: {error}")))
 }
 
-fn word_of(on_hard_limit: OnHardLimit) -> &'static str {
-    match on_hard_limit {
-        OnHardLimit::Block => "block",
-        OnHardLimit::Fail => "fail",
-    }
-}
-
 fn hard_limit_of(word: &str) -> Result<OnHardLimit, ScriptError> {
-    match word {
-        "block" => Ok(OnHardLimit::Block),
-        "fail" => Ok(OnHardLimit::Fail),
-        other => Err(ScriptError::parse(format!("no budget does {other:?}"))),
-    }
+    let found = OnHardLimit::ALL.into_iter().find(|one| one.as_str() == word);
+    found.ok_or_else(|| ScriptError::parse(format!("no budget does {word:?}")))
 }

@@ -66,6 +66,7 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
         lease_epoch: LeaseEpoch(fields.read("lease_epoch")?),
         ended_at: TimestampMs(fields.read("ended_at")?),
         ended,
+        paused_by_budget: fields.text("paused_by_budget")?.is_some(),
         continuation: fields.owned("continuation")?,
         signals: lines(fields.text("handed")?, handed)?,
     })))

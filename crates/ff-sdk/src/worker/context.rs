@@ -2,6 +2,7 @@
 
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ff_core::backend::{EngineBackend, LongPoll};
@@ -41,6 +42,8 @@ pub(super) struct Work {
     pub(super) steps: StepLog,
     pub(super) waits: WaitLog,
     pub(super) output: Arc<OutputBuffer>,
+    /// How many reports of usage without a name this run has made.
+    pub(super) unnamed_reports: AtomicU64,
 }
 
 impl Context {
@@ -127,7 +130,7 @@ impl Context {
     /// # }
     /// ```
     pub fn usage(&self) -> UsageReport {
-        UsageReport::new(self.inner.backend.clone(), &self.inner.task)
+        UsageReport::new(self.clone())
     }
 
     /// What this attempt puts out under a name, for readers that follow it while it runs. All names are channels of one stream, in
@@ -225,6 +228,11 @@ impl Context {
 
     pub(super) fn backend(&self) -> &Arc<dyn EngineBackend> {
         &self.inner.backend
+    }
+
+    /// The number of the next report of usage without a name.
+    pub(super) fn next_report(&self) -> u64 {
+        self.inner.unnamed_reports.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn outages(&self) -> &OutageLog {

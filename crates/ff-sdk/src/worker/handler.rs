@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ff_core::engine_error::Code;
 use ff_core::execution::Failure;
 use ff_core::limits;
 use ff_core::payload::Payload;
@@ -14,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Context;
+use crate::Error;
 
 /// What a handler says at its end.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +57,8 @@ impl<T: Serialize> IntoReply for T {
     }
 }
 
-/// What a handler returns when the work went wrong. Any error becomes one of category `error`, to be retried.
+/// What a handler returns when the work went wrong. Any error becomes one of category `error`, to be retried; only `budget_exceeded` is
+/// permanent, and a category of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub category: String,
@@ -75,9 +78,13 @@ impl Fault {
     }
 }
 
-impl<E: std::error::Error> From<E> for Fault {
+impl<E: std::error::Error + 'static> From<E> for Fault {
     fn from(error: E) -> Self {
-        Self::retryable("error", error.to_string())
+        let code = (&error as &dyn std::error::Error).downcast_ref::<Error>().and_then(Error::code);
+        match code {
+            Some(Code::BudgetExceeded) => Self::permanent(Code::BudgetExceeded.as_str(), error.to_string()),
+            _ => Self::retryable("error", error.to_string()),
+        }
     }
 }
 

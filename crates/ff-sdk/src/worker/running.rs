@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use ff_core::contracts::{ClaimedExecution, RenewArgs, Task};
@@ -123,6 +124,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         steps: StepLog::new(steps),
         waits: WaitLog::of(&task, signals),
         output: output.clone(),
+        unnamed_reports: AtomicU64::default(),
     });
     let handling = async move {
         let _over = DropCompensations(&context);

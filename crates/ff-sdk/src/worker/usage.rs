@@ -1,65 +1,80 @@
 //! What a handler has spent, told to the execution and its budgets.
 
-use std::sync::Arc;
-
-use ff_core::backend::EngineBackend;
 use ff_core::budget::Amounts;
-use ff_core::contracts::{ReportUsageArgs, Task, UsageReported};
+use ff_core::contracts::{ReportUsageArgs, UsageReported};
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::types::{Dimension, IdempotencyKey};
-use uuid::Uuid;
 
-use crate::Error;
+use super::suspension::{Announcement, BudgetPause};
+use crate::{Context, Error, Fault, Waitpoint};
 
 /// What was spent, put together dimension by dimension and then reported.
 #[must_use = "nothing is counted before it is reported"]
 pub struct UsageReport {
-    backend: Arc<dyn EngineBackend>,
-    args: Result<ReportUsageArgs, Refusal>,
+    context: Context,
+    amounts: Result<Amounts, Refusal>,
+    report_id: Option<String>,
+    announce: Option<Announcement>,
 }
 
 impl UsageReport {
-    pub(super) fn new(backend: Arc<dyn EngineBackend>, task: &Task) -> Self {
-        let report_id = IdempotencyKey::parse(&Uuid::now_v7().to_string());
-        let args = report_id.map_err(|error| Refusal::invalid("report_id", error)).map(|report_id| ReportUsageArgs {
-            execution_id: task.execution_id,
-            fence: task.fence,
-            report_id,
-            amounts: Amounts::new(),
-        });
-        Self { backend, args }
+    pub(super) fn new(context: Context) -> Self {
+        Self { context, amounts: Ok(Amounts::new()), report_id: None, announce: None }
     }
 
     /// Adds an amount of something: tokens, usd_micros, calls, seconds, any name.
     pub fn add(mut self, dimension: &str, amount: u64) -> Self {
-        self.args = self.args.and_then(|mut args| {
+        self.amounts = self.amounts.and_then(|mut amounts| {
             let dimension = Dimension::parse(dimension).map_err(|error| Refusal::invalid("dimension", error))?;
-            let sum = args.amounts.entry(dimension).or_default();
+            let sum = amounts.entry(dimension).or_default();
             *sum = sum.saturating_add(amount);
-            Ok(args)
+            Ok(amounts)
         });
         self
     }
 
-    /// Names the report. The same report under the same name counts once within a day, however often the handler runs: what was spent
-    /// before the handler began anew is then not counted again.
+    /// Names the report, in at most 128 bytes. The same report under the same name counts once within a day, however often the handler
+    /// runs: what was spent before the handler began anew is then not counted again. Without a name the reports of an attempt are
+    /// numbered, so that a handler that goes on after a wait does not count again what it reported before, and a retry does.
     pub fn id(mut self, report_id: &str) -> Self {
-        self.args = self.args.and_then(|mut args| {
-            args.report_id = IdempotencyKey::parse(report_id).map_err(|error| Refusal::invalid("report_id", error))?;
-            Ok(args)
-        });
+        self.report_id = Some(report_id.to_owned());
+        self
+    }
+
+    /// Passes the waitpoint on, for instance as its [`approval_url`](Waitpoint::approval_url), when a budget has the execution wait for
+    /// an approval.
+    pub fn announce<F, Fut>(mut self, tell: F) -> Self
+    where
+        F: FnOnce(Waitpoint) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), Fault>> + Send + 'static,
+    {
+        self.announce = Some(Box::new(move |waitpoint| Box::pin(tell(waitpoint))));
         self
     }
 
     /// Adds it to the execution and to every budget that applies, and says how they stand. Refused as `budget_exceeded` when a budget
     /// made the execution fail: nothing that the handler does from then on counts.
+    ///
+    /// Where a budget with `on_hard_limit: suspend` is exceeded, the execution waits here, as at
+    /// [`wait_for_approval`](Context::wait_for_approval), until somebody says whether it may go on. An approval has the handler go on from
+    /// its start, with its steps, to this report, which is then answered as it was. A rejection refuses it as `budget_exceeded`.
     pub async fn report(self) -> Result<UsageReported, Error> {
-        let reported = self.backend.report_usage(self.args?).await?;
+        let task = self.context.task();
+        let numbered = || format!("{}-{}", task.fence.attempt_id, self.context.next_report());
+        let report_id = IdempotencyKey::parse(&self.report_id.unwrap_or_else(numbered));
+        let report_id = report_id.map_err(|error| Refusal::invalid("report_id", error))?;
+        let pause = BudgetPause::at(&self.context, &report_id)?;
+        if let Some(reported) = pause.answer().await? {
+            return Ok(reported);
+        }
+        let (execution_id, fence, amounts) = (task.execution_id, task.fence, self.amounts?);
+        let args = ReportUsageArgs { execution_id, fence, report_id, amounts };
+        let reported = self.context.backend().report_usage(args).await?;
         if reported.failed {
             let over = reported.budgets.iter().filter(|one| !one.exceeded.is_empty()).map(|one| one.budget.to_string());
             let why = format!("budget {} is exceeded", over.collect::<Vec<_>>().join(", "));
             return Err(Refusal::new(Code::BudgetExceeded).because(why).into());
         }
-        Ok(reported)
+        pause.ask(reported, self.announce).await
     }
 }

@@ -75,13 +75,27 @@ async fn recorded(folder: &Path) -> usize {
     steps.iter().filter(|step| step.step.kind == StepKind::Step && step.step.name.as_str() == "tool").count()
 }
 
+/// The tokens that the budget has counted, and how often the agent was stopped by it.
+async fn spent(folder: &Path) -> (u64, usize) {
+    let ff = ff_sdk::connect(&format!("sqlite:{}", folder.join("agent.db").display())).await.unwrap();
+    let client = ff.client();
+    let budget = client.budget("agent").unwrap().describe().await.unwrap();
+    let mut found = client.search(Search::all().kind("agent")).unwrap();
+    let id = found.next().await.unwrap().unwrap().execution_id;
+    let steps = client.steps(&id).await.unwrap();
+    ff.shutdown().await;
+    let stops =
+        steps.iter().filter(|step| step.step.kind == StepKind::Wait && step.step.name.as_str() == "usage report");
+    (budget.balance.into_values().next().unwrap().used, stops.count())
+}
+
 const TOOLS: [&str; 3] = ["weather Lisbon", "flights Lisbon", "book TP 571"];
 
 #[tokio::test]
 async fn a_killed_agent_calls_no_tool_again() {
     let folder = tempfile::tempdir().unwrap();
-    // Within a call of the model, after a tool, while a person is asked, and after the money was spent.
-    for beginning in ["token: weather", "tool: weather", "tool: flights", "approval: ", "tool: book"] {
+    // Within a call of the model, after a tool, when its budget was raised, while a person is asked, and after the money was spent.
+    for beginning in ["token: weather", "tool: weather", "budget: ", "tool: flights", "approval: ", "tool: book"] {
         let before = (calls(folder.path()), recorded(folder.path()).await);
         Agent::start(folder.path()).kill_after(beginning).await;
         for tool in &TOOLS[..before.1] {
@@ -99,5 +113,6 @@ async fn a_killed_agent_calls_no_tool_again() {
         assert_eq!(last, "result: You fly with TP 571. Take sunglasses with you.");
     }
     assert_eq!(recorded(folder.path()).await, TOOLS.len());
+    assert_eq!(spent(folder.path()).await, (29, 1), "every token counts once, and the budget asked once");
     assert_eq!(calls(folder.path()).len(), TOOLS.len());
 }

@@ -43,6 +43,7 @@ async fn perform(ff: &Runtime, caller: &Caller, call: &RawValue) -> Answer<Box<R
         LeaseCall::Fail => one::<ff_api::Fail>(ff, id, &body).await,
         LeaseCall::Delay => one::<ff_api::Delay>(ff, id, &body).await,
         LeaseCall::Steps => one::<ff_api::RecordStep>(ff, id, &body).await,
+        LeaseCall::Usage => one::<ff_api::ReportUsage>(ff, id, &body).await,
     }
 }
 

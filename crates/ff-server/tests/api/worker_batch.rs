@@ -14,6 +14,8 @@ fn call(call: &str, held: &LeasedExecution, said: Value) -> Value {
 #[tokio::test]
 async fn each_call_of_a_batch_is_answered_as_it_would_be_on_its_own() {
     let world = World::start().await;
+    let budget = json!({"scope": "namespace", "limits": {"tokens": {"hard": 100}}});
+    world.post("/v1/budgets/all", &budget).await;
     let mut held = Vec::new();
     for _ in 0..5 {
         held.push(world.running("work").await);
@@ -30,6 +32,7 @@ async fn each_call_of_a_batch_is_answered_as_it_would_be_on_its_own() {
         call("progress", &held[3], json!({"percent": 50})),
         call("delay", &held[4], json!({"delay_ms": 60_000})),
         call("steps", &held[3], json!({"name": "a", "result": [1]})),
+        call("usage", &held[3], json!({"report_id": "a", "amounts": {"tokens": 5}})),
         nowhere,
         call("cancel", &held[3], json!({})),
         call("renew", &held[2], json!({"ttl": 1})),
@@ -39,10 +42,11 @@ async fn each_call_of_a_batch_is_answered_as_it_would_be_on_its_own() {
     assert_eq!(reply.status, 200, "{reply:?}");
     let results = reply.body["results"].as_array().unwrap();
     let statuses: Vec<_> = results.iter().map(|one| one["status"].as_u64().unwrap()).collect();
-    assert_eq!(statuses, [409, 200, 200, 200, 200, 200, 200, 404, 400, 400, 400], "{results:#?}");
+    assert_eq!(statuses, [409, 200, 200, 200, 200, 200, 200, 200, 404, 400, 400, 400], "{results:#?}");
     assert_eq!(results[0]["body"]["code"], "stale_lease");
     assert_eq!(results[6]["body"], json!({"seq": 0, "duplicate": false}));
-    assert_eq!(results[9]["body"]["field"], "ttl");
+    assert_eq!(results[7]["body"]["budgets"][0]["remaining"], json!({"tokens": 95}), "{results:#?}");
+    assert_eq!(results[10]["body"]["field"], "ttl");
     let end = world.get(&format!("{}?wait_ms=0", held[0].path("result"))).await;
     assert_eq!(end.body["result"], json!({"n": 1}), "{end:?}");
     let state =

@@ -3,9 +3,9 @@
 use ff_core::contracts::ScheduleInfo;
 use ff_core::schedule::{Schedule, ScheduleTarget, TickOutcome, TickRecord, Timing, Zone};
 use ff_core::types::TimestampMs;
-use jiff::Timestamp;
 
 use crate::exit::tell;
+use crate::moment::utc;
 use crate::output;
 use crate::span;
 use crate::table::Table;
@@ -26,10 +26,6 @@ fn timing(schedule: &Schedule) -> String {
         Timing::EveryMs(every_ms) => format!("every {}", span::exact(*every_ms)),
         Timing::At(at) => format!("at {}", utc(*at)),
     }
-}
-
-fn utc(at: TimestampMs) -> String {
-    Timestamp::from_millisecond(at.0).map_or_else(|_| at.to_string(), |at| at.to_string())
 }
 
 fn target(schedule: &Schedule) -> String {

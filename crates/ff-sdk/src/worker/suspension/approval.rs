@@ -101,7 +101,7 @@ impl IntoFuture for WaitForApproval {
 
 /// What was decided: an operator's word when one ended the wait, otherwise the first answer, and of two at one moment the
 /// rejection.
-fn decided(woken: WaitOutcome) -> Result<Decision, WaitError> {
+pub(super) fn decided(woken: WaitOutcome) -> Result<Decision, WaitError> {
     let answers = woken.signals.into_iter();
     let said = match woken.by {
         ResumedBy::Timeout => None,

@@ -5,6 +5,7 @@
 //! So what stands before a wait and is no step runs again, and waits are told apart by their names, not by where they stand.
 
 mod approval;
+mod budget;
 mod error;
 mod plan;
 mod signal;
@@ -14,6 +15,7 @@ mod suspend_handler;
 mod wait_log;
 
 pub use approval::{Decision, Verdict, WaitForApproval};
+pub(super) use budget::{Announcement, BudgetPause};
 pub use error::WaitError;
 pub use plan::WaitOutcome;
 pub use signal::WaitForSignal;

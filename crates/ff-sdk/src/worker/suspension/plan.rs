@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use ff_core::engine_error::Refusal;
+use ff_core::step::StepRef;
 use ff_core::suspension::{Condition, ResumePolicy, ResumedBy, SuspendReason, TimeoutBehavior};
 use ff_core::types::WaitpointKey;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 
 use crate::{Error, Fault, SignalMessage, Waitpoint};
 
@@ -23,6 +25,10 @@ pub(super) struct Plan {
     pub(super) question: Option<String>,
     /// Whether its timeout is an end like others, and not a failure.
     pub(super) may_time_out: bool,
+    /// Which wait of the handler it is, when it is not known by its name.
+    pub(super) step: Option<StepRef>,
+    /// What the run that goes on is given back.
+    pub(super) note: Option<Value>,
 }
 
 impl Plan {
@@ -40,6 +46,8 @@ impl Plan {
             announce: None,
             question: None,
             may_time_out: true,
+            step: None,
+            note: None,
         })
     }
 

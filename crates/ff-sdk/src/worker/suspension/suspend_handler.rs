@@ -11,6 +11,7 @@ use ff_core::step::StepRef;
 use ff_core::suspension::SuspendedBy;
 use ff_core::types::{ExecutionId, SignalId, WaitpointKey};
 use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::WaitError;
@@ -25,7 +26,10 @@ const READ_AT_ONCE: usize = 16;
 /// Waits as planned. Returns what ended the wait, in this run or in an earlier one.
 pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, WaitError> {
     let waits = context.waits();
-    let step = waits.next(plan.name.as_str())?;
+    let step = match &plan.step {
+        Some(step) => step.clone(),
+        None => waits.next(plan.name.as_str())?,
+    };
     waits.uses(&plan.keys);
     if let Some(end) = waits.ended(context, &step, plan.may_time_out).await? {
         return recall(context, end).await;
@@ -33,15 +37,25 @@ pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, W
     context.steps().begin_new().await;
     // One wait at a time: a second one would be refused for want of a lease, or take the first one's answer for its own.
     let _turn = context.hold().turn.lock().await;
-    let keys = plan.keys.clone();
-    let continuation = Continuation::wait(&step, &keys);
+    let (keys, note) = (plan.keys.clone(), plan.note.clone());
+    let continuation = Continuation::wait(&step, &keys, note.clone());
     match suspend(context, plan, &continuation).await?.outcome {
         SuspendOutcome::AlreadySatisfied { signals } => {
-            let end = WaitEnd::at_once(context, &step, &keys, signals);
+            let end = WaitEnd { note, ..WaitEnd::at_once(context, &step, &keys, signals) };
             recall(context, waits.record(context, &step, &end, true).await?).await
         }
         SuspendOutcome::Suspended => Err(left(context).await),
     }
+}
+
+/// How a wait of an earlier run ended that is not known by its name, with what that run noted; nothing when it has not begun.
+pub(super) async fn answer_to(
+    context: &Context,
+    step: &StepRef,
+) -> Result<Option<(WaitOutcome, Option<Value>)>, WaitError> {
+    let Some(end) = context.waits().ended(context, step, false).await? else { return Ok(None) };
+    let note = end.note.clone();
+    Ok(Some((recall(context, end).await?, note)))
 }
 
 /// Suspends the execution of a call until it is time to look again for the end of its callee. Returns only what a task that

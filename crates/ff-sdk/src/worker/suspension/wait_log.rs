@@ -9,6 +9,7 @@ use ff_core::step::{StepKind, StepOutcome, StepRef};
 use ff_core::suspension::ResumedBy;
 use ff_core::types::{ExecutionId, SignalId, StepKey, StepName, WaitpointKey};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::WaitError;
 use crate::worker::handler::failure;
@@ -53,6 +54,9 @@ pub(super) enum Continuation {
         /// What it waits on, when that is not just its name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         waitpoints: Vec<WaitpointKey>,
+        /// What the run that goes on is given back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Value>,
     },
     Call {
         name: StepName,
@@ -82,8 +86,9 @@ enum Note {
 }
 
 impl Continuation {
-    pub(super) fn wait(step: &StepRef, waitpoints: &[WaitpointKey]) -> Self {
-        Self::Wait { name: step.name.clone(), key: step.key.clone(), waitpoints: other_than_name(step, waitpoints) }
+    pub(super) fn wait(step: &StepRef, waitpoints: &[WaitpointKey], note: Option<Value>) -> Self {
+        let waitpoints = other_than_name(step, waitpoints);
+        Self::Wait { name: step.name.clone(), key: step.key.clone(), waitpoints, note }
     }
 
     pub(super) fn call(step: &StepRef, looks: u32) -> Self {
@@ -107,19 +112,22 @@ pub(super) struct WaitEnd {
     pub(super) signals: Vec<SignalId>,
     /// What it waited on, when that is not just its name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    waitpoints: Vec<WaitpointKey>,
+    pub(super) waitpoints: Vec<WaitpointKey>,
+    /// What the run that waited wants to be given back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<Value>,
 }
 
 impl WaitEnd {
     /// A wait that the signals which came early ended at once.
     pub(super) fn at_once(context: &Context, step: &StepRef, keys: &[WaitpointKey], signals: Vec<SignalId>) -> Self {
         let execution_id = context.task().execution_id;
-        Self { by: ResumedBy::Signals, execution_id, signals, waitpoints: other_than_name(step, keys) }
+        Self { by: ResumedBy::Signals, execution_id, signals, waitpoints: other_than_name(step, keys), note: None }
     }
 
     fn timed_out(context: &Context) -> Self {
         let execution_id = context.task().execution_id;
-        Self { by: ResumedBy::Timeout, execution_id, signals: Vec::new(), waitpoints: Vec::new() }
+        Self { by: ResumedBy::Timeout, execution_id, signals: Vec::new(), waitpoints: Vec::new(), note: None }
     }
 
     fn uses(&self, step: &StepRef, key: &WaitpointKey) -> bool {
@@ -247,18 +255,19 @@ impl WaitLog {
 
 /// The waits a note tells of, with how they ended.
 fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(StepRef, LastSuspension)> {
-    let ended = |by, signals, waitpoints| LastSuspension::Wait(WaitEnd { by, execution_id, signals, waitpoints });
+    let ended =
+        |by, signals, waitpoints, note| LastSuspension::Wait(WaitEnd { by, execution_id, signals, waitpoints, note });
     match note {
         Note::Continuation(Continuation::Call { name, key, looks }) => {
             vec![(StepRef { kind: StepKind::Wait, name, key }, LastSuspension::Call { looks })]
         }
-        Note::Continuation(Continuation::Wait { name, key, waitpoints }) => {
-            vec![(StepRef { kind: StepKind::Wait, name, key }, ended(past.by, past.signals.clone(), waitpoints))]
+        Note::Continuation(Continuation::Wait { name, key, waitpoints, note }) => {
+            vec![(StepRef { kind: StepKind::Wait, name, key }, ended(past.by, past.signals.clone(), waitpoints, note))]
         }
         Note::Earlier(EarlierNote { wait, mut over }) => {
             over.push((wait, past.by, past.signals.clone()));
             let told = |((name, nth, waitpoints), by, signals): (EarlierWait, _, _)| {
-                Some((nth_wait(&name, nth)?, ended(by, signals, waitpoints)))
+                Some((nth_wait(&name, nth)?, ended(by, signals, waitpoints, None)))
             };
             over.into_iter().filter_map(told).collect()
         }
@@ -293,9 +302,9 @@ mod tests {
     #[test]
     fn a_note_of_a_wait_reads_back_and_others_do_not() {
         let keys = ["ada", "bob"].map(|key| WaitpointKey::parse(key).unwrap());
-        let text = serde_json::to_string(&Continuation::wait(&step("sign-off"), &keys)).unwrap();
+        let text = serde_json::to_string(&Continuation::wait(&step("sign-off"), &keys, None)).unwrap();
         assert_eq!(text, r#"{"wait":{"name":"sign-off","waitpoints":["ada","bob"]}}"#);
-        let text = serde_json::to_string(&Continuation::wait(&step("ada"), &keys[..1])).unwrap();
+        let text = serde_json::to_string(&Continuation::wait(&step("ada"), &keys[..1], None)).unwrap();
         assert_eq!(text, r#"{"wait":{"name":"ada"}}"#);
         assert!(serde_json::from_str::<Continuation>(&text).is_ok());
         for other in ["page 7", "{}", "[1]", r#"{"wait":["a",0,[]],"more":1}"#, r#"{"wait":{"name":"a","more":1}}"#] {
@@ -337,6 +346,7 @@ mod tests {
             execution_id: ExecutionId::new(0, uuid::Uuid::nil()),
             signals: vec![],
             waitpoints: other_than_name(step, keys),
+            note: None,
         };
         let own = step("ada");
         let on_own = end(&own, &keys[..1]);

@@ -1,6 +1,7 @@
 //! What handlers that wait are promised, wherever the store is. The server's tests run the same over HTTP.
 
 mod answers;
+mod budgets;
 mod waits;
 
 use std::future::Future;
@@ -13,6 +14,7 @@ use ff_sdk::{Client, End, Fault, FlowFabric, Handler, Job, Waitpoint};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use answers::*;
+pub(crate) use budgets::*;
 pub(crate) use waits::*;
 
 /// A test per scenario. `$connect` is its connection, with what has to live as long as the test.
@@ -40,6 +42,9 @@ macro_rules! all {
             a_callback_is_believed_once_and_only_when_signed
             deliveries_are_told_to_whoever_follows_them
             a_wait_set_up_wrongly_says_what_is_wrong
+            a_report_over_a_budget_waits_for_an_answer_and_goes_on
+            a_report_over_a_budget_that_is_rejected_fails_the_execution
+            reports_before_a_wait_count_once
         }
     };
     ($connect:expr => $($name:ident)*) => {$(
