@@ -18,7 +18,7 @@ use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::limits;
 use ff_core::partition::quota_home;
 use ff_core::quota::{QuotaPolicy, QuotaSlot};
-use ff_core::types::{ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId};
+use ff_core::types::{ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
@@ -27,6 +27,9 @@ use crate::orchestration::{Orchestration, QuotaSettlement};
 
 /// Pages of slots and of keys that are looked at in one turn for one policy; the next turn goes on from there.
 const PAGES: usize = 4;
+
+/// Turns do not follow each other sooner.
+const TURN_MIN: Duration = Duration::from_secs(1);
 
 /// What the pump tells a keeper.
 pub(crate) enum QuotaNews {
@@ -64,6 +67,7 @@ impl QuotaKeeper {
             waiting: HashMap::new(),
             corrected,
             found_any: true,
+            look_again_in: None,
         };
         Self {
             store,
@@ -95,6 +99,9 @@ impl QuotaKeeper {
                 },
                 Some(reconciled) = self.reconciling.join_next() => match reconciled {
                     Ok(reconciler) => {
+                        if let Some(soon) = reconciler.look_again_in {
+                            turn.reset_after(soon);
+                        }
                         // Where hints can be lost, a policy may come without a word.
                         self.is_used &= reconciler.found_any || self.store.sweep_every().is_some();
                         self.reconciler = Some(reconciler);
@@ -169,10 +176,24 @@ struct Reconciler {
     waiting: HashMap<(Namespace, Blocker), Cursor>,
     corrected: Arc<AtomicU64>,
     found_any: bool,
+    /// When the first slot without a lease that was too young to be a leftover may be one, if that is before the next turn.
+    look_again_in: Option<Duration>,
+}
+
+/// What a slot is held for.
+enum SlotUse {
+    /// A lease that lives.
+    Lease,
+    /// No lease yet. If none comes by then, it is a leftover.
+    Claim {
+        until: TimestampMs,
+    },
+    Leftover,
 }
 
 impl Reconciler {
     async fn run(&mut self, owned: Option<&BTreeSet<u16>>) -> Answer<()> {
+        self.look_again_in = None;
         let sets = self.store.all_quotas().await?;
         self.found_any = sets.iter().any(|set| !set.is_empty());
         let policies: Vec<_> = sets.iter().flat_map(|set| set.policies.values()).collect();
@@ -234,11 +255,22 @@ impl Reconciler {
             let after = self.places.entry(policy_id).or_default().slots.take();
             let page = self.store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::QUOTA_SETTLE }).await?;
             let mut releases = Vec::new();
+            let now = self.store.now().await?;
             for slot in page.slots {
-                if self.is_leftover(&slot).await? {
-                    let HeldSlot { key, execution_id, epoch, at } = slot;
-                    let guard = ReleaseGuard::Since(at);
-                    releases.push(AdmissionRelease { key, execution_id, epoch, is_unused: false, guard });
+                match self.use_of(&slot, now).await? {
+                    SlotUse::Lease => {}
+                    SlotUse::Claim { until } => {
+                        let left = Duration::from_millis(until.since(now)).max(TURN_MIN);
+                        let is_sooner = self.look_again_in.is_none_or(|soon| left < soon);
+                        if is_sooner && left < Duration::from_millis(limits::QUOTA_RECONCILE_MS) {
+                            self.look_again_in = Some(left);
+                        }
+                    }
+                    SlotUse::Leftover => {
+                        let HeldSlot { key, execution_id, epoch, at } = slot;
+                        let guard = ReleaseGuard::Since(at);
+                        releases.push(AdmissionRelease { key, execution_id, epoch, is_unused: false, guard });
+                    }
                 }
             }
             for releases in releases.chunks(limits::QUOTA_SETTLE) {
@@ -257,17 +289,20 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Whether no lease comes or has come of a slot. A claim takes nothing for longer than it is reserved; the same again makes up
-    /// for clocks that differ.
-    async fn is_leftover(&self, slot: &HeldSlot) -> Answer<bool> {
-        if slot.at + 2 * limits::QUOTA_RESERVED_MS > self.store.now().await? {
-            return Ok(false);
-        }
-        match self.store.describe(&slot.execution_id).await {
-            Ok(info) => Ok(info.lease.is_none_or(|lease| lease.lease_epoch != slot.epoch)),
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => Ok(true),
-            Err(error) => Err(error),
-        }
+    /// What a slot is held for. A claim takes nothing for longer than it is reserved; the same again makes up for clocks that
+    /// differ.
+    async fn use_of(&self, slot: &HeldSlot, now: TimestampMs) -> Answer<SlotUse> {
+        let has_lease = match self.store.describe(&slot.execution_id).await {
+            Ok(info) => info.lease.is_some_and(|lease| lease.lease_epoch == slot.epoch),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => false,
+            Err(error) => return Err(error),
+        };
+        let until = slot.at + 2 * limits::QUOTA_RESERVED_MS;
+        Ok(match has_lease {
+            true => SlotUse::Lease,
+            false if now < until => SlotUse::Claim { until },
+            false => SlotUse::Leftover,
+        })
     }
 
     /// Has what left the windows go, and free slots go to those that wait. Returns the keys that executions wait for, if it has seen

@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let flowfabric = ff_sdk::connect(url).await?;
     let gate = Arc::new(Mutex::new(BufReader::new(tokio::io::stdin()).lines()));
     let teller = Teller { backend: flowfabric.backend().clone(), name: name.clone() };
-    let (hurrying, holding) = (teller.clone(), teller);
+    let (hurrying, timing, holding) = (teller.clone(), teller.clone(), teller);
     let held = gate.clone();
     let worker = flowfabric
         .worker(name)
@@ -39,6 +39,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .on("hold", move |work: Context| {
             let (teller, gate) = (holding.clone(), gate.clone());
             async move { teller.work(&work, Some(gate)).await }
+        })
+        .on("timed", move |work: Context| {
+            let teller = timing.clone();
+            async move { teller.work_timed(&work).await }
         })
         .on("hurry-steps", |work: Context| async move { steps(&work, None).await })
         .on("hold-steps", move |work: Context| {
@@ -96,6 +100,18 @@ impl Teller {
         if let Some(gate) = gate {
             gate.lock().await.next_line().await?;
         }
+        self.finish(work).await
+    }
+
+    /// Works for some time, which differs from work to work, and says when that began and ended. Between the two it holds the lease.
+    async fn work_timed(&self, work: &Context) -> Result<Reply, Fault> {
+        let id = work.task().execution_id;
+        let now = || jiff::Timestamp::now().as_millisecond();
+        say(&Line::Began(id, now()))?;
+        let mut over = interval(Duration::from_millis(20 + u64::from(id.uuid().as_bytes()[15])));
+        over.tick().await;
+        over.tick().await;
+        say(&Line::Ended(id, now()))?;
         self.finish(work).await
     }
 

@@ -11,6 +11,10 @@ pub enum Line {
     Ready,
     /// Work begins.
     Started(ExecutionId),
+    /// Timed work begins, at a moment in milliseconds.
+    Began(ExecutionId, i64),
+    /// Timed work is done, at a moment; only then the engine is told.
+    Ended(ExecutionId, i64),
     /// The function of a step begins.
     Ran(ExecutionId, StepRun),
     /// A step has returned what is recorded; it says which attempt ran it.
@@ -33,6 +37,8 @@ impl fmt::Display for Line {
         match self {
             Self::Ready => write!(f, "ready"),
             Self::Started(id) => write!(f, "started {id}"),
+            Self::Began(id, at) => write!(f, "began {id} {at}"),
+            Self::Ended(id, at) => write!(f, "ended {id} {at}"),
             Self::Ran(id, step) => write!(f, "ran {id} {} {}", step.nth, step.attempt),
             Self::Recorded(id, step, by) => write!(f, "recorded {id} {} {} {by}", step.nth, step.attempt),
             Self::Completed(id, result) => write!(f, "completed {id} {result}"),
@@ -49,6 +55,8 @@ impl Line {
         match (what, id, more) {
             (Some("ready"), None, None) => Self::Ready,
             (Some("started"), Some(id), None) => Self::Started(id),
+            (Some("began"), Some(id), Some(at)) => Self::Began(id, at.parse().unwrap()),
+            (Some("ended"), Some(id), Some(at)) => Self::Ended(id, at.parse().unwrap()),
             (Some("ran" | "recorded"), Some(id), Some(numbers)) => {
                 let numbers: Vec<u32> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
                 match numbers[..] {
@@ -75,7 +83,8 @@ mod tests {
         let result = "{\"by\": \"a\"}".to_owned();
         let step = StepRun { nth: 3, attempt: 1 };
         let lines = [Line::Ready, Line::Started(id), Line::Completed(id, result), Line::Refused(id, "no".into())];
-        for line in lines.into_iter().chain([Line::Ran(id, step), Line::Recorded(id, step, 0)]) {
+        let others = [Line::Ran(id, step), Line::Recorded(id, step, 0), Line::Began(id, 12), Line::Ended(id, 13)];
+        for line in lines.into_iter().chain(others) {
             assert_eq!(Line::parse(&line.to_string()), line);
         }
     }

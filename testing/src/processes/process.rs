@@ -46,6 +46,11 @@ impl Process {
         within(&format!("{} says something", self.name), self.lines.recv()).await
     }
 
+    /// What it has said since it was last listened to.
+    pub fn said(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.lines.try_recv().ok()).collect()
+    }
+
     /// Everything it still says until it ends.
     pub async fn rest(&mut self) -> Vec<String> {
         let mut rest = Vec::new();

@@ -26,6 +26,11 @@ impl WorkerProcess {
         Line::parse(&self.process.line().await.expect("the worker ended"))
     }
 
+    /// What it has said since it was last listened to.
+    pub fn said(&mut self) -> Vec<Line> {
+        self.process.said().iter().map(|line| Line::parse(line)).collect()
+    }
+
     /// Lets one piece of held work finish.
     pub async fn let_finish(&mut self) {
         self.process.say("finish").await;

@@ -87,10 +87,13 @@ impl Postgres {
         self.signal("-CONT");
     }
 
+    /// Signals the server before those that work for it: one that goes on makes new ones for new connections.
     fn signal(&self, signal: &str) {
-        let child = self.child.as_ref().expect("the server runs");
-        let sent = Command::new("pkill").args([signal, "-P"]).arg(child.id().to_string()).status();
-        assert!(sent.is_ok_and(|sent| sent.success()), "pkill {signal} did not reach the server");
+        let id = self.child.as_ref().expect("the server runs").id().to_string();
+        for command in [["kill", signal].as_slice(), &["pkill", signal, "-P"]] {
+            let sent = Command::new(command[0]).args(&command[1..]).arg(&id).status();
+            assert!(sent.is_ok_and(|sent| sent.success()), "{command:?} did not reach the server");
+        }
     }
 
     /// Runs the server and waits until it says it is ready. False when it cannot have its port.

@@ -2,12 +2,14 @@
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::{EngineStore, Perform};
-use ff_core::contracts::{Start, SubmitArgs};
+use ff_core::contracts::{ConfigureLaneArgs, PutQuotaArgs, QuotaDefinition, Setting, Start, SubmitArgs};
 use ff_core::limits;
 use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::{Policy, RetryPolicy};
-use ff_core::types::{Priority, TagKey, TagValue};
+use ff_core::quota::{Per, Rate, Scope};
+use ff_core::types::{LaneId, Namespace, Priority, QuotaName, TagKey, TagValue};
+use ff_engine::Orchestration;
 use futures_util::future::join_all;
 
 use crate::coalescing::end;
@@ -25,6 +27,41 @@ async fn a_typical_lifecycle_is_at_most_fourteen_inner_calls() {
     let each = (inner_calls(&server, "") - before) as f64 / limits::CLAIM_AT_ONCE as f64;
     assert!(each <= 14.0, "{each} inner calls");
     assert_eq!(findings(&store).await, []);
+}
+
+/// Work pays nothing for the quotas, the limited lanes and the fair lanes of others.
+#[tokio::test]
+async fn admission_of_others_costs_plain_work_no_inner_call() {
+    let server = Process::start(Flavour::Valkey, &[]);
+    let store = with_one_partition(&server).await;
+    // Entries of indexes come and go with the times, by a few calls.
+    let cost = async || {
+        let mut costs = Vec::new();
+        for _ in 0..5 {
+            let before = inner_calls(&server, "");
+            run_typical_lifecycles(&store).await;
+            costs.push(inner_calls(&server, "") - before);
+        }
+        costs.into_iter().min().unwrap()
+    };
+    let without = cost().await;
+    let namespace = Namespace::parse("others").unwrap();
+    let definition = QuotaDefinition {
+        scope: Scope::Namespace,
+        per: Some(Per::Kind),
+        rate: Some(Rate { limit: 1, window_ms: 60_000 }),
+        max_concurrent: Some(1),
+    };
+    let name = QuotaName::parse("one").unwrap();
+    let put = PutQuotaArgs { namespace: namespace.clone(), name, definition: Some(definition) };
+    assert_eq!(store.put_quota(put).await.unwrap().policies.len(), 1);
+    let lane = ConfigureLaneArgs {
+        concurrency: Setting::To(1),
+        fair_by: Setting::To(Per::Namespace),
+        ..ConfigureLaneArgs::new(namespace, LaneId::default_name())
+    };
+    store.configure_lane(lane).await.unwrap();
+    assert_eq!(cost().await, without);
 }
 
 /// A pump reads the indexes that may have something due, and not all there are.

@@ -129,13 +129,14 @@ fn judge(
     let most = u64::from(policy.max_concurrent.unwrap_or(u32::MAX));
     let mut place = None;
     match ledger.slot(key, execution_id)? {
+        // It has been given a slot, and no claim has come of it. Where there is a rate, the claim that comes now counts from now.
+        Some(SlotRow { epoch: of, claim_id: None, state: held @ SlotState::Held { .. }, .. })
+            if of == *epoch && claim_id.is_some() && policy.rate.is_some() =>
+        {
+            ledger.release(key, usage, *execution_id, held, true)?;
+        }
         Some(slot) if slot.epoch == *epoch && matches!(slot.state, SlotState::Held { .. }) => {
-            let is_anothers = slot.claim_id.is_some() && slot.claim_id != claim_id;
-            if is_anothers && now < slot.at + limits::QUOTA_RESERVED_MS {
-                return Ok(AdmissionVerdict::Elsewhere);
-            }
-            ledger.put_slot(key, who, slot.state, now);
-            return Ok(AdmissionVerdict::Admitted);
+            return judge_again(ledger, policy, usage, (key, who, slot), now);
         }
         // An older claim asks late; it is not going to take anything.
         Some(slot) if slot.epoch > *epoch => return Ok(AdmissionVerdict::Elsewhere),
@@ -154,15 +155,45 @@ fn judge(
     if let Some(place) = place {
         ledger.release(key, usage, *execution_id, SlotState::Waiting { place }, false)?;
     }
-    if let Some(rate) = policy.rate.filter(|rate| usage.in_window >= rate.limit) {
-        let retry_at = ledger.promise(key, usage, rate)?;
-        return Ok(AdmissionVerdict::Refused {
-            used: usage.in_window,
-            limit: rate.limit,
-            retry_at: Some(retry_at),
-            dimension: None,
-        });
+    if let Some(full) = refuse_by_window(ledger, policy, usage, key)? {
+        return Ok(full);
     }
     ledger.hold(key, usage, who, policy.rate, now);
     Ok(AdmissionVerdict::Admitted)
+}
+
+/// Judges an execution that has a slot. The claim the slot was reserved for may have used it, so the slot and its admission stay;
+/// another claim is one more admission.
+fn judge_again(
+    ledger: &mut Ledger<'_>,
+    policy: &QuotaPolicy,
+    usage: &mut QuotaUse,
+    (key, who, slot): (&str, Claimant, SlotRow),
+    now: TimestampMs,
+) -> Result<AdmissionVerdict, Stop> {
+    let mut state = slot.state;
+    if slot.claim_id.is_some() && slot.claim_id != who.claim_id {
+        if now < slot.at + limits::QUOTA_RESERVED_MS {
+            return Ok(AdmissionVerdict::Elsewhere);
+        }
+        if let Some(full) = refuse_by_window(ledger, policy, usage, key)? {
+            return Ok(full);
+        }
+        if policy.rate.is_some() {
+            state = SlotState::Held { admission: Some(ledger.count(key, usage, now)) };
+        }
+    }
+    ledger.put_slot(key, who, state, now);
+    Ok(AdmissionVerdict::Admitted)
+}
+
+fn refuse_by_window(
+    ledger: &Ledger<'_>,
+    policy: &QuotaPolicy,
+    usage: &mut QuotaUse,
+    key: &str,
+) -> Result<Option<AdmissionVerdict>, Stop> {
+    let Some(rate) = policy.rate.filter(|rate| usage.in_window >= rate.limit) else { return Ok(None) };
+    let (used, retry_at) = (usage.in_window, Some(ledger.promise(key, usage, rate)?));
+    Ok(Some(AdmissionVerdict::Refused { used, limit: rate.limit, retry_at, dimension: None }))
 }

@@ -13,6 +13,7 @@ use crate::execution::contracts::{CompleteArgs, SubmitArgs};
 use crate::hint::Hint;
 use crate::lease::Holder;
 use crate::lease::contracts::{AdmissionRequest, AdmittedClaim, AdmittedClaimArgs, ClaimArgs, Task};
+use crate::limits;
 use crate::model::Model;
 use crate::operation::{Ask, Conditions};
 use crate::partition::PartitionConfig;
@@ -110,7 +111,9 @@ impl QuotaFixture {
         admitted: Vec<AdmissionRequest>,
         admitted_at: TimestampMs,
     ) -> AdmittedClaim {
-        let claim = ClaimArgs { max: 24, ..ClaimArgs::new(partition, Holder::parse("w", "w-1").unwrap()) };
+        let lease_ttl_ms = limits::LEASE_TTL_MAX_MS;
+        let claim =
+            ClaimArgs { max: 24, lease_ttl_ms, ..ClaimArgs::new(partition, Holder::parse("w", "w-1").unwrap()) };
         self.ask(AdmittedClaimArgs { claim, admitted, admitted_at, grant: None }).unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! I14 under random interleavings: claims of several callers at once, each broken off at any point, and leases that end
 //! with or without a word.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
@@ -114,6 +114,44 @@ fn a_slot_that_was_reserved_anew_is_not_given_back_for_what_it_was_before() {
     }
 }
 
+/// A claim counts from when it is made, not from when room was reserved for one that did not come.
+#[test]
+fn a_reservation_that_is_used_late_counts_when_it_is_used() {
+    let mut fixture = QuotaFixture::new();
+    let policy = fixture.put("rate", Some(Rate { limit: 1, window_ms: 1_000 }), None);
+    (0..4).for_each(|_| fixture.submit(1));
+    let requests = fixture.claim(0, 2);
+    fixture.admit_for(Some(ClaimId::new()), &policy, &requests[..1]);
+    fixture.now = fixture.now + limits::QUOTA_RESERVED_MS;
+    assert_eq!(fixture.admit(&policy, &requests[1..]).verdicts, [AdmissionVerdict::Admitted]);
+    let full = AdmissionVerdict::Refused { used: 1, limit: 1, retry_at: Some(fixture.now + 1_000), dimension: None };
+    let late = Some(ClaimId::new());
+    assert_eq!(fixture.admit_for(late, &policy, &requests[..1]).verdicts, [full]);
+    fixture.now = fixture.now + 1_000;
+    assert_eq!(fixture.admit_for(late, &policy, &requests[..1]).verdicts, [AdmissionVerdict::Admitted]);
+}
+
+#[test]
+fn a_turn_that_is_used_late_counts_when_it_is_used() {
+    let mut fixture = QuotaFixture::new();
+    let policy = fixture.put("both", Some(Rate { limit: 2, window_ms: 1_000 }), Some(2));
+    (0..16).for_each(|_| fixture.submit(1));
+    let (first, _) = fixture.claim_whole(&policy, 0, 24);
+    assert_eq!(first.len(), 2);
+    fixture.now = fixture.now + 1_000;
+    for task in &first {
+        fixture.complete(task);
+        let releases = freed(&mut fixture.hints, &policy);
+        fixture.settle(&policy, releases);
+    }
+    // Both slots are given to those that wait; no worker comes for them while the window passes.
+    fixture.now = fixture.now + 1_000;
+    assert_eq!(fixture.claim_whole(&policy, 0, 24).0.len(), 2);
+    let keys = QuotaKeysArgs { policy_id: policy.id, after: None, limit: 9 };
+    let used = fixture.model.quota_keys(&keys).keys;
+    assert_eq!((used[0].in_window, used[0].held), (2, 2));
+}
+
 #[test]
 fn an_admission_of_another_definition_or_from_long_ago_takes_nothing() {
     let mut fixture = QuotaFixture::new();
@@ -157,13 +195,14 @@ struct ClaimUnderWay {
 /// What a rate has admitted under each key, as a caller sees it.
 #[derive(Default)]
 struct Admissions {
-    live: BTreeSet<(ExecutionId, LeaseEpoch)>,
+    /// The claims that were admitted last.
+    live: BTreeMap<(ExecutionId, LeaseEpoch), ClaimId>,
     moments: BTreeMap<String, Vec<(ExecutionId, LeaseEpoch, TimestampMs)>>,
 }
 
 impl Admissions {
-    fn add(&mut self, request: &AdmissionRequest, at: TimestampMs) {
-        if self.live.insert((request.execution_id, request.epoch)) {
+    fn add(&mut self, request: &AdmissionRequest, claim_id: ClaimId, at: TimestampMs) {
+        if self.live.insert((request.execution_id, request.epoch), claim_id) != Some(claim_id) {
             let moments = self.moments.entry(request.slots[0].key.clone()).or_default();
             moments.push((request.execution_id, request.epoch, at));
         }
@@ -171,7 +210,7 @@ impl Admissions {
 
     fn release(&mut self, release: &AdmissionRelease) {
         let (id, epoch) = (release.execution_id, release.epoch);
-        if self.live.remove(&(id, epoch)) && release.is_unused {
+        if self.live.remove(&(id, epoch)).is_some() && release.is_unused {
             let moments = self.moments.get_mut(&release.key).unwrap();
             let last = moments.iter().rposition(|one| (one.0, one.1) == (id, epoch)).unwrap();
             moments.remove(last);
@@ -242,6 +281,8 @@ fn interleave(seed: u64) {
                     fixture.settle(policy, releases);
                 }
             }
+            // Now and then the time of reservations is over.
+            7 if roll(8) == 0 => fixture.now = fixture.now + limits::QUOTA_RESERVED_MS,
             6 => reconcile(&mut fixture, &policies, &mut admissions),
             _ => fixture.now = fixture.now + roll(120),
         }
@@ -297,7 +338,7 @@ fn step(
     }
     if claim.asked == 0 {
         claim.admitted_at = verdicts.at;
-        kept.iter().for_each(|request| admissions.add(request, verdicts.at));
+        kept.iter().for_each(|request| admissions.add(request, claim.claim_id, verdicts.at));
     } else {
         let before = held(fixture, &policies[0]);
         fixture.settle(&policies[0], refused.iter().map(unused).collect());

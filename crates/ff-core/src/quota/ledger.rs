@@ -242,13 +242,17 @@ impl<'v> Ledger<'v> {
         rate: Option<Rate>,
         at: TimestampMs,
     ) {
-        let admission = rate.map(|_| usage.next);
-        if let Some(seq) = admission {
-            self.put(QuotaRowName::Admission(key.to_owned(), seq), QuotaRow::Admission { at });
-            (usage.next, usage.in_window) = (usage.next + 1, usage.in_window + 1);
-        }
+        let admission = rate.map(|_| self.count(key, usage, at));
         usage.slots += 1;
         self.put_slot(key, claimant, SlotState::Held { admission }, at);
+    }
+
+    /// Counts an admission in the window, and returns its number.
+    pub(super) fn count(&mut self, key: &str, usage: &mut QuotaUse, at: TimestampMs) -> u64 {
+        let seq = usage.next;
+        self.put(QuotaRowName::Admission(key.to_owned(), seq), QuotaRow::Admission { at });
+        (usage.next, usage.in_window) = (usage.next + 1, usage.in_window + 1);
+        seq
     }
 
     pub(super) fn put_slot(&mut self, key: &str, claimant: Claimant, state: SlotState, at: TimestampMs) {

@@ -134,14 +134,20 @@ function quota_ledger.slot(q, key, id)
   return q.slots[slot_key(q, key, id)]
 end
 
+--- Counts an admission in the window, where there is a rate, and returns its number.
+local function count(q, key, usage, moment)
+  if not q.limit then
+    return nil
+  end
+  local seq = usage.next
+  call('ZADD', window(q, key), text(moment), member(seq))
+  usage.next, usage.in_window = usage.next + 1, usage.in_window + 1
+  return seq
+end
+
 --- Gives an execution a slot, and counts its admission where there is a rate.
 function quota_ledger.hold(q, key, usage, id, epoch, moment, claim_id)
-  local seq
-  if q.limit then
-    seq = usage.next
-    call('ZADD', window(q, key), text(moment), member(seq))
-    usage.next, usage.in_window = usage.next + 1, usage.in_window + 1
-  end
+  local seq = count(q, key, usage, moment)
   usage.slots, q.held = usage.slots + 1, q.held + 1
   put_slot(q, key, id, { word = 'held', epoch = epoch, at = text(moment), number = seq, claim_id = claim_id })
 end
@@ -183,11 +189,22 @@ end
 function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
   local usage, slot, place = q.uses[key], quota_ledger.slot(q, key, id), nil
   local most = q.most or 4294967295
-  if slot and slot.epoch == epoch and slot.word == 'held' then
-    if slot.claim_id and slot.claim_id ~= claim_id and moment < tonumber(slot.at) + limits.quota_reserved_ms then
-      return 'elsewhere'
+  local has_slot = slot and slot.epoch == epoch and slot.word == 'held'
+  if has_slot and q.limit and claim_id and not slot.claim_id then
+    -- No claim has come of it yet: the one that comes now counts from now.
+    quota_ledger.release(q, key, usage, id, slot, true)
+  elseif has_slot then
+    local number = slot.number
+    if slot.claim_id and slot.claim_id ~= claim_id then
+      if moment < tonumber(slot.at) + limits.quota_reserved_ms then
+        return 'elsewhere'
+      elseif q.limit and usage.in_window >= q.limit then
+        return usage.in_window, q.limit, promise(q, key, usage)
+      end
+      -- The claim it was reserved for may have used it, so its admission stays; another claim is one more.
+      number = count(q, key, usage, moment) or number
     end
-    put_slot(q, key, id, { word = 'held', epoch = epoch, at = text(moment), number = slot.number, claim_id = claim_id })
+    put_slot(q, key, id, { word = 'held', epoch = epoch, at = text(moment), number = number, claim_id = claim_id })
     return nil
   elseif slot and slot.epoch > epoch or not slot and not claim_id then
     return 'elsewhere'

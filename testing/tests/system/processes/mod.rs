@@ -1,10 +1,12 @@
 //! What happens to work when processes are killed, stopped, woken and restarted.
 
 mod abuse;
+mod admission_outage;
 mod browser;
 mod flows;
 mod freezing;
 mod load;
+mod quotas;
 mod schedules;
 mod server;
 mod steps;

@@ -299,11 +299,12 @@ pub(super) async fn settle<S: EngineStore + ?Sized>(store: &S, args: SettleAdmis
         if over.is_empty() {
             break;
         }
+        // It may have run between its turn and its end, so its admission counts.
         let releases = over.into_iter().map(|WokenExecution { key, execution_id, epoch }| AdmissionRelease {
             key,
             execution_id,
             epoch,
-            is_unused: true,
+            is_unused: false,
             guard: ReleaseGuard::Any,
         });
         let args = SettleAdmissionsArgs { policy_id, releases: releases.collect(), keys: Vec::new() };

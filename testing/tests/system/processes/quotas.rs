@@ -1,0 +1,269 @@
+//! Quotas whose servers and workers are killed between reserving, claiming and settling: no window and no number of slots is exceeded,
+//! and all work ends.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use ff_core::contracts::QuotaDefinition;
+use ff_core::execution::Outcome;
+use ff_core::quota::Rate;
+use ff_core::types::ExecutionId;
+use ff_sdk::{Client, Job};
+use ff_testing::number;
+use ff_testing::postgres_server::Postgres;
+use ff_testing::processes::{Line, ServerProcess, Signal, WorkerProcess, doctor};
+use ff_testing::servers::{Flavour, Process};
+use tokio::time::{interval, timeout};
+
+use super::stop;
+
+const KIND: &str = "timed";
+const CUSTOMERS: usize = 6;
+
+/// What all work may have, and what each customer may have.
+const ALL: Limit = Limit { rate: Rate { limit: 40, window_ms: 2_000 }, at_once: 6 };
+const EACH: Limit = Limit { rate: Rate { limit: 10, window_ms: 2_000 }, at_once: 2 };
+
+/// How long a claim may take from the moment at which a quota admits it.
+const ON_THE_WAY_MS: i64 = 500;
+
+/// Longer than a server takes to come back, so that only killed workers lose what they hold.
+const LEASE_TTL: Duration = Duration::from_secs(6);
+
+/// What a killed process has reserved is free again within 30 seconds, and its leases end; then work goes on.
+const PATIENCE: Duration = Duration::from_secs(100);
+
+/// Work that begins between two kills.
+const BEGUN_BETWEEN: usize = 40;
+
+struct Limit {
+    rate: Rate,
+    at_once: u32,
+}
+
+impl Limit {
+    fn of(&self, per: Option<&str>) -> QuotaDefinition {
+        let (scope, per) = (format!("kind:{KIND}").parse().unwrap(), per.map(|per| per.parse().unwrap()));
+        QuotaDefinition { scope, per, rate: Some(self.rate), max_concurrent: Some(self.at_once) }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_quota_is_exceeded_though_processes_are_killed_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    kill_again_and_again(vec![ServerProcess::start(folder.path()).await]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_quota_is_exceeded_though_processes_are_killed_on_valkey() {
+    let valkey = Process::start(Flavour::Valkey, &[]);
+    let server = async || ServerProcess::over(valkey.url()).await;
+    kill_again_and_again(vec![server().await, server().await]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_quota_is_exceeded_though_processes_are_killed_on_postgres() {
+    let postgres = Postgres::quick();
+    let server = async || ServerProcess::over(postgres.url("flowfabric")).await;
+    kill_again_and_again(vec![server().await, server().await]).await;
+}
+
+/// Kills servers and workers in turn, `FF_KILLS` of them.
+async fn kill_again_and_again(mut servers: Vec<ServerProcess>) {
+    let kills = number("FF_KILLS", 6);
+    let client = servers[0].connect().await.client();
+    client.quota("all").unwrap().put(ALL.of(None)).await.unwrap();
+    client.quota("each").unwrap().put(EACH.of(Some("tag:customer"))).await.unwrap();
+    let customers = submit(&client, BEGUN_BETWEEN * (kills + 2)).await;
+    let mut witness = Witness::default();
+    for (nth, server) in servers.iter().enumerate() {
+        witness.hire(server, nth);
+        witness.hire(server, nth);
+    }
+    for nth in 0..kills {
+        witness.sees_begun(BEGUN_BETWEEN).await;
+        let of = nth / 2 % servers.len();
+        if nth % 2 == 0 {
+            servers[of].kill_and_start_again().await;
+        } else {
+            witness.loses_a_worker(&servers[of], of).await;
+        }
+    }
+    let killed = Instant::now();
+    all_complete(&client, customers.keys()).await;
+    println!("all work has ended {:?} after the last kill", killed.elapsed());
+    witness.dismiss().await;
+
+    let of_customer = |id: &ExecutionId| customers[id].as_str();
+    no_slots_exceeded(&witness.held(), |_| "all", ALL.at_once);
+    no_slots_exceeded(&witness.held(), of_customer, EACH.at_once);
+    let claimed = claims(&client, customers.keys()).await;
+    assert!(claimed.len() >= witness.held().len(), "work began that nobody claimed");
+    no_window_exceeded(&claimed, |_| "all", ALL.rate);
+    no_window_exceeded(&claimed, of_customer, EACH.rate);
+    nothing_is_left(&client).await;
+    println!("slots are free again {:?} after the last kill", killed.elapsed());
+    for server in &servers {
+        let corrected = server.metric("ff_quota_corrections_total").await;
+        println!("{} corrected {corrected} leftovers of quotas", server.url());
+    }
+    let store = servers[0].store().to_owned();
+    for server in servers {
+        stop(server).await;
+    }
+    assert_eq!(doctor(&store).await, customers.len() as u64);
+}
+
+/// Submits work of each customer in turn, and returns whose each is.
+async fn submit(client: &Client, count: usize) -> BTreeMap<ExecutionId, String> {
+    let mut customers = BTreeMap::new();
+    for nth in 0..count {
+        let customer = format!("c{}", nth % CUSTOMERS);
+        let job = Job::new(KIND, &nth).tag("customer", &customer);
+        customers.insert(client.submit(job).await.unwrap().execution_id, customer);
+    }
+    customers
+}
+
+/// The workers, and what they say of when work began and ended.
+#[derive(Default)]
+struct Witness {
+    workers: Vec<(usize, WorkerProcess)>,
+    hired: usize,
+    running: BTreeMap<(usize, ExecutionId), i64>,
+    held: Vec<(ExecutionId, i64, i64)>,
+    begun: usize,
+}
+
+impl Witness {
+    fn hire(&mut self, server: &ServerProcess, nth: usize) {
+        self.hired += 1;
+        let worker = WorkerProcess::start(server.url(), &format!("worker-{}", self.hired), LEASE_TTL, 6);
+        self.workers.push((nth * 1_000 + self.hired, worker));
+    }
+
+    fn listen(&mut self) {
+        for (worker, process) in &mut self.workers {
+            for line in process.said() {
+                match line {
+                    Line::Began(id, at) => {
+                        self.begun += 1;
+                        self.running.insert((*worker, id), at);
+                    }
+                    Line::Ended(id, at) => {
+                        let began = self.running.remove(&(*worker, id)).expect("work ends that began");
+                        self.held.push((id, began, at));
+                    }
+                    Line::Refused(id, code) => println!("the end of {id} is refused: {code}"),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    async fn sees_begun(&mut self, more: usize) {
+        let (wanted, since) = (self.begun + more, Instant::now());
+        let mut look = interval(Duration::from_millis(5));
+        while self.begun < wanted {
+            look.tick().await;
+            self.listen();
+            assert!(since.elapsed() < PATIENCE, "{} of {wanted} began", self.begun);
+        }
+    }
+
+    /// Kills a worker of a server in the middle of its work, and starts another.
+    async fn loses_a_worker(&mut self, server: &ServerProcess, nth: usize) {
+        let at = self.workers.iter().position(|(worker, _)| worker / 1_000 == nth).expect("a worker of the server");
+        self.workers[at].1.process.kill().await;
+        let killed_at = jiff::Timestamp::now().as_millisecond();
+        self.listen();
+        let (dead, _) = self.workers.remove(at);
+        let lost: Vec<_> = self.running.keys().filter(|(worker, _)| *worker == dead).copied().collect();
+        for key in lost {
+            let began = self.running.remove(&key).expect("it was there");
+            self.held.push((key.1, began, killed_at));
+        }
+        self.hire(server, nth);
+    }
+
+    /// Has the workers stop. Nobody works any more.
+    async fn dismiss(&mut self) {
+        for (_, worker) in &mut self.workers {
+            worker.process.send(Signal::TERM);
+            worker.process.end().await;
+        }
+        self.listen();
+        assert_eq!(self.running, BTreeMap::new(), "work began that did not end");
+    }
+
+    /// When work was with a worker that lived: what it was, from when and until when.
+    fn held(&self) -> Vec<(ExecutionId, i64, i64)> {
+        self.held.clone()
+    }
+}
+
+async fn all_complete(client: &Client, ids: impl Iterator<Item = &ExecutionId>) {
+    let since = Instant::now();
+    for id in ids {
+        let left = PATIENCE.saturating_sub(since.elapsed());
+        let Ok(end) = timeout(left, client.wait(id)).await else {
+            panic!("work has not ended: {:#?}", client.explain(id).await.unwrap());
+        };
+        assert_eq!(end.unwrap().0.outcome, Outcome::Success);
+    }
+}
+
+/// When each try at the work was claimed, by the store's clock.
+async fn claims(client: &Client, ids: impl Iterator<Item = &ExecutionId>) -> Vec<(ExecutionId, i64)> {
+    let mut claims = Vec::new();
+    for id in ids {
+        let attempts = client.attempts(id).await.unwrap().attempts;
+        claims.extend(attempts.iter().map(|attempt| (*id, attempt.started_at.0)));
+    }
+    claims
+}
+
+/// Of each key no more is with workers at any moment than the limit allows.
+fn no_slots_exceeded<'a>(held: &[(ExecutionId, i64, i64)], key: impl Fn(&ExecutionId) -> &'a str, at_once: u32) {
+    // At one moment ends come before beginnings.
+    let mut changes: Vec<_> =
+        held.iter().flat_map(|(id, began, ended)| [(*began, 1, key(id)), (*ended, -1, key(id))]).collect();
+    changes.sort_unstable();
+    let mut now = BTreeMap::new();
+    for (at, change, key) in changes {
+        let count = now.entry(key).or_insert(0);
+        *count += change;
+        assert!(*count <= i64::from(at_once), "{count} of {key} were with workers at {at}, and {at_once} may be");
+    }
+}
+
+/// Of each key no more is claimed within any window than the limit allows.
+fn no_window_exceeded<'a>(claims: &[(ExecutionId, i64)], key: impl Fn(&ExecutionId) -> &'a str, rate: Rate) {
+    let mut by_key = BTreeMap::<_, Vec<i64>>::new();
+    claims.iter().for_each(|(id, at)| by_key.entry(key(id)).or_default().push(*at));
+    let (limit, window_ms) = (usize::try_from(rate.limit).unwrap(), i64::try_from(rate.window_ms).unwrap());
+    for (key, mut moments) in by_key {
+        moments.sort_unstable();
+        let spans = moments.iter().zip(moments.iter().skip(limit)).map(|(first, last)| last - first);
+        let shortest = spans.min().unwrap_or(window_ms);
+        println!("{} of {key} were claimed within {shortest} ms at the fastest", limit + 1);
+        assert!(shortest >= window_ms - ON_THE_WAY_MS, "more than {limit} of {key} within {window_ms} ms: {moments:?}");
+    }
+}
+
+/// What dead processes had reserved is free again.
+async fn nothing_is_left(client: &Client) {
+    let since = Instant::now();
+    let mut look = interval(Duration::from_millis(500));
+    for quota in ["all", "each"] {
+        let quota = client.quota(quota).unwrap();
+        loop {
+            let used = quota.describe().await.unwrap().keys;
+            if used.iter().all(|used| used.held == 0 && used.waiting == 0) {
+                break;
+            }
+            assert!(since.elapsed() < PATIENCE, "slots are not given back: {used:?}");
+            look.tick().await;
+        }
+    }
+}
