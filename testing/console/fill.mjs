@@ -6,6 +6,7 @@ const ROOM = { retry_policy: { max_retries: 5, backoff: { type: "fixed", delay_m
 export async function fill(work) {
   const made = {};
   await work.register("mail-1", { lanes: ["mail"], kinds: ["mail.send"], capabilities: ["smtp"] });
+  await work.post("/v1/quotas/per-customer", { scope: "kind:mail.send", per: "tag:customer", rate: { limit: 100, window_ms: 3_600_000 }, max_concurrent: 5 });
   for (let nth = 0; nth < 6; nth += 1) {
     const tags = { customer: nth % 2 ? "globex" : "acme" };
     await work.submit("mail.send", { lane: "mail", payload: { to: `user${nth}@example.org` }, tags });
@@ -22,7 +23,6 @@ export async function fill(work) {
   await work.post("/v1/lanes/reports", { state: "paused" });
   made.later = await work.submit("cleanup", { delay_ms: 3_600_000 });
   made.flow = await flow(work);
-  await work.post("/v1/quotas/per-customer", { scope: "kind:mail.send", per: "tag:customer", rate: { limit: 100, window_ms: 60_000 }, max_concurrent: 5 });
   made.spender = await budgets(work);
   made.assigned = await work.submit("mail.send", { lane: "mail", payload: { to: "user7@example.org" } });
   await work.post(`/v1/executions/${encodeURIComponent(made.assigned)}/assign`, { worker_instance_id: "mail-1", ttl_ms: 3_600_000, reason: "it has the templates", requested_by: "ada" });

@@ -77,6 +77,24 @@ test("executions are filtered by the moments they were created between", async (
   await page.done();
 });
 
+test("a filter is saved under a name, found again, and forgotten", async () => {
+  const page = await open(server, "#/executions");
+  await page.getByRole("row").first().waitFor();
+  assert.equal(await page.getByRole("button", { name: "Save this filter" }).count(), 0, "no filter is nothing to save");
+  await goTo(page, "#/executions?kind=mail.send&state=failed");
+  await page.getByRole("button", { name: "Save this filter" }).click();
+  await page.getByLabel("Name").fill("broken <b>mails</b>");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await goTo(page, "#/executions");
+  await page.reload();
+  await page.getByRole("link", { name: "broken <b>mails</b>" }).click();
+  assert.match(page.url(), /kind=mail\.send&state=failed/);
+  assert.deepEqual(await examine(page), []);
+  await page.getByRole("button", { name: "Forget broken" }).click();
+  await page.getByRole("link", { name: "broken" }).waitFor({ state: "detached" });
+  await page.done();
+});
+
 test("of a thousand executions only those near the window are drawn, and all are reached", async () => {
   const submits = Array.from({ length: 1_000 }, () => server.work.submit("speed"));
   await Promise.all(submits);

@@ -65,7 +65,7 @@ function Context({ id }) {
 /** Who decided what in the last week. */
 function Decided() {
   const ns = namespace.value;
-  const answer = useAnswer(() => get("/v1/decisions", { namespace: ns, limit: DECIDED }), [ns], { gap: 3_000, concerns: ({ event }) => event === "released" });
+  const answer = useAnswer(() => get("/v1/decisions", { namespace: ns, limit: DECIDED }), [ns], { gap: 1_500, concerns: ({ event }) => event === "released" || event === "finished" });
   const { decisions = [], more } = answer.data || {};
   if (!decisions.length) return null;
   return html`<section><h2>Decided</h2><div class="table"><table class="rows"><thead><tr><th>Decision</th><th>By</th><th class="md">Execution</th><th class="num">When</th></tr></thead>

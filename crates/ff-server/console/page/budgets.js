@@ -6,7 +6,7 @@ import { count, duration, plural } from "../app/format.js";
 import { useAnswer } from "../app/live.js";
 import { go, href, namespace } from "../app/router.js";
 import { ask } from "../view/dialog.js";
-import { Gauge, amount, exhausted, listed, warned } from "../view/gauge.js";
+import { Gauge, amount, exhausted, listed, warned } from "../view/drawing/gauge.js";
 import { Icon } from "../view/icon.js";
 import { Content } from "../view/json.js";
 import { State } from "../view/state.js";

@@ -9,6 +9,7 @@ import { MANY, each, readTags } from "../view/action.js";
 import { ask } from "../view/dialog.js";
 import { Icon } from "../view/icon.js";
 import { Rows, isLong } from "../view/rows.js";
+import { Saved } from "../view/saved.js";
 import { submit } from "../view/submit.js";
 import { ENDED, State, STATES } from "../view/state.js";
 import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
@@ -81,6 +82,7 @@ function Filter({ params }) {
       ${since === EXACT && html`${moment("from", "From")}${moment("until", "Until")}`}
       ${isFiltered && html`<a class="button plain" href=${href(["executions"])}>Clear</a>`}
     </div>
+    <${Saved} page="executions" params=${params} />
   </form>`;
 }
 

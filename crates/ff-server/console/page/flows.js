@@ -5,6 +5,7 @@ import { get, serverNow } from "../app/api.js";
 import { count, duration, plural } from "../app/format.js";
 import { now, useAnswer } from "../app/live.js";
 import { href, namespace, place, refine } from "../app/router.js";
+import { Saved } from "../view/saved.js";
 import { State, StateBar } from "../view/state.js";
 import { Answer, Empty, Id, Moment, Tags, opens } from "../view/text.js";
 
@@ -21,6 +22,7 @@ export function Flows() {
       <div class="chips" role="group" aria-label="State">${["", ...FLOW_STATES].map((one) => html`<button type="button" class="chip ${one ? `s-${one}` : ""}" aria-pressed=${(state || "") === one ? "true" : "false"} onClick=${() => refine({ state: one, cursor: "" })}>${one || "any state"}</button>`)}</div>
       <div class="fields"><label class="sub"><span>Kind</span><input value=${kind ?? ""} onChange=${set("kind")} placeholder="any" /></label>
         <label class="sub"><span>Tag</span><input value=${tag ?? ""} onChange=${set("tag")} placeholder="name=value" /></label></div>
+      <${Saved} page="flows" params=${params} />
     </form>
     <${Answer} of=${answer} lines=${8}>${({ flows, next_cursor }) =>
       flows.length

@@ -5,7 +5,7 @@ import { get, may, path, post, serverNow } from "../app/api.js";
 import { capital, count, duration, roughly, words } from "../app/format.js";
 import { now, useAnswer } from "../app/live.js";
 import { href, namespace, place } from "../app/router.js";
-import { Latency, Throughput } from "../view/chart.js";
+import { Latency, Throughput } from "../view/drawing/chart.js";
 import { ask, attempt } from "../view/dialog.js";
 import { State } from "../view/state.js";
 import { Answer, Command, Empty, opens } from "../view/text.js";

@@ -56,7 +56,7 @@ export function Shell() {
 /** How many executions wait for people, beside the menu's word for it. */
 function Waiting() {
   const ask = () => get("/v1/executions", { state: "suspended", blocking_reason: undefined, namespace: namespace.value, limit: 100 });
-  const answer = useAnswer(ask, [namespace.value], { gap: 10_000, concerns: ({ event }) => event === "suspended" || event === "released" || event === "finished" });
+  const answer = useAnswer(ask, [namespace.value], { gap: 3_000, concerns: ({ event }) => event === "suspended" || event === "released" || event === "finished" });
   const open = (answer.data?.executions || []).filter((one) => one.suspension?.reason === "waiting_for_approval").length;
   return open > 0 && html`<span class="n">${open >= 100 ? "99+" : open}<span class="sr"> waiting</span></span>`;
 }

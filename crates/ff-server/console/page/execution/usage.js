@@ -1,7 +1,7 @@
 // What an execution has spent, attempt by attempt.
 
 import { html } from "../../app/preact.js";
-import { amount } from "../../view/gauge.js";
+import { amount } from "../../view/drawing/gauge.js";
 
 export function Usage({ usage: { usage, attempts = {} } }) {
   const dimensions = Object.keys(usage);

@@ -1,7 +1,7 @@
 // Small charts of the last hour, a minute in each column.
 
-import { html } from "../app/preact.js";
-import { clock, count, duration } from "../app/format.js";
+import { html } from "../../app/preact.js";
+import { clock, count, duration } from "../../app/format.js";
 
 const MINUTE = 60_000;
 const MINUTES = 60;

@@ -1,7 +1,7 @@
 // How much of a budget is used, set aside and left.
 
-import { html } from "../app/preact.js";
-import { count, words } from "../app/format.js";
+import { html } from "../../app/preact.js";
+import { count, words } from "../../app/format.js";
 
 const MICROS = 1_000_000;
 

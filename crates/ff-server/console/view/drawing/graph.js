@@ -1,9 +1,9 @@
 // A graph that can be moved and magnified.
 
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../app/preact.js";
-import { go } from "../app/router.js";
-import { words } from "../app/format.js";
-import { Icon } from "./icon.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../app/preact.js";
+import { go } from "../../app/router.js";
+import { words } from "../../app/format.js";
+import { Icon } from "../icon.js";
 import { layout } from "./layout.js";
 
 const WIDE = 168;

@@ -1,9 +1,9 @@
 // The timeline of an execution: when it waited, ran, did its steps, and what it waited for in between.
 
-import { html } from "../app/preact.js";
-import { serverNow } from "../app/api.js";
-import { clock, duration, exact, words } from "../app/format.js";
-import { now } from "../app/live.js";
+import { html } from "../../app/preact.js";
+import { serverNow } from "../../app/api.js";
+import { clock, duration, exact, words } from "../../app/format.js";
+import { now } from "../../app/live.js";
 
 /** A wait before the first attempt that is not worth a row, in milliseconds. */
 const BRIEF = 50;
