@@ -15,6 +15,7 @@ const RESETS = [
 const RULES = [
   { value: "block", label: "block: what runs may finish, nothing further starts" },
   { value: "fail", label: "fail: the execution that spends more fails" },
+  { value: "suspend", label: "suspend: the execution that spends more waits for an approval" },
 ];
 
 const put = (name, definition) => post(path`/v1/budgets/${name}`, { ...definition, namespace: namespace.value });
