@@ -10,14 +10,15 @@ use std::time::Duration;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
-    AdmissionRelease, Cursor, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReadBudgetLedger,
-    ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
+    AdmissionRelease, BlockArgs, BlockTarget, Cursor, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs,
+    ReadBudgetLedger, ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{BlockDetail, Blocker};
 use ff_core::limits;
 use ff_core::partition::quota_home;
 use ff_core::quota::{QuotaPolicy, QuotaSlot};
+use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -161,6 +162,15 @@ struct Place {
     keys: Option<String>,
 }
 
+/// A slot that is held for no lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leftover {
+    /// Its execution waits for a worker.
+    OfReady,
+    /// Its execution runs under another epoch, waits for something else, or is over.
+    OfAnother,
+}
+
 /// Corrects what hints and callers left over.
 struct Reconciler {
     store: Arc<dyn EngineStore>,
@@ -233,11 +243,14 @@ impl Reconciler {
         for _ in 0..PAGES {
             let after = self.places.entry(policy_id).or_default().slots.take();
             let page = self.store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::QUOTA_SETTLE }).await?;
-            let mut releases = Vec::new();
+            let (mut releases, mut ready) = (Vec::new(), Vec::new());
             for slot in page.slots {
-                if self.is_leftover(&slot).await? {
+                if let Some(leftover) = self.leftover(&slot).await? {
                     let HeldSlot { key, execution_id, epoch, at } = slot;
                     let guard = ReleaseGuard::Since(at);
+                    if leftover == Leftover::OfReady {
+                        ready.push((execution_id, epoch));
+                    }
                     releases.push(AdmissionRelease { key, execution_id, epoch, is_unused: false, guard });
                 }
             }
@@ -249,6 +262,7 @@ impl Reconciler {
                     tracing::warn!(corrected = released, quota = name, "slots were held for no lease");
                 }
             }
+            self.announce(policy_id, name, ready).await?;
             self.places.entry(policy_id).or_default().slots.clone_from(&page.next);
             if page.next.is_none() {
                 break;
@@ -257,17 +271,41 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Whether no lease comes or has come of a slot. A claim takes nothing for longer than it is reserved; the same again makes up
+    /// Says whether no lease comes or has come of a slot. A claim takes nothing for longer than it is reserved; the same again makes up
     /// for clocks that differ.
-    async fn is_leftover(&self, slot: &HeldSlot) -> Answer<bool> {
+    async fn leftover(&self, slot: &HeldSlot) -> Answer<Option<Leftover>> {
         if slot.at + 2 * limits::QUOTA_RESERVED_MS > self.store.now().await? {
-            return Ok(false);
+            return Ok(None);
         }
         match self.store.describe(&slot.execution_id).await {
-            Ok(info) => Ok(info.lease.is_none_or(|lease| lease.lease_epoch != slot.epoch)),
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => Ok(true),
+            Ok(info) if info.lease.as_ref().is_some_and(|lease| lease.lease_epoch == slot.epoch) => Ok(None),
+            Ok(info) if info.public_state == PublicState::Waiting => Ok(Some(Leftover::OfReady)),
+            Ok(_) => Ok(Some(Leftover::OfAnother)),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => {
+                Ok(Some(Leftover::OfAnother))
+            }
             Err(error) => Err(error),
         }
+    }
+
+    /// Has workers that wait look again for executions that are ready: while a slot was reserved for a claim that is not to come, those that
+    /// asked were given nothing. One that is blocked and ready again is announced as any other.
+    async fn announce(
+        &self,
+        policy_id: QuotaPolicyId,
+        name: &str,
+        ready: Vec<(ExecutionId, LeaseEpoch)>,
+    ) -> Answer<()> {
+        let retry_at = Some(self.store.now().await?);
+        for (execution_id, epoch) in ready {
+            let (name, key) = (name.to_owned(), String::new());
+            let detail = BlockDetail::Quota { policy_id, name, key, used: 0, limit: 0, retry_at };
+            let lease_epoch = LeaseEpoch(epoch.0.saturating_sub(1));
+            let executions = vec![BlockTarget { execution_id, lease_epoch, detail }];
+            self.store.block(BlockArgs { partition: execution_id.partition(), executions }).await?;
+            self.store.unblock_from(Blocker::Quota, vec![execution_id]).await?;
+        }
+        Ok(())
     }
 
     /// Has what left the windows go, and free slots go to those that wait. Returns the keys that executions wait for, if it has seen
