@@ -71,6 +71,13 @@ impl ServerProcess {
 
     /// The status it answers a look at a path with.
     pub async fn get(&self, path: &str) -> u16 {
+        let answer = self.read(path).await;
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        status.unwrap_or_else(|| panic!("{path} is answered with {answer:?}"))
+    }
+
+    /// The whole answer to a look at a path.
+    pub async fn read(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         let asked = async {
             let mut stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).await?;
@@ -79,9 +86,7 @@ impl ServerProcess {
             stream.read_to_string(&mut answer).await?;
             Ok::<_, std::io::Error>(answer)
         };
-        let answer = within("the server answers", asked).await.unwrap();
-        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
-        status.unwrap_or_else(|| panic!("{path} is answered with {answer:?}"))
+        within("the server answers", asked).await.unwrap()
     }
 
     /// Stops it as Ctrl-C does, and waits for its end.

@@ -2,6 +2,7 @@
 
 mod abuse;
 mod browser;
+mod budgets;
 mod flows;
 mod freezing;
 mod load;
