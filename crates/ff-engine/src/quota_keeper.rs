@@ -10,14 +10,16 @@ use std::time::Duration;
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::Budget;
 use ff_core::contracts::{
-    AdmissionRelease, Cursor, Filter, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs, ReadBudgetLedger,
-    ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
+    AdmissionRelease, Cursor, ExecutionInfo, Filter, Head, HeldSlot, ListArgs, QuotaKeysArgs, QuotaSlotsArgs,
+    ReadBudgetLedger, ReleaseGuard, SettleAdmissionsArgs, UsageBacklogArgs,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{BlockDetail, Blocker};
+use ff_core::hint::Hint;
 use ff_core::limits;
 use ff_core::partition::quota_home;
 use ff_core::quota::{QuotaPolicy, QuotaSlot};
+use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, LeaseEpoch, Namespace, QuotaPolicyId, TimestampMs};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -185,10 +187,10 @@ enum SlotUse {
     /// A lease that lives.
     Lease,
     /// No lease yet. If none comes by then, it is a leftover.
-    Claim {
-        until: TimestampMs,
-    },
-    Leftover,
+    Claim { until: TimestampMs },
+    /// Neither. While it was held, workers that asked for its execution were given nothing, so those that wait must ask again if the
+    /// execution is ready.
+    Leftover { ready: Option<Hint> },
 }
 
 impl Reconciler {
@@ -254,7 +256,7 @@ impl Reconciler {
         for _ in 0..PAGES {
             let after = self.places.entry(policy_id).or_default().slots.take();
             let page = self.store.quota_slots(QuotaSlotsArgs { policy_id, after, limit: limits::QUOTA_SETTLE }).await?;
-            let mut releases = Vec::new();
+            let (mut releases, mut ready) = (Vec::new(), Vec::new());
             let now = self.store.now().await?;
             for slot in page.slots {
                 match self.use_of(&slot, now).await? {
@@ -266,10 +268,11 @@ impl Reconciler {
                             self.look_again_in = Some(left);
                         }
                     }
-                    SlotUse::Leftover => {
+                    SlotUse::Leftover { ready: hint } => {
                         let HeldSlot { key, execution_id, epoch, at } = slot;
                         let guard = ReleaseGuard::Since(at);
                         releases.push(AdmissionRelease { key, execution_id, epoch, is_unused: false, guard });
+                        ready.extend(hint);
                     }
                 }
             }
@@ -280,6 +283,9 @@ impl Reconciler {
                     self.corrected.fetch_add(released.into(), Ordering::Relaxed);
                     tracing::warn!(corrected = released, quota = name, "slots were held for no lease");
                 }
+            }
+            if !ready.is_empty() {
+                self.store.announce(ready).await?;
             }
             self.places.entry(policy_id).or_default().slots.clone_from(&page.next);
             if page.next.is_none() {
@@ -292,16 +298,17 @@ impl Reconciler {
     /// What a slot is held for. A claim takes nothing for longer than it is reserved; the same again makes up for clocks that
     /// differ.
     async fn use_of(&self, slot: &HeldSlot, now: TimestampMs) -> Answer<SlotUse> {
-        let has_lease = match self.store.describe(&slot.execution_id).await {
-            Ok(info) => info.lease.is_some_and(|lease| lease.lease_epoch == slot.epoch),
-            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => false,
+        let info = match self.store.describe(&slot.execution_id).await {
+            Ok(info) => Some(info),
+            Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => None,
             Err(error) => return Err(error),
         };
+        let has_lease = |info: &ExecutionInfo| info.lease.as_ref().is_some_and(|lease| lease.lease_epoch == slot.epoch);
         let until = slot.at + 2 * limits::QUOTA_RESERVED_MS;
-        Ok(match has_lease {
-            true => SlotUse::Lease,
-            false if now < until => SlotUse::Claim { until },
-            false => SlotUse::Leftover,
+        Ok(match info {
+            Some(info) if has_lease(&info) => SlotUse::Lease,
+            _ if now < until => SlotUse::Claim { until },
+            info => SlotUse::Leftover { ready: info.and_then(|info| ready(&info)) },
         })
     }
 
@@ -351,4 +358,15 @@ impl Reconciler {
         }
         Ok(())
     }
+}
+
+/// Says that an execution waits for a worker, if it does.
+fn ready(info: &ExecutionInfo) -> Option<Hint> {
+    (info.public_state == PublicState::Waiting).then(|| Hint::Ready {
+        partition: info.execution_id.partition(),
+        lane: info.lane_id.within(&info.namespace),
+        kind: info.kind.clone(),
+        class: info.policy.class(),
+        head: Head::new(info.priority, info.created_at),
+    })
 }

@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let flowfabric = ff_sdk::connect(url).await?;
     let gate = Arc::new(Mutex::new(BufReader::new(tokio::io::stdin()).lines()));
     let teller = Teller { backend: flowfabric.backend().clone(), name: name.clone() };
-    let (hurrying, timing, holding) = (teller.clone(), teller.clone(), teller);
+    let (hurrying, timing, spending, holding) = (teller.clone(), teller.clone(), teller.clone(), teller);
     let held = gate.clone();
     let worker = flowfabric
         .worker(name)
@@ -43,6 +43,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .on("timed", move |work: Context| {
             let teller = timing.clone();
             async move { teller.work_timed(&work).await }
+        })
+        .on("spend", move |work: Context| {
+            let teller = spending.clone();
+            async move {
+                spend(&work).await?;
+                teller.work(&work, None).await
+            }
         })
         .on("hurry-steps", |work: Context| async move { steps(&work, None).await })
         .on("hold-steps", move |work: Context| {
@@ -84,6 +91,25 @@ async fn steps(work: &Context, gate: Option<Gate>) -> Result<Vec<u32>, Fault> {
         pass().await?;
     }
     Ok(ran_by)
+}
+
+/// Reports of usage an execution makes.
+const REPORTS: u64 = 4;
+
+/// Reports what was spent, each report again until the engine has answered.
+async fn spend(work: &Context) -> Result<(), Fault> {
+    let mut again = interval(Duration::from_millis(20));
+    for nth in 1..=REPORTS {
+        loop {
+            again.tick().await;
+            match work.usage().add("tokens", nth).add("calls", 1).id(&format!("report-{nth}")).report().await {
+                Ok(_) => break,
+                Err(ff_sdk::Error::Engine(EngineError::Refused(refusal))) => return Err(refusal.into()),
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Does the work and tells of it.

@@ -71,19 +71,20 @@ impl ServerProcess {
 
     /// The status it answers a look at a path with.
     pub async fn get(&self, path: &str) -> u16 {
-        let answer = self.answer(path).await;
+        let answer = self.read(path).await;
         let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
         status.unwrap_or_else(|| panic!("{path} is answered with {answer:?}"))
     }
 
     /// The value of a metric without labels.
     pub async fn metric(&self, name: &str) -> u64 {
-        let answer = self.answer("/metrics").await;
+        let answer = self.read("/metrics").await;
         let value = answer.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         value.unwrap_or_else(|| panic!("there is no metric {name} in {answer}"))
     }
 
-    async fn answer(&self, path: &str) -> String {
+    /// The whole answer to a look at a path.
+    pub async fn read(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         let asked = async {
             let mut stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).await?;

@@ -3,6 +3,7 @@
 mod abuse;
 mod admission_outage;
 mod browser;
+mod budgets;
 mod flows;
 mod freezing;
 mod load;
