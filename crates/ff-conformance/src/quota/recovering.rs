@@ -33,6 +33,15 @@ pub(crate) async fn what_a_process_reserved_that_died_is_free_again(world: World
     assert_eq!(claim_all(&world).await.len(), 0);
 }
 
+/// Room in a window that was reserved for a claim that did not come is no room later on.
+pub(crate) async fn a_reservation_that_is_used_late_counts_when_it_is_used(world: World) {
+    let policy = Quota::new(&world, "api").rate(1, 1_000).put().await;
+    submit_for(&world, "acme", 2).await;
+    assert_eq!(reserve(&world, &policy).await, 1);
+    world.clock.slip(ms(limits::QUOTA_RESERVED_MS));
+    assert_eq!(claim_all(&world).await.len(), 1);
+}
+
 pub(crate) async fn a_claim_that_comes_too_late_takes_nothing(world: World) {
     let policy = Quota::new(&world, "one").at_once(1).put().await;
     submit_for(&world, "acme", 1).await;
