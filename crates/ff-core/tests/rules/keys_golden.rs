@@ -139,26 +139,17 @@ fn the_operators_page_shows_every_published_key() {
 }
 
 /// Published names whose information is kept elsewhere.
-const RESERVED: &[&str] = &[
-    "attempt_policy",
-    "attempts",
-    "budget_attach_key",
-    "budget_resets_key",
-    "lane_config_key",
-    "lane_counts_key",
-    "quota_attach_key",
-    "suspension_member_map",
-    "suspension_satisfied_set",
-    "waitpoint_condition",
-    "waitpoint_key_resolution",
-];
+const RESERVED: &str = "
+    attempt_policy attempts budget_attach_key budget_resets_key lane_config_key
+    lane_counts_key quota_attach_key suspension_member_map
+    suspension_satisfied_set waitpoint_condition waitpoint_key_resolution";
 
 #[test]
 fn the_operators_page_lists_as_reserved_what_is() {
     let (_, reserved) = OPERATORS_PAGE.split_once("## Reserved, not written").unwrap();
     let (reserved, _) = reserved.split_once("\n## ").unwrap();
     let rows = reserved.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    assert_eq!(BTreeSet::from_iter(rows), BTreeSet::from_iter(RESERVED.iter().copied()));
+    assert_eq!(BTreeSet::from_iter(rows), BTreeSet::from_iter(RESERVED.split_whitespace()));
 }
 
 /// One row of the published table.
