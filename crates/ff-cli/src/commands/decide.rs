@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use ff_core::budget::BudgetDefinition;
 use ff_core::contracts::{BudgetRef, PutBudgetArgs, ResumeArgs};
+use ff_core::engine_error::Code;
 use ff_core::payload::Payload;
+use ff_core::state::PublicState;
 use ff_core::suspension::OperatorDecision;
 use ff_core::types::{BudgetName, ContentType, Dimension, SourceIdentity, SuspensionId};
 
@@ -71,6 +73,7 @@ impl Decision {
         match self {
             Self::Approve(Approve { decide, add }) => {
                 if !add.is_empty() {
+                    decide.refuse_unless_suspended(settings).await?;
                     raise(settings, add).await?;
                 }
                 decide.run(settings, OperatorDecision::Approve, "approved").await
@@ -82,6 +85,16 @@ impl Decision {
 }
 
 impl Decide {
+    /// Raising a limit cannot be taken back with the decision, so one that is going to be refused must not come to it.
+    async fn refuse_unless_suspended(&self, settings: &Settings) -> anyhow::Result<()> {
+        let client = settings.connect().await?.client();
+        let state = client.get(&self.id.find(settings, &client).await?).await?.public_state;
+        if state != PublicState::Suspended {
+            return Err(ff_sdk::Error::from(Code::ExecutionNotSuspended.refusal().in_state(state)).into());
+        }
+        Ok(())
+    }
+
     async fn run(self, settings: &Settings, decision: OperatorDecision, done: &str) -> anyhow::Result<Exit> {
         let client = settings.connect().await?.client();
         let id = self.id.find(settings, &client).await?;

@@ -97,6 +97,7 @@ fn an_execution_over_its_budget_waits_for_more_of_it() {
     assert_eq!(asking.world.json(&["get", &id])["public_state"], "suspended");
     asking.world.ok(&["approve", &id, "--add", "agent:tokens=40", "--reason", "worth it"]);
     assert_eq!(asking.result(&id), r#""done""#);
+    asking.world.run(&["approve", &id, "--add", "agent:tokens=40"]).refused(1, "execution_not_suspended");
     let info = asking.world.json(&["budgets", "show", "agent"]);
     assert_eq!((&info["balance"]["tokens"]["hard"], &info["balance"]["tokens"]["used"]), (&json!(50), &json!(12)));
 
