@@ -49,6 +49,7 @@ for (const scheme of ["light", "dark"]) {
         await page.locator("main .skeleton").first().waitFor({ state: "detached" });
         assert.deepEqual(await examine(page), [], name);
         assert.ok((await overflow(page)) <= 0, `${name} is wider than its window`);
+        assert.equal(await page.locator("main dl.facts:not(:visible)").count(), 0, `${name} hides facts`);
         await keep(page, `${name}-${scheme}-${width}`);
       }
       await page.done();

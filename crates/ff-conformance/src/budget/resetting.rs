@@ -22,7 +22,7 @@ pub(crate) async fn a_new_period_lets_work_start_again(world: World) {
     world.check_invariants().await;
 }
 
-/// Nobody has to be there at the moment a period ends.
+/// No engine has to run at the moment a period ends.
 pub(crate) async fn periods_that_nobody_saw_are_skipped(world: World) {
     let budget = put(&world, "minute", MINUTE).await;
     submit_for(&world, "acme", 1).await;

@@ -1,5 +1,5 @@
 //! Budgets over several partitions: they are decided and copied as quota policies are. A report of usage is added to its execution, then to
-//! every budget that applies, and is settled once all have counted it; whoever finds one that is not settled goes on with it.
+//! every budget that applies, and is settled once all have counted it; the engine finishes one that a process left unsettled.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::{Budget, OnHardLimit};

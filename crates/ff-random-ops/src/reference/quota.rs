@@ -99,11 +99,11 @@ impl Reference {
                     Phase::Running { lease } => Some(lease.fence),
                     _ => one.last_lease.as_ref().map(|last| last.fence),
                 });
-                let nobody = vocabulary::uuid(*job);
+                let unknown = vocabulary::uuid(*job);
                 let fence = last.unwrap_or_else(|| Fence {
-                    lease_id: LeaseId::from_uuid(nobody),
+                    lease_id: LeaseId::from_uuid(unknown),
                     lease_epoch: LeaseEpoch(1),
-                    attempt_id: AttemptId::from_uuid(nobody),
+                    attempt_id: AttemptId::from_uuid(unknown),
                 });
                 let report_id = IdempotencyKey::parse(&format!("report-{report}")).unwrap();
                 let amounts = Amounts::from([(tokens_name(), *tokens)]);

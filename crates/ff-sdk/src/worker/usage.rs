@@ -56,7 +56,7 @@ impl UsageReport {
     /// made the execution fail: nothing that the handler does from then on counts.
     ///
     /// Where a budget with `on_hard_limit: suspend` is exceeded, the execution waits here, as at
-    /// [`wait_for_approval`](Context::wait_for_approval), until somebody says whether it may go on. An approval has the handler go on from
+    /// [`wait_for_approval`](Context::wait_for_approval), until an operator says whether it may go on. An approval has the handler go on from
     /// its start, with its steps, to this report, which is then answered as it was. A rejection refuses it as `budget_exceeded`.
     pub async fn report(self) -> Result<UsageReported, Error> {
         let task = self.context.task();

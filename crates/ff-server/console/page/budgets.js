@@ -66,7 +66,7 @@ function often({ reset = "never" }) {
 }
 
 function Anew({ definition, period }) {
-  if (!period.until) return html`<span class="none"><span class="narrow">begins anew </span>never</span>`;
+  if (!period.until) return html`<span class="none">never<span class="narrow"> begins anew</span></span>`;
   return html`<span><span class="narrow">begins anew </span><${Moment} at=${period.until} /><span class="remark"><${Exact} at=${period.until} zone=${zoneOf(definition)} />, ${often(definition)}</span></span>`;
 }
 

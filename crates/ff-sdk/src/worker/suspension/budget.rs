@@ -41,7 +41,7 @@ impl BudgetPause {
         serde_json::from_value(note).map(Some).map_err(Error::Decode)
     }
 
-    /// Suspends the execution until somebody says whether it may go on, where a budget asks for that. Refused when the answer is no.
+    /// Suspends the execution until an operator says whether it may go on, where a budget asks for that. Refused when the answer is no.
     pub(in crate::worker) async fn ask(
         self,
         reported: UsageReported,

@@ -70,7 +70,7 @@ pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: F
 
     let more = ASKS.replace("100", "1000");
     world.client().budget("asks").unwrap().put(serde_json::from_str(&more).unwrap()).await.unwrap();
-    assert_eq!(world.end(&other).await.json::<u32>().unwrap(), 6, "with more budget nobody is asked");
+    assert_eq!(world.end(&other).await.json::<u32>().unwrap(), 6, "with more budget no question is asked");
 }
 
 pub(crate) async fn a_report_over_a_budget_that_is_rejected_fails_the_execution(ff: FlowFabric) {
