@@ -22,7 +22,7 @@ use crate::directory::Entry;
 
 /// How many go in one call, and the bytes after which no more go along, so that no call keeps the server from others for
 /// long.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 24;
 const TOGETHER_BYTES: usize = 256 * 1024;
 
 /// How often other tasks get their turn before a call is made: what was started together asks within so many.
@@ -34,7 +34,7 @@ const PREPARED_IN: Duration = Duration::from_millis(100);
 /// A call that may be sent together with others of its group.
 pub(crate) trait Coalesce: Sized + Send + 'static {
     /// What has to be the same for several requests to be one call.
-    type Group: Clone + Eq + Hash + Send + 'static;
+    type Group: Clone + Eq + Hash + Send + Sync + 'static;
     type Reply: Send;
 
     fn group(&self) -> Self::Group;
@@ -96,15 +96,24 @@ impl<J: Coalesce> Coalescer<J> {
 
     /// Sends what waits, again and again until nothing does.
     async fn send_all(self: Arc<Self>, calls: Arc<Calls>, group: J::Group) {
-        // Requests of the same moment are sent along; an idle process is not delayed by this.
-        for _ in 0..MOMENT {
-            tokio::task::yield_now().await;
-        }
+        self.let_others_join(&group).await;
         while let Some(waiting) = self.take(&group) {
             let (ready, unprepared) = prepared(waiting).await;
             self.put_back(&group, unprepared);
             if !ready.is_empty() {
                 send(&calls, ready).await;
+            }
+        }
+    }
+
+    /// Requests of the same moment are sent along: those that come while others do. An idle process is not delayed by this.
+    async fn let_others_join(&self, group: &J::Group) {
+        let joined = || self.groups().get(group).map_or(0, Vec::len);
+        let mut before = 0;
+        while before < joined().min(TOGETHER) {
+            before = joined();
+            for _ in 0..MOMENT {
+                tokio::task::yield_now().await;
             }
         }
     }

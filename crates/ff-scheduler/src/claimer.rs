@@ -107,7 +107,8 @@ impl Claimer {
                     }
                 }
                 Some(_) => break,
-                None if claimed.len() >= args.max || bytes >= limits::CLAIM_BYTES => break,
+                // What was claimed does not wait for the last few; the worker asks again for the rest of its room.
+                None if 4 * claimed.len() >= 3 * args.max || bytes >= limits::CLAIM_BYTES => break,
                 None => offers = self.matchmaker.take(wanted, self.partitions(args.max - claimed.len())),
             }
         }

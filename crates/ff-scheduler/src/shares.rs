@@ -34,13 +34,14 @@ impl Default for Depth {
 impl Depth {
     /// How many partitions to claim so many executions from.
     pub(crate) fn partitions(&self, executions: usize) -> usize {
-        executions.div_ceil(self.0.load(Ordering::Relaxed)).clamp(1, AT_ONCE)
+        (executions / self.0.load(Ordering::Relaxed)).clamp(1, AT_ONCE)
     }
 
-    /// Records how many executions a partition gave, and whether it has more.
+    /// Records how many executions a partition gave, and whether it has more. One that gave few may have been claimed from just
+    /// before, and says little of the others.
     pub(crate) fn saw(&self, given: usize, has_more: bool) {
         let known = self.0.load(Ordering::Relaxed);
-        let depth = if has_more { known.max(given) * 2 } else { given };
+        let depth = if has_more { known.max(given) * 2 } else { given.max(known - known.div_ceil(4)) };
         self.0.store(depth.clamp(1, DEEPEST), Ordering::Relaxed);
     }
 }
@@ -89,6 +90,8 @@ mod tests {
         depth.saw(4, true);
         assert_eq!((depth.partitions(16), depth.partitions(3)), (2, 1));
         depth.saw(1, false);
+        assert_eq!((depth.partitions(16), depth.partitions(15)), (2, 2));
+        (0..8).for_each(|_| depth.saw(1, false));
         assert_eq!((depth.partitions(5), depth.partitions(1)), (5, 1));
         depth.saw(0, false);
         assert_eq!(depth.partitions(2), 2);

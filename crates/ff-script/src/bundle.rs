@@ -15,7 +15,7 @@ pub const LIBRARY: &str = "flowfabric";
 
 /// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
 /// until they are given something newer. Raise the major number when programs of the version before cannot use it.
-pub const VERSION: Version = Version { major: 2, minor: 0 };
+pub const VERSION: Version = Version { major: 3, minor: 0 };
 
 /// A version of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

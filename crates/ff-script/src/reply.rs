@@ -31,6 +31,14 @@ pub struct Fields {
 }
 
 impl FcallResult {
+    /// Opens the envelope. In a list of answers a text alone stands for one that is nothing but it.
+    pub(crate) fn parse_one(signature: &'static Signature, reply: Value) -> Result<Self, ScriptError> {
+        match reply {
+            text @ Value::Bytes(_) => Ok(Self::Ok(Fields { signature, values: vec![text].into_iter() })),
+            reply => Self::parse(signature, reply),
+        }
+    }
+
     /// Opens the envelope.
     pub fn parse(signature: &'static Signature, reply: Value) -> Result<Self, ScriptError> {
         let Value::List(values) = reply else {

@@ -50,5 +50,5 @@ pub(crate) async fn ask_each<T: FromFcallResult>(
     let signature = call.signature;
     let (mut fields, _) = ask_fields(server, call).await?;
     let answers = fields.list()?.into_iter();
-    Ok(answers.map(|answer| T::from_fcall_result(FcallResult::parse(signature, answer)?)).collect())
+    Ok(answers.map(|answer| T::from_fcall_result(FcallResult::parse_one(signature, answer)?)).collect())
 }

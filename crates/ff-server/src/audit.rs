@@ -3,7 +3,9 @@
 use axum::http::Method;
 use ff_core::contracts::{CreatedKey, DeliveredSignal, FlowCancelled, ResumedExecution, RevokedKey, RotationReport};
 use ff_core::suspension::OperatorDecision;
-use ff_core::types::{ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, TimestampMs, WaitpointId};
+use ff_core::types::{
+    BudgetName, Dimension, ExecutionId, FlowId, KeyId, Kid, SignalName, SourceIdentity, TimestampMs, WaitpointId,
+};
 
 use crate::callers::Caller;
 use crate::route_table;
@@ -78,6 +80,17 @@ pub(crate) fn decided_by_link(
         %caller,
         "somebody decided through a link"
     );
+}
+
+/// Somebody raised the hard limit of a budget through an approval link.
+pub(crate) fn raised_by_link(
+    caller: &Caller,
+    execution: &ExecutionId,
+    budget: &BudgetName,
+    dimension: &Dimension,
+    by: u64,
+) {
+    tracing::info!(target: AUDIT, %execution, %budget, %dimension, by, %caller, "somebody raised a budget through a link");
 }
 
 /// An operator was told what opens a waitpoint.

@@ -69,8 +69,7 @@ impl Params {
     /// Labels, each a parameter of its own: `tag.KEY=VALUE`.
     pub(crate) fn tags(&mut self) -> Result<Tags, Refusal> {
         let mut tags = Tags::new();
-        let named: Vec<_> = self.unread.keys().filter(|name| name.starts_with(TAG)).cloned().collect();
-        for name in named {
+        for name in self.names(TAG) {
             let key = TagKey::parse(&name[TAG.len()..]);
             let key = key.map_err(|error| Code::InvalidTagKey.refusal().at(&name).because(error.to_string()))?;
             if let Some(value) = self.word(&name)? {
@@ -78,6 +77,11 @@ impl Params {
             }
         }
         Ok(tags)
+    }
+
+    /// The names of unread ones that begin alike.
+    pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
+        self.unread.keys().filter(|name| name.starts_with(prefix)).cloned().collect()
     }
 
     /// The namespace that is meant: the caller's own, where it is confined to one.

@@ -127,10 +127,9 @@ async fn raise(settings: &Settings, more: Vec<(BudgetName, Dimension, u64)>) -> 
             Some(definition) => definition,
             None => backend.describe_budget(BudgetRef { namespace, name: name.clone() }).await?.budget.definition,
         };
-        let Some(hard) = definition.limits.get_mut(&dimension).and_then(|limit| limit.hard.as_mut()) else {
+        if !definition.raise(&dimension, amount) {
             return Err(BadUsage(format!("budget {name} has no hard limit of {dimension}")).into());
-        };
-        *hard = hard.saturating_add(amount);
+        }
         raised.insert(name, definition);
     }
     for (name, definition) in raised {

@@ -99,6 +99,14 @@ pub fn budget_id(namespace: &Namespace, name: &BudgetName) -> BudgetId {
     BudgetId::from_uuid(uuid::Builder::from_custom_bytes(bytes).into_uuid())
 }
 
+impl BudgetDefinition {
+    /// Allows so much more of a dimension; false when it has no hard limit.
+    pub fn raise(&mut self, dimension: &Dimension, amount: u64) -> bool {
+        let hard = self.limits.get_mut(dimension).and_then(|limit| limit.hard.as_mut());
+        hard.map(|hard| *hard = hard.saturating_add(amount)).is_some()
+    }
+}
+
 impl BudgetId {
     /// The id under which admission asks it, as it asks a quota policy.
     pub fn policy_id(&self) -> QuotaPolicyId {

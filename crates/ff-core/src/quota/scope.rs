@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::execution::Execution;
+use crate::execution::contracts::ExecutionInfo;
+use crate::execution::{Execution, Tags};
 use crate::types::{ExecutionId, FlowId, Kind, LaneId, TagKey, TagValue};
 
 /// Which executions of its namespace a policy applies to.
@@ -43,13 +44,23 @@ const KEYS: &str = "must be kind, namespace or tag:<name>";
 impl Scope {
     /// Whether it takes in an execution of the policy's namespace.
     pub fn takes_in(&self, execution: &Execution) -> bool {
+        let flow_id = execution.membership.as_ref().map(|member| member.flow_id);
+        self.covers((&execution.id, flow_id), &execution.lane, &execution.kind, &execution.tags)
+    }
+
+    /// Whether it takes in an execution of the policy's namespace, as readers get it.
+    pub fn takes_in_info(&self, info: &ExecutionInfo) -> bool {
+        self.covers((&info.execution_id, info.flow_id), &info.lane_id, &info.kind, &info.tags)
+    }
+
+    fn covers(&self, (id, flow_id): (&ExecutionId, Option<FlowId>), lane: &LaneId, kind: &Kind, tags: &Tags) -> bool {
         match self {
             Self::Namespace => true,
-            Self::Lane(lane) => execution.lane == *lane,
-            Self::Kind(kind) => execution.kind == *kind,
-            Self::Tag(name, value) => execution.tags.get(name) == Some(value),
-            Self::Execution(id) => execution.id == *id,
-            Self::Flow(id) => execution.membership.as_ref().is_some_and(|member| member.flow_id == *id),
+            Self::Lane(of) => lane == of,
+            Self::Kind(of) => kind == of,
+            Self::Tag(name, value) => tags.get(name) == Some(value),
+            Self::Execution(of) => id == of,
+            Self::Flow(of) => flow_id == Some(*of),
         }
     }
 }

@@ -1,22 +1,50 @@
 //! The uuids of new executions. A process draws several in a row that live on one partition, so that what is submitted
 //! within a moment can be written, and claimed, together.
 
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
 use crate::crc16::crc16;
 
 /// How many in a row live together. More would gather in one place what several servers could share.
-const NEIGHBOURS: u64 = 16;
+const NEIGHBOURS: u32 = 16;
 
-/// How many were drawn. Processes begin at different places, so that they do not move through the partitions in step.
-static DRAWN: LazyLock<AtomicU64> = LazyLock::new(|| AtomicU64::new(Uuid::new_v4().as_u64_pair().0));
+/// How many do when they are drawn without a pause, so that callers who submit at the same time stay together.
+const NEIGHBOURS_AT_MOST: u32 = 24;
+
+/// A pause in drawing.
+const PAUSE: Duration = Duration::from_micros(300);
+
+/// Processes begin at different places, so that they do not move through the partitions in step.
+static NEIGHBOURHOOD: LazyLock<Mutex<Neighbourhood>> = LazyLock::new(|| {
+    Mutex::new(Neighbourhood { number: Uuid::new_v4().as_u64_pair().0, drawn: 0, last: Instant::now() })
+});
+
+/// Where uuids are drawn.
+struct Neighbourhood {
+    number: u64,
+    drawn: u32,
+    last: Instant,
+}
+
+impl Neighbourhood {
+    /// The number of the neighbourhood of a uuid that is drawn now.
+    fn draw(&mut self, now: Instant) -> u64 {
+        let paused = now.duration_since(self.last) > PAUSE;
+        if self.drawn >= NEIGHBOURS_AT_MOST || self.drawn >= NEIGHBOURS && paused {
+            (self.number, self.drawn) = (self.number.wrapping_add(1), 0);
+        }
+        (self.drawn, self.last) = (self.drawn + 1, now);
+        self.number
+    }
+}
 
 /// A new uuid of version 7 for an execution.
 pub fn draw_execution_uuid() -> Uuid {
-    beside(Uuid::now_v7(), DRAWN.fetch_add(1, Ordering::Relaxed) / NEIGHBOURS)
+    let neighbourhood = NEIGHBOURHOOD.lock().unwrap_or_else(PoisonError::into_inner).draw(Instant::now());
+    beside(Uuid::now_v7(), neighbourhood)
 }
 
 /// Changes the last two bytes so that all uuids of a neighbourhood have the same CRC, and with it the same partition
@@ -42,6 +70,20 @@ mod tests {
             let crcs: HashSet<_> = (0..100).map(|_| crc16(beside(Uuid::now_v7(), neighbourhood).as_bytes())).collect();
             assert_eq!(crcs.len(), 1);
         }
+    }
+
+    #[test]
+    fn sixteen_in_a_row_live_together_and_more_without_a_pause() {
+        let mut now = Instant::now();
+        let mut place = Neighbourhood { number: 7, drawn: 0, last: now };
+        for _ in 0..NEIGHBOURS {
+            now += 2 * PAUSE;
+            assert_eq!(place.draw(now), 7);
+        }
+        assert_eq!([place.draw(now), place.draw(now + 2 * PAUSE)], [7, 8]);
+        now += 2 * PAUSE;
+        assert!((1..NEIGHBOURS_AT_MOST).all(|_| place.draw(now) == 8));
+        assert_eq!(place.draw(now), 9);
     }
 
     #[test]

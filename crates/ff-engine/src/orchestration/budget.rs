@@ -1,5 +1,6 @@
 //! Budgets over several partitions: they are decided and copied as quota policies are. A report of usage is added to its execution, then to
-//! every budget that applies, and is settled once all have counted it; the engine finishes one that a process left unsettled.
+//! every budget that applies, and is settled once all have counted it; the engine finishes one that a process left unsettled. The holder
+//! does not wait for it to be settled.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::{Budget, OnHardLimit};
@@ -90,21 +91,29 @@ pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef)
 }
 
 /// Adds what a holder has spent to its execution and to every budget that applies. An execution that has spent more than a budget allows
-/// fails, where the budget says so.
-pub(super) async fn report<S: EngineStore + ?Sized>(store: &S, args: ReportUsageArgs) -> Answer<UsageReported> {
+/// fails, where the budget says so. Besides, what is left to be settled.
+pub(super) async fn report<S: EngineStore + ?Sized>(
+    store: &S,
+    args: ReportUsageArgs,
+) -> Answer<(UsageReported, Option<SettleUsageArgs>)> {
     let (execution_id, fence) = (args.execution_id, args.fence);
     let mut reported = store.report_usage(args).await?;
+    let mut counted = None;
     if let Some(pending) = reported.pending.take() {
-        reported.budgets = count(store, &pending).await?;
+        (reported.budgets, counted) =
+            count(store, &pending).await.map(|(budgets, counted)| (budgets, Some(counted)))?;
     }
     if !reported.late {
         reported.failed = fail_over_budget(store, execution_id, fence, &reported.budgets).await?;
     }
-    Ok(reported)
+    Ok((reported, counted))
 }
 
-/// Has every budget count what an execution has spent, and notes that they have.
-async fn count<S: EngineStore + ?Sized>(store: &S, pending: &PendingUsage) -> Answer<Vec<BudgetStanding>> {
+/// Has every budget count what an execution has spent. Besides, what notes that they have.
+async fn count<S: EngineStore + ?Sized>(
+    store: &S,
+    pending: &PendingUsage,
+) -> Answer<(Vec<BudgetStanding>, SettleUsageArgs)> {
     let (mut standings, mut crossed) = (Vec::new(), Vec::new());
     let charge = |budget_id: BudgetId| {
         let PendingUsage { execution_id, kind, total, counted, .. } = pending.clone();
@@ -119,8 +128,7 @@ async fn count<S: EngineStore + ?Sized>(store: &S, pending: &PendingUsage) -> An
     drop(answers);
     standings.sort_by(|a, b| a.budget.cmp(&b.budget));
     let (execution_id, counted) = (pending.execution_id, pending.total.clone());
-    store.settle_usage(SettleUsageArgs { execution_id, counted, crossed }).await?;
-    Ok(standings)
+    Ok((standings, SettleUsageArgs { execution_id, counted, crossed }))
 }
 
 async fn fail_over_budget<S: EngineStore + ?Sized>(
@@ -155,7 +163,8 @@ pub(super) async fn settle_backlog<S: EngineStore + ?Sized>(store: &S, ids: Vec<
             Err(error) => return Err(error),
         };
         if let Some(pending) = pending {
-            count(store, &pending).await?;
+            let (_, counted) = count(store, &pending).await?;
+            store.settle_usage(counted).await?;
             settled += 1;
         }
     }

@@ -9,8 +9,8 @@ use ff_core::contracts::{
     BackfillArgs, BackfilledTicks, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
     ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
     PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
-    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
-    SubmittedFlow, UsageInfo,
+    ScheduleInfo, ScheduleRef, SchedulesPage, SettleUsageArgs, StreamTokenArgs, SubmitArgs, SubmitFlowArgs,
+    SubmittedExecution, SubmittedFlow, UsageInfo,
 };
 use ff_core::explain::{Explanation, LaneExplanation};
 use ff_core::operation::{Operation, Reply};
@@ -32,6 +32,21 @@ impl Coordinator {
     pub fn over(store: Arc<dyn EngineStore>) -> Self {
         Self(store)
     }
+
+    /// Notes that every budget has counted a report: after the answer, unless it is the first past a soft limit, whose event whoever reads
+    /// the answer may look for. The engine does it when this process does not come to it.
+    async fn settle(&self, counted: SettleUsageArgs) -> Answer<()> {
+        if !counted.crossed.is_empty() {
+            return self.0.settle_usage(counted).await.map(drop);
+        }
+        let store = self.0.clone();
+        tokio::spawn(async move {
+            if let Err(error) = store.settle_usage(counted).await {
+                store.outages().noted("settle usage", &error);
+            }
+        });
+        Ok(())
+    }
 }
 
 impl Perform for Coordinator {
@@ -44,9 +59,13 @@ impl Perform for Coordinator {
             Operation::Claim(args) => {
                 Box::pin(async move { self.0.claim_within_limit(args).await.map(Reply::Claimed) })
             }
-            Operation::ReportUsage(args) => {
-                Box::pin(async move { self.0.report_and_charge(args).await.map(Reply::UsageReported) })
-            }
+            Operation::ReportUsage(args) => Box::pin(async move {
+                let (reported, counted) = self.0.report_and_charge(args).await?;
+                if let Some(counted) = counted {
+                    self.settle(counted).await?;
+                }
+                Ok(Reply::UsageReported(reported))
+            }),
             other @ (Operation::Submit(_) | Operation::GrowFlow(_)) => Box::pin(self.0.perform_work(other)),
             other => self.0.perform(other),
         }

@@ -18,8 +18,8 @@ use ff_core::contracts::{
     BackfillArgs, BackfilledTicks, BudgetInfo, BudgetRef, BudgetReset, BulkArgs, BulkPage, ClaimArgs, Claims,
     ConfigureLaneArgs, LaneInfo, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs, PutScheduleArgs, QuotaInfo,
     QuotaRef, ReportUsageArgs, RotatePartitionArgs, RotateSecretArgs, RotationReport, ScheduleDeleted, ScheduleInfo,
-    ScheduleRef, SettleAdmissionsArgs, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
-    SubmittedFlow, SweepWorkerArgs, UsageInfo, UsageReported,
+    ScheduleRef, SettleAdmissionsArgs, SettleUsageArgs, StagedFlow, StreamTokenArgs, SubmitArgs, SubmitFlowArgs,
+    SubmittedExecution, SubmittedFlow, SweepWorkerArgs, UsageInfo, UsageReported,
 };
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Blocker;
@@ -148,8 +148,12 @@ pub trait Orchestration: EngineStore {
         budget::reset(self, budget)
     }
 
-    /// Adds what a holder has spent to its execution and to every budget that applies.
-    fn report_and_charge(&self, args: ReportUsageArgs) -> impl Future<Output = Answer<UsageReported>> + Send {
+    /// Adds what a holder has spent to its execution and to every budget that applies. Besides, what is left to be settled, which the
+    /// holder need not wait for.
+    fn report_and_charge(
+        &self,
+        args: ReportUsageArgs,
+    ) -> impl Future<Output = Answer<(UsageReported, Option<SettleUsageArgs>)>> + Send {
         budget::report(self, args)
     }
 

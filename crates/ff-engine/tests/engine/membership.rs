@@ -114,7 +114,9 @@ async fn an_engine_that_is_behind_is_helped() {
     let later = processes.delay_many().await;
     let_pass(15 * SECOND).await;
     assert!(processes.states(&later).await.iter().all(|state| *state == PublicState::Waiting));
-    assert!(processes.stores[0].asked_for("pump_partition") > pumped + 50, "it owns its share again");
+    // Its share is as random as its id: one partition of the sixteen is already a dozen due moments.
+    let pumped_since = processes.stores[0].asked_for("pump_partition") - pumped;
+    assert!(pumped_since > 5, "it pumped {pumped_since} times since it owns its share again");
     processes.stop().await;
 }
 

@@ -3,7 +3,7 @@
 --- key  core     hash
 --- arg  ends     all     execution id, lease id, epoch, attempt id, has_result, result, result_type, and so on
 ---
---- ok   answers  what `ff_complete_execution` would answer to each
+--- ok   answers  the state of each that is completed, and what `ff_complete_execution` would answer to each other
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease
@@ -25,7 +25,7 @@ for nth = 1, #ends, FIELDS do
   local id, lease_id, epoch, attempt_id, has_result, result, result_type = unpack(ends, nth, nth + FIELDS - 1)
   local attempt = lease.attempt_text(epoch, attempt_id)
   result, result_type = has_result == '1' and result, result_type ~= '' and result_type
-  answers[#answers + 1] = complete.one(batch, id, lease_id, attempt, result, result_type)
+  answers[#answers + 1] = complete.one(batch, id, lease_id, attempt, result, result_type) or 'completed'
 end
 complete.write(batch)
 step.shared_by(#answers)

@@ -37,6 +37,7 @@ local more = {
   tracestate = tracestate,
 }
 local group = create.group(namespace, lane_id, kind, content_type, priority, policy_json, now())
-local answer = create.one(group, keys.id(core), payload, digest, tags, 1, #tags, more)
+local id = keys.id(core)
+local answer, state = create.one(group, id, payload, digest, tags, 1, #tags, more)
 create.write(group)
-return answer
+return answer or ok(id, state)

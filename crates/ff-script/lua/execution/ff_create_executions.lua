@@ -3,7 +3,7 @@
 --- key  core                  hash
 --- arg  works                 all     as `work` has them
 ---
---- ok   answers               what `ff_create_execution` would answer to each
+--- ok   answers               what `ff_create_execution` would answer to each; the id alone of one that waits
 --- no   idempotency_conflict
 --- no   not_runnable
 --- no   invalid_policy_json

@@ -19,7 +19,7 @@ if not e then
   return no.execution_not_found()
 end
 local key, before, after, count = keys.of(e.id, 'tags'), {}, {}, 0
-local kept = e.core.has_tags and call('HGETALL', key) or {}
+local kept = label.all(e.id, e.core.tags)
 for nth = 1, #kept, 2 do
   before[kept[nth]], after[kept[nth]] = kept[nth + 1], kept[nth + 1]
 end
@@ -64,8 +64,8 @@ if changed then
     call('HDEL', key, unpack(gone))
   end
   event_feed.to(e, 'tagged')
-  record.drop(e, 'has_tags')
-  record.put_if_said(e, 'has_tags', count > 0 and '1')
+  record.drop(e, 'tags')
+  record.put_if_said(e, 'tags', label.text(all, 1, #all))
 end
 -- Also when nothing changes: a flow that is being cancelled ends its member.
 record.save(e)

@@ -275,9 +275,9 @@ end
 --- written with those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
 function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
-  local kind, flow_id, last_attempt, next_attempt, has_tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
+  local kind, flow_id, last_attempt, next_attempt, tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
     traceparent, counted, queue_key = unpack(call(
-      'HMGET', key, 'kind', 'flow_id', 'last_attempt', 'next_attempt', 'has_tags', 'content_type', 'deadline_at',
+      'HMGET', key, 'kind', 'flow_id', 'last_attempt', 'next_attempt', 'tags', 'content_type', 'deadline_at',
       'attempt_timeout_ms', 'idempotency_key', 'lane_retention_ms', 'traceparent', 'steps', 'queue_key'
     ))
   if not kind then
@@ -360,7 +360,7 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
   append(task, 'priority', behind < limits.priority_max and limits.priority_max - behind)
   append(task, 'content_type', content_type)
   append(task, 'policy', policy_json)
-  append(task, 'tags', has_tags and call('HGETALL', keys.of(id, 'tags')))
+  append(task, 'tags', tags == '1' and label.all(id, tags) or tags)
   append(task, 'deadline_at', deadline_at)
   append(task, 'trace', traceparent and { traceparent, call('HGET', key, 'tracestate') or nil })
   if attempt ~= NOTHING then

@@ -66,8 +66,7 @@ local function words_of(ending)
   return words
 end
 
---- The answer, which is the same for all.
-local NOTHING, COMPLETED = {}, { 1, 'OK', 'completed' }
+local NOTHING = {}
 
 --- Writes the record of an attempt, which its lease becomes.
 local function end_attempt(id, held_key, words, moment, at)
@@ -81,7 +80,7 @@ local function end_attempt(id, held_key, words, moment, at)
   end
 end
 
---- Completes one and adds it to a batch. Asked again with the fence that ended it, answers as the first time.
+--- Completes one and adds it to a batch, or gives the refusal. Asked again with the fence that ended it, answers as the first time.
 ---
 --- The lease has all there is to know, so nothing else is read.
 function complete.one(batch, id, lease_id, attempt, result, result_type)
@@ -95,7 +94,7 @@ function complete.one(batch, id, lease_id, attempt, result, result_type)
   end
   if held_id ~= lease_id or held_attempt ~= attempt or moment >= tonumber(expires_at) then
     local refusal, ended = lease.refusal(id, lease_id, attempt)
-    return ended == 'completed' and COMPLETED or refusal
+    return ended ~= 'completed' and refusal or nil
   end
   if result then
     local results = batch.results
@@ -104,8 +103,7 @@ function complete.one(batch, id, lease_id, attempt, result, result_type)
   end
   local words = ending and words_of(ending) or NOTHING
   if words.linked then
-    end_linked(id, result, result_type, moment)
-    return COMPLETED
+    return end_linked(id, result, result_type, moment)
   end
 
   local core = keys.of(id, 'core')
@@ -139,7 +137,6 @@ function complete.one(batch, id, lease_id, attempt, result, result_type)
     event_feed.about(id, lane, call('HGET', core, 'kind'), nil, 'event', 'finished', 'outcome', 'success')
   end
   hint.ended(id)
-  return COMPLETED
 end
 
 --- Writes the results of a batch, and its indexes.

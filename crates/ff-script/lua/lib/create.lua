@@ -86,7 +86,7 @@ local NOTHING = {}
 
 --- Creates one of a group, or finds the one already created under the same idempotency key or id. Its tags are keys and values in
 --- turn, the items of a list from one position to another. `more` has what few executions have, by the names of the arguments of
---- `ff_create_execution`; nothing when there is none of it.
+--- `ff_create_execution`; nothing when there is none of it. Gives the answer when none was created, and otherwise its state.
 function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
   more = more or NOTHING
   if (last_tag - first_tag) % 2 == 0 then
@@ -105,19 +105,19 @@ function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
 
   local fields, n, delayed_until = group.fields, group.count, nil
   fields[2], fields[8] = 'waiting', digest
-  local has_tags = last_tag >= first_tag
   local fair_key = turns.key_of(group.lane, group.namespace, group.kind, tags, first_tag, last_tag)
   if fair_key then
     fields[n + 1], fields[n + 2], n = 'fair_key', fair_key, n + 2
   end
-  if has_tags then
-    fields[n + 1], fields[n + 2], n = 'has_tags', '1', n + 2
+  local labels = label.text(tags, first_tag, last_tag)
+  if labels then
+    fields[n + 1], fields[n + 2], n = 'tags', labels, n + 2
   end
   if more ~= NOTHING then
     n, delayed_until = add_few(group, n, more)
   end
   call('HSET', keys.of(id, 'core'), unpack(fields, 1, n))
-  if has_tags then
+  if labels then
     call('HSET', keys.of(id, 'tags'), unpack(tags, first_tag, last_tag))
     for nth = first_tag, last_tag, 2 do
       index.label(group.namespace, tags[nth], tags[nth + 1], group.at, id)
@@ -139,7 +139,7 @@ function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
     ids[#ids + 1] = id
   end
   event_feed.about(id, group.lane, group.kind, nil, 'event', 'submitted')
-  return { 1, 'OK', id, fields[2] }
+  return nil, fields[2]
 end
 
 --- Writes the indexes of a group.

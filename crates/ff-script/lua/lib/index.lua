@@ -259,13 +259,13 @@ end
 
 --- Executions of one kind, class and priority exist from a moment on, and wait for a worker.
 function index.wait_all(namespace, lane, kind, class, priority, created_at, ids)
-  local queue, score = keys.queue(lane, kind, class), index.score(priority, created_at)
-  call('ZADD', keys.index('all_executions'), scored(created_at, ids))
+  local queue, score, at = keys.queue(lane, kind, class), index.score(priority, created_at), text(created_at)
+  call('ZADD', keys.index('all_executions'), scored(at, ids))
   if namespace ~= 'default' then
-    call('ZADD', keys.tenant(namespace), scored(created_at, ids))
+    call('ZADD', keys.tenant(namespace), scored(at, ids))
   end
-  call('ZADD', keys.waiting(lane, class), scored(score, ids))
-  call('ZADD', queue, scored(score, ids))
+  call('ZADD', keys.waiting(lane, class), scored(text(score), ids))
+  call('ZADD', queue, scored(text(score), ids))
   grew(queue, lane, kind, class, #ids, score)
 end
 

@@ -64,8 +64,8 @@ function quotas.of(lane)
   return known or nil
 end
 
-local function tags_of(id)
-  local flat, tags = call('HGETALL', keys.of(id, 'tags')), {}
+local function tags_of(id, said)
+  local flat, tags = label.all(id, said), {}
   for nth = 1, #flat, 2 do
     tags[flat[nth]] = flat[nth + 1]
   end
@@ -114,8 +114,8 @@ end
 
 --- An execution as policies look at it; nothing when it is not there or does not wait.
 local function look(set, id)
-  local kind, flow_id, last_attempt, has_tags, state, blocked_on, lane_id, namespace, priority, created_at, class, fair_key = unpack(call(
-    'HMGET', keys.of(id, 'core'), 'kind', 'flow_id', 'last_attempt', 'has_tags', 'public_state', 'blocked_on', 'lane_id',
+  local kind, flow_id, last_attempt, tags, state, blocked_on, lane_id, namespace, priority, created_at, class, fair_key = unpack(call(
+    'HMGET', keys.of(id, 'core'), 'kind', 'flow_id', 'last_attempt', 'tags', 'public_state', 'blocked_on', 'lane_id',
     'namespace', 'priority', 'created_at', 'class', 'fair_key'
   ))
   if state ~= 'waiting' or blocked_on and blocked_on ~= 'assignment' then
@@ -138,7 +138,7 @@ local function look(set, id)
     namespace = namespace or 'default',
     epoch = last_attempt and text(lease.attempt_parts(last_attempt) + 1) or '1',
     score = index.score(tonumber(priority or 0), tonumber(created_at)),
-    tags = set and set.looks_at_tags and has_tags and tags_of(id) or {},
+    tags = set and set.looks_at_tags and tags_of(id, tags) or {},
     is_answered = set and set.suspends and is_answered(id),
   }
 end
@@ -147,7 +147,7 @@ end
 function quotas.budgets(e)
   local set, budgets, core = quotas.of(e.lane), {}, e.core
   local looked_at = { id = e.id, kind = core.kind, flow_id = core.flow_id, lane_id = core.lane_id or 'default' }
-  looked_at.tags = set and set.looks_at_tags and core.has_tags and tags_of(e.id) or {}
+  looked_at.tags = set and set.looks_at_tags and tags_of(e.id, core.tags) or {}
   for _, policy in ipairs(set and set.list or {}) do
     if policy.budget_id and takes_in(policy, looked_at) then
       budgets[#budgets + 1] = policy.budget_id

@@ -52,7 +52,7 @@ local function more_of(works, first, last)
   return more
 end
 
---- Creates the member at a position, and says its answer and where the next one begins.
+--- Creates the member at a position, and says its answer and where the next one begins. One that waits answers with its id alone.
 local function create_member(group, works, at)
   local id, payload, digest, tags, few = unpack(works, at, at + MEMBER - 1)
   local first_tag = at + MEMBER
@@ -65,7 +65,8 @@ local function create_member(group, works, at)
       return no.invalid_args('field', wrong), following
     end
   end
-  return create.one(group, id, payload, digest, works, first_tag, first - 1, more), following
+  local answer, state = create.one(group, id, payload, digest, works, first_tag, first - 1, more)
+  return answer or state == 'waiting' and id or ok(id, state), following
 end
 
 --- Creates all of a list, and gives the answers.

@@ -57,7 +57,7 @@ end
 
 local policy_json = e.core.has_policy and call('GET', keys.of(source_id, 'policy'))
 local timeouts = policy.read(policy_json).timeout_policy
-local tags = e.core.has_tags and call('HGETALL', keys.of(source_id, 'tags')) or {}
+local tags = label.all(source_id, e.core.tags)
 local namespace, priority = e.core.namespace or 'default', e.core.priority or 0
 local group = create.group(namespace, lane_id, e.core.kind, content_type, priority, policy_json, now())
 local answer = create.one(group, id, payload, digest, tags, 1, #tags, {
@@ -66,7 +66,7 @@ local answer = create.one(group, id, payload, digest, tags, 1, #tags, {
   traceparent = e.core.traceparent,
   tracestate = e.core.tracestate,
 })
-if answer[1] ~= 1 then
+if answer then
   return answer
 end
 create.write(group)

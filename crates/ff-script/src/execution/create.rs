@@ -8,6 +8,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::policy::Policy;
 use ff_core::singleton::KeyRule;
+use ff_core::state::PublicState;
 use ff_core::types::{ContentType, ExecutionId};
 
 use super::{core_key, start};
@@ -94,7 +95,9 @@ pub async fn ff_create_keyed_execution(
 impl FromFcallResult for SubmittedExecution {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError> {
         let (mut fields, duplicate) = result.into_fields();
-        Ok(Self { execution_id: fields.read()?, public_state: fields.read()?, duplicate, conflict: None })
+        let execution_id = fields.read()?;
+        let public_state = if fields.is_empty() { PublicState::Waiting } else { fields.read()? };
+        Ok(Self { execution_id, public_state, duplicate, conflict: None })
     }
 }
 

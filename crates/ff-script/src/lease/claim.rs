@@ -22,7 +22,7 @@ use crate::quota::{slots_of, slots_text};
 use crate::record::{Hash, origin, read_policy, read_trace, resumption};
 use crate::server::ask_fields;
 use crate::signature::{ClaimAdmitted, ClaimExecution, ClaimGranted};
-use crate::{Fields, ScriptError, Server};
+use crate::{Fields, ScriptError, Server, Value};
 
 /// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
 pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &Nonce) -> Result<Claims, ScriptError> {
@@ -218,7 +218,7 @@ impl ClaimTerms {
                 "deadline_at" => task.deadline_at = Some(TimestampMs(fields.read()?)),
                 "content_type" => payload.content_type = fields.read()?,
                 "policy" => task.policy = read_policy(Some(&fields.bytes()?))?,
-                "tags" => task.tags = Hash::parse(fields.list()?)?.all()?.into_iter().collect(),
+                "tags" => task.tags = read_tags(&mut fields)?,
                 "resumption" => {
                     let mut fields = fields.nested()?;
                     let resumption = resumption(&mut fields)?;
@@ -241,6 +241,18 @@ impl ClaimTerms {
         let inputs = inputs.rest(server, &execution_id).await?;
         Ok(ClaimedExecution { task, payload, signals, inputs, steps })
     }
+}
+
+/// Tags as a record repeats them, a key or a value to a line, or as a list of keys and values.
+fn read_tags(fields: &mut Fields) -> Result<Tags, ScriptError> {
+    let items = match fields.value()? {
+        Value::Bytes(lines) => {
+            lines.split(|byte| *byte == b'\n').map(|line| Value::Bytes(lines.slice_ref(line))).collect()
+        }
+        Value::List(items) => items,
+        other => return Err(ScriptError::parse(format!("tags are {}", other.kind()))),
+    };
+    Ok(Hash::parse(items)?.all()?.into_iter().collect())
 }
 
 fn priority(sent: i64) -> Result<Priority, ScriptError> {

@@ -58,7 +58,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
         tokio::select! {
             () = &mut stop => break Ok(()),
             Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
-            () = slots.left() => yield_to_handlers().await,
+            () = slots.left() => let_handlers_end(&slots, at_work.len()).await,
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
                 let claimed = match claimed {
@@ -78,11 +78,15 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     ended
 }
 
-/// Lets handlers that end at the same moment end, so that one question asks for all the room they leave. A process with
-/// nothing else to do is not kept by this.
-async fn yield_to_handlers() {
-    for _ in 0..MOMENT {
-        tokio::task::yield_now().await;
+/// Lets handlers that end at the same moment end, so that one question asks for all the room they leave: for as long as there is
+/// more room each time. A process with nothing else to do is not kept by this.
+async fn let_handlers_end(slots: &Slots, in_hand: usize) {
+    let mut room = 0;
+    while slots.room(in_hand) > room {
+        room = slots.room(in_hand);
+        for _ in 0..MOMENT {
+            tokio::task::yield_now().await;
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use ff_core::limits;
 use ff_core::signal::Signal;
 use ff_core::types::SignalName;
 
+use super::budget::Addition;
 use crate::body::arrived;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -46,6 +47,8 @@ pub(super) struct Form {
     pub(super) token: String,
     pub(super) answer: Answer,
     pub(super) comment: Option<String>,
+    /// What is added to budgets, when it approves.
+    pub(super) additions: Vec<Addition>,
 }
 
 impl Form {
@@ -64,13 +67,18 @@ impl Form {
         let said = fields.text("decision").unwrap_or_default();
         let answer = [Answer::Approve, Answer::Reject].into_iter().find(|answer| answer.word() == said);
         let comment = fields.text("comment").map(|comment| comment.trim().to_owned());
+        let mut additions = Vec::new();
+        for field in fields.names(Addition::PREFIX) {
+            additions.extend(Addition::read(&field, &fields.text(&field).unwrap_or_default())?);
+        }
         fields.done()?;
         let comment = comment.filter(|comment| !comment.is_empty());
         if let Some(sent) = comment.as_ref().map(String::len).filter(|sent| *sent > limits::MESSAGE_BYTES) {
             return Err(Refusal::over_limit(Code::LimitExceeded, "comment", limits::MESSAGE_BYTES, sent));
         }
         let answer = answer.ok_or_else(|| Refusal::invalid("decision", "must be approve or reject"))?;
-        Ok(Self { token, answer, comment })
+        additions.retain(|_| answer == Answer::Approve);
+        Ok(Self { token, answer, comment, additions })
     }
 }
 
@@ -85,6 +93,11 @@ mod tests {
         assert_eq!(form.comment.as_deref(), Some("looks good,\r\nZoë"));
         let silent = Form::parse(b"token=&comment=+&decision=reject").ok().unwrap();
         assert_eq!((silent.answer, silent.comment), (Answer::Reject, None));
+        let added = |decision: &str| {
+            let text = format!("token=k&add%3Aagent%3Atokens=500&add%3Aagent%3Ausd=&decision={decision}");
+            Form::parse(text.as_bytes()).ok().unwrap().additions.len()
+        };
+        assert_eq!((added("approve"), added("reject")), (1, 0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The token in the link is the whole authority. Looking changes nothing, since mail programs open links on their own;
 //! only the form decides. A link that opens nothing is answered alike whatever it names.
 
+mod budget;
 mod form;
 mod moment;
 mod page;
@@ -25,7 +26,7 @@ use state::ApprovalState;
 use crate::callers::Caller;
 use crate::params::Params;
 use crate::path::{Id, Waitpoint};
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::{audit, signal};
 
 /// The key every answer through a link is given under: a waitpoint takes one such answer, and the first one counts.
@@ -68,6 +69,22 @@ pub(crate) async fn decide(
         Err(problem) => return Page::bad_form(&problem),
     };
     let Some(link) = Link::named(&ff, id, waitpoint, form.token) else { return no_link(&caller) };
+    if !form.additions.is_empty() {
+        match link.look(&ff).await {
+            Ok(ApprovalState::Open(asked)) => match budget::raise(&ff, &asked.over, &form.additions).await {
+                Ok(()) => form.additions.iter().for_each(|added| {
+                    audit::raised_by_link(&caller, &link.execution, &added.budget, &added.dimension, added.amount);
+                }),
+                Err(EngineError::Refused(refusal)) => return Page::bad_form(&Problem::from(refusal)),
+                Err(error) => return Page::without(&error),
+            },
+            Ok(standing) => return Page::too_late(&standing, &link.token, SystemClock.now()),
+            Err(error) => {
+                signal::count_wrong(&caller, Some(&error));
+                return Page::without(&error);
+            }
+        }
+    }
     let answered = link.answer(&ff, form.answer, form.comment).await;
     signal::count_wrong(&caller, answered.as_ref().err());
     match answered {

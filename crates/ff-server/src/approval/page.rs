@@ -11,6 +11,7 @@ use ff_core::suspension::{SuspendReason, TimeoutBehavior};
 use ff_core::token::PresentedToken;
 use ff_core::types::TimestampMs;
 
+use super::budget::{Addition, Overrun};
 use super::form::Answer;
 use super::moment::{ago, to_the_minute, utc};
 use super::state::{ApprovalState, Question};
@@ -31,7 +32,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("x-robots-tag", "noindex"),
 ];
 
-const POLICY: &str = "default-src 'none'; style-src 'sha256-hv/HTM1/I0MqY30v/bfSaaQsX/Y5M85py6Bnjk59JCY='; \
+const POLICY: &str = "default-src 'none'; style-src 'sha256-tDlo12NYlzhFg8kGWlrT7O1QG/Ft4KzqxwyYRVqHEbI='; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// How long a comment may be, so that any fits its limit in bytes.
@@ -142,7 +143,7 @@ impl Page {
         ];
         let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("<dt>{name}</dt><dd>{}</dd>\n", value?)));
         let rows: String = rows.collect();
-        let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token));
+        let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token, &asked.over));
         Self { status: StatusCode::OK, title: asked.key.to_string(), content, retry_after: None, outage: None }
     }
 
@@ -204,17 +205,29 @@ impl IntoResponse for Page {
 }
 
 /// The form is sent to this page's address without the token in it, which travels in the form.
-fn form(token: &PresentedToken) -> String {
+fn form(token: &PresentedToken, over: &[Overrun]) -> String {
     let token = escaped(token.expose());
+    let additions: String = over.iter().map(addition).collect();
     format!(
         "<form method=\"post\" action=\"?\" autocomplete=\"off\">\n\
-         <input type=\"hidden\" name=\"token\" value=\"{token}\">\n\
+         <input type=\"hidden\" name=\"token\" value=\"{token}\">\n{additions}\
          <label for=\"comment\">Comment (optional)</label>\n\
          <textarea id=\"comment\" name=\"comment\" rows=\"3\" maxlength=\"{COMMENT_CHARACTERS}\"></textarea>\n\
          <div class=\"answers\">\n\
          <button class=\"approve\" name=\"decision\" value=\"approve\">Approve</button>\n\
          <button class=\"reject\" name=\"decision\" value=\"reject\">Reject</button>\n\
          </div>\n</form>\n"
+    )
+}
+
+/// How much is added to a budget with an approval. Without it only this work goes on.
+fn addition(over: &Overrun) -> String {
+    let Overrun { budget, dimension, hard, used, .. } = over;
+    let (name, of) =
+        (escaped(&Addition::field(budget, dimension)), escaped(&format!("{dimension} of budget {budget}")));
+    format!(
+        "<label for=\"{name}\">Add {of} ({used} of {hard} are spent)</label>\n\
+         <input id=\"{name}\" name=\"{name}\" inputmode=\"numeric\" pattern=\"[0-9]*\" placeholder=\"nothing\">\n"
     )
 }
 
@@ -292,6 +305,7 @@ mod tests {
             reason: Some(SuspendReason::WaitingForApproval),
             since: TimestampMs(NOW.0 - 180_000),
             until: Some((NOW + 3_600_000, TimeoutBehavior::Fail)),
+            over: Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@ use ff_core::types::{ExecutionId, Kind, TimestampMs, WaitpointId, WaitpointKey};
 use ff_scheduler::Runtime;
 
 use super::LINK_KEY;
+use super::budget::{self, Overrun};
 use super::form::Answer;
 
 /// How a matter stands.
@@ -39,6 +40,8 @@ pub(super) struct Question {
     pub(super) reason: Option<SuspendReason>,
     pub(super) since: TimestampMs,
     pub(super) until: Option<(TimestampMs, TimeoutBehavior)>,
+    /// Of which budgets more is spent than they allow, when one of them made the execution wait.
+    pub(super) over: Vec<Overrun>,
 }
 
 /// Whether a token opens a waitpoint. All that does not is as wrong, whatever is missing.
@@ -83,6 +86,7 @@ async fn open_question(
         reason: suspension.map(|suspension| suspension.reason.clone()),
         since: suspension.map_or(open.created_at, |suspension| suspension.suspended_at),
         until: suspension.and_then(|suspension| Some((suspension.timeout_at?, suspension.timeout_behavior))),
+        over: budget::overruns(ff, info).await?,
     }))
 }
 

@@ -134,6 +134,42 @@ async fn looking_says_what_is_asked_and_decides_nothing() {
 }
 
 #[tokio::test]
+async fn an_approval_through_a_link_adds_to_the_budget_that_was_exceeded() {
+    let world = World::start().await;
+    let budget = json!({
+        "scope": "kind:deploy", "limits": {"tokens": {"hard": 100}, "calls": {"hard": 9}}, "on_hard_limit": "suspend",
+    });
+    world.post("/v1/budgets/agent", &budget).await;
+    let held = world.running("deploy").await;
+    world.post(&held.path("usage"), &held.call(json!({"report_id": "1", "amounts": {"tokens": 120}}))).await;
+    let mut plan = approval("agent");
+    plan["reason"] = json!("paused_by_budget");
+    let granted = held.suspend(&world, plan).await["waitpoints"][0].clone();
+    let asked = PendingApproval { held, granted };
+    let hard = async || world.get("/v1/budgets/agent").await.body["definition"]["limits"]["tokens"]["hard"].clone();
+    let page = asked.look(&world).await;
+    page.assert_is(200, "agent");
+    assert!(page.html.contains("Add tokens of budget agent (120 of 100 are spent)</label>"), "{}", page.html);
+    assert!(!page.html.contains("calls"), "{}", page.html);
+
+    let send = async |more: &str| asked.send(&world, &format!("token={}&{more}&decision=approve", asked.token())).await;
+    for (more, why) in [
+        ("add%3Aagent%3Atokens=many", "must be a whole number of at least 1"),
+        ("add%3Aagent%3Acalls=5", "is not what the work waits for"),
+    ] {
+        let page = send(more).await;
+        assert_eq!(page.status, 400, "{page:?}");
+        assert!(page.html.contains(why), "{}", page.html);
+    }
+    assert_eq!(hard().await, 100);
+    send("comment=go+on&add%3Aagent%3Atokens=50").await.assert_is(200, "Approved");
+    assert_eq!(hard().await, 150);
+    assert_eq!(asked.heard(&world).await["name"], "approved");
+    send("add%3Aagent%3Atokens=50").await.assert_is(409, "Already answered");
+    assert_eq!(hard().await, 150);
+}
+
+#[tokio::test]
 async fn the_form_decides_and_says_so() {
     let world = World::start().await;
     for (decision, heading, name) in [("approve", "Approved", "approved"), ("reject", "Rejected", "rejected")] {
