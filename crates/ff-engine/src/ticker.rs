@@ -173,8 +173,10 @@ impl Ticker {
 
     fn await_ends(&mut self, awaited: impl IntoIterator<Item = (Option<StartedWork>, ScheduleRef)>) {
         for (work, schedule) in awaited {
-            if let Some(work) = work.filter(|_| self.awaited.len() < AWAITED) {
-                self.awaited.insert(work, schedule);
+            let Some(work) = work.filter(|_| self.awaited.len() < AWAITED) else { continue };
+            if self.awaited.insert(work, schedule.clone()).is_none() {
+                // It may have ended after the schedule was looked at and before its end was waited for.
+                self.look_at(schedule);
             }
         }
     }
@@ -186,7 +188,12 @@ impl Ticker {
             Hint::FlowEnded { flow_id } => StartedWork::Flow(*flow_id),
             _ => return,
         };
-        let Some(schedule) = self.awaited.remove(&work) else { return };
+        if let Some(schedule) = self.awaited.remove(&work) {
+            self.look_at(schedule);
+        }
+    }
+
+    fn look_at(&mut self, schedule: ScheduleRef) {
         let store = self.store.clone();
         self.looking.spawn(async move {
             let answer = match store.now().await {
