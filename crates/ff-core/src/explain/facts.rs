@@ -11,7 +11,7 @@ use crate::worker::Worker;
 /// How many executions ahead of one are counted. More are said to be more than so many.
 pub const AHEAD_MAX: u64 = 1_000;
 /// How many executions of a lane are counted for one cause. More are said to be more than so many.
-pub const LANE_COUNT_MAX: u64 = 10_000;
+pub const LANE_COUNT_MAX: u64 = 2_500;
 /// How many holders of slots are named.
 pub const HOLDERS_MAX: usize = 10;
 
