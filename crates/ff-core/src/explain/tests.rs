@@ -343,8 +343,8 @@ fn a_lane_is_explained_by_what_keeps_most_of_it_back() {
         (explained(LaneSettings::default(), &[], &one), "Nothing waits in lane default, and nothing", None, None),
         (explained(LaneSettings::default(), &[(active, 2)], &one), "Nothing waits in lane default; 2 run", None, None),
         (
-            explained(paused.clone(), &[(waiting, 10_001)], &one),
-            "Over 10000 of lane default do not run, because the lane is paused",
+            explained(paused.clone(), &[(waiting, 2_501)], &one),
+            "Over 2500 of lane default do not run, because the lane is paused",
             Some("lane"),
             Some("ff lanes resume default"),
         ),
