@@ -82,7 +82,7 @@ pub(crate) fn decided_by_link(
     );
 }
 
-/// Somebody raised the hard limit of a budget through an approval link.
+/// An approval through a link raised the hard limit of a budget.
 pub(crate) fn raised_by_link(
     caller: &Caller,
     execution: &ExecutionId,
@@ -90,7 +90,7 @@ pub(crate) fn raised_by_link(
     dimension: &Dimension,
     by: u64,
 ) {
-    tracing::info!(target: AUDIT, %execution, %budget, %dimension, by, %caller, "somebody raised a budget through a link");
+    tracing::info!(target: AUDIT, %execution, %budget, %dimension, by, %caller, "an approval through a link raised a budget");
 }
 
 /// An operator was told what opens a waitpoint.

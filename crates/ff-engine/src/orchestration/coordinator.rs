@@ -33,8 +33,8 @@ impl Coordinator {
         Self(store)
     }
 
-    /// Notes that every budget has counted a report: after the answer, unless it is the first past a soft limit, whose event whoever reads
-    /// the answer may look for. The engine does it when this process does not come to it.
+    /// Notes that every budget has counted a report. The holder does not wait for this, unless the report is the first past a soft limit:
+    /// then its event is there before the answer. The engine does it when this process dies before.
     async fn settle(&self, counted: SettleUsageArgs) -> Answer<()> {
         if !counted.crossed.is_empty() {
             return self.0.settle_usage(counted).await.map(drop);

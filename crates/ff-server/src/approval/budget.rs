@@ -1,5 +1,7 @@
 //! More of a budget, given with an approval: of the budgets for which an execution waits, and of nothing else.
 
+use std::collections::BTreeMap;
+
 use ff_core::budget::OnHardLimit;
 use ff_core::contracts::{BudgetRef, ExecutionInfo, PutBudgetArgs};
 use ff_core::engine_error::{EngineError, Refusal};
@@ -74,18 +76,26 @@ pub(super) async fn overruns(ff: &Runtime, info: &ExecutionInfo) -> Result<Vec<O
     Ok(found)
 }
 
-/// Raises the hard limits of budgets that an execution waits for, and refuses others.
+/// Raises the hard limits of budgets that an execution waits for. Refuses others, and then raises none.
 pub(super) async fn raise(ff: &Runtime, over: &[Overrun], additions: &[Addition]) -> Result<(), EngineError> {
+    let mut raised = BTreeMap::<BudgetName, PutBudgetArgs>::new();
     for Addition { budget, dimension, amount } in additions {
         let asked_for = over.iter().find(|one| one.budget == *budget && one.dimension == *dimension);
-        let field = Addition::field(budget, dimension);
-        let namespace = asked_for.map(|one| one.namespace.clone());
-        let namespace = namespace.ok_or_else(|| Refusal::invalid(field, "is not what the work waits for"))?;
+        let unasked = || Refusal::invalid(Addition::field(budget, dimension), "is not what the work waits for");
+        let namespace = asked_for.ok_or_else(unasked)?.namespace.clone();
         let named = BudgetRef { namespace: namespace.clone(), name: budget.clone() };
-        let mut definition = ff.backend().describe_budget(named).await?.budget.definition;
-        definition.raise(dimension, *amount);
-        let args = PutBudgetArgs { namespace, name: budget.clone(), definition: Some(definition) };
+        let mut args = match raised.remove(budget) {
+            Some(args) => args,
+            None => {
+                let definition = Some(ff.backend().describe_budget(named).await?.budget.definition);
+                PutBudgetArgs { namespace, name: budget.clone(), definition }
+            }
+        };
+        args.definition.as_mut().map(|definition| definition.raise(dimension, *amount));
         args.check()?;
+        raised.insert(budget.clone(), args);
+    }
+    for args in raised.into_values() {
         ff.backend().put_budget(args).await?;
     }
     Ok(())

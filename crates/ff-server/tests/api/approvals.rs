@@ -155,7 +155,7 @@ async fn an_approval_through_a_link_adds_to_the_budget_that_was_exceeded() {
     let send = async |more: &str| asked.send(&world, &format!("token={}&{more}&decision=approve", asked.token())).await;
     for (more, why) in [
         ("add%3Aagent%3Atokens=many", "must be a whole number of at least 1"),
-        ("add%3Aagent%3Acalls=5", "is not what the work waits for"),
+        ("add%3Aagent%3Atokens=5&add%3Aagent%3Az=5", "is not what the work waits for"),
     ] {
         let page = send(more).await;
         assert_eq!(page.status, 400, "{page:?}");
