@@ -28,7 +28,7 @@ CREATE TABLE execution (
     result        bytea,
     PRIMARY KEY (uuid, partition)
 ) WITH (
-    fillfactor = 33,
+    fillfactor = 28,
     autovacuum_vacuum_threshold = 10000,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_cost_delay = 0

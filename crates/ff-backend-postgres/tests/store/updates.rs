@@ -3,6 +3,7 @@
 use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, SubmitArgs};
 use ff_core::payload::Payload;
+use ff_core::policy::Backoff;
 use ff_core::types::{Priority, TagKey, TagValue};
 use futures_util::future::join_all;
 
@@ -20,6 +21,7 @@ fn typical(nth: usize) -> SubmitArgs {
     args.tags = [tag("customer", format!("customer-{}", nth % 100)), tag("env", "production".into())].into();
     args.priority = Priority::new(5).unwrap();
     args.policy.retry_policy.max_retries = 5;
+    args.policy.retry_policy.backoff = Backoff::Fixed { delay_ms: 1_000, jitter: true };
     args
 }
 
@@ -28,10 +30,14 @@ async fn steps_update_the_rows_of_executions_within_their_pages() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let work = async |worker: usize| {
+        // Pages are full of waiting executions before the first is claimed.
+        let mut submitted = Vec::new();
         for nth in (worker..LIFECYCLES).step_by(WORKERS) {
-            let submitted = store.submit(typical(nth)).await.unwrap();
+            submitted.push(store.submit(typical(nth)).await.unwrap().execution_id);
+        }
+        for id in submitted {
             // One of them waits there for every worker that has submitted one.
-            let task = store.claim(claim_on(&submitted.execution_id)).await.unwrap().claimed.remove(0).task;
+            let task = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task;
             let result = Some(Payload::bytes(vec![0xff; 100]));
             store.complete(CompleteArgs { execution_id: task.execution_id, fence: task.fence, result }).await.unwrap();
         }

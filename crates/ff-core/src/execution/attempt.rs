@@ -30,6 +30,29 @@ fn is_zero(ms: &u64) -> bool {
     *ms == 0
 }
 
+/// The try under way, or what the next one will be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptSlot {
+    /// Running, or put off and to be resumed.
+    Open(Attempt),
+    /// What the next claim starts.
+    Next(Origin),
+}
+
+impl Default for AttemptSlot {
+    fn default() -> Self {
+        Self::Next(Origin::Initial)
+    }
+}
+
+impl AttemptSlot {
+    /// Whether there was no try yet.
+    pub(crate) fn is_initial(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Why there was this try: its lineage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

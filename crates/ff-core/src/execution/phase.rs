@@ -30,7 +30,12 @@ pub enum Phase {
     /// For people or the outside world.
     Suspended { suspension: Box<Suspension> },
     /// At its end.
-    Finished { outcome: Outcome, at: TimestampMs, by: FinishedBy },
+    Finished {
+        outcome: Outcome,
+        at: TimestampMs,
+        #[serde(default, skip_serializing_if = "FinishedBy::is_holder")]
+        by: FinishedBy,
+    },
 }
 
 /// Why an execution is delayed.
@@ -122,10 +127,11 @@ pub enum Outcome {
 }
 
 /// What ended it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FinishedBy {
+    #[default]
     Holder,
     Cancel {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,6 +149,12 @@ pub enum FinishedBy {
     FlowCancel,
     /// A join that fired; no other dependent needed it.
     Join,
+}
+
+impl FinishedBy {
+    fn is_holder(&self) -> bool {
+        *self == Self::Holder
+    }
 }
 
 impl From<Outcome> for TerminalOutcome {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
-use crate::execution::{Execution, Progress};
+use crate::execution::Execution;
 use crate::lease::Fence;
 use crate::operation::command::{Command, Conditions, Decision, check_message, found};
 use crate::partition::{PartitionConfig, check_id};
@@ -33,6 +33,17 @@ impl ProgressArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedProgress {
+    pub at: TimestampMs,
+}
+
+/// How far the holder says it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Progress {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     pub at: TimestampMs,
 }
 

@@ -9,7 +9,8 @@ use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{
-    Attempt, AttemptEnd, AttemptOutcome, BlockDetail, Blocker, Failure, FinishedBy, Hold, Origin, Outcome, Phase,
+    AttemptEnd, AttemptOutcome, AttemptSlot, BlockDetail, Blocker, Failure, FinishedBy, Hold, Origin, Outcome, Phase,
+    Progress,
 };
 use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
@@ -31,7 +32,10 @@ pub type Tags = BTreeMap<TagKey, TagValue>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     pub id: ExecutionId,
+    // Usual values are not written: a store rewrites the record with every step.
+    #[serde(default = "Namespace::default_name", skip_serializing_if = "Namespace::is_default")]
     pub namespace: Namespace,
+    #[serde(default = "LaneId::default_name", skip_serializing_if = "LaneId::is_default")]
     pub lane: LaneId,
     pub kind: Kind,
     pub priority: Priority,
@@ -53,13 +57,18 @@ pub struct Execution {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<TimestampMs>,
     pub phase: Phase,
+    #[serde(default, skip_serializing_if = "AttemptSlot::is_initial")]
     pub attempt: AttemptSlot,
     /// Tries started so far; the index of the next.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub attempts_made: u32,
     /// Failures retried since submission or replay.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
     /// Leases that expired since submission or replay.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub reclaims: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub replays: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_lease: Option<LastLease>,
@@ -114,27 +123,6 @@ pub struct Execution {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
-}
-
-/// The try under way, or what the next one will be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptSlot {
-    /// Running, or put off and to be resumed.
-    Open(Attempt),
-    /// What the next claim starts.
-    Next(Origin),
-}
-
-/// How far the holder says it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Progress {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub percent: Option<u8>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    pub at: TimestampMs,
 }
 
 impl Execution {
@@ -388,7 +376,13 @@ mod tests {
         let suspended = fixture.execution().clone();
         fixture.deliver(&granted, "go", at(3));
         let resumed = fixture.execution().clone();
-        for execution in [waiting(), full, finished, suspended, resumed, expire(&running(), at(30_000)).after] {
+        let mut elsewhere = waiting();
+        elsewhere.namespace = Namespace::parse("acme").unwrap();
+        elsewhere.lane = LaneId::parse("mail").unwrap();
+        (elsewhere.attempts_made, elsewhere.retries, elsewhere.reclaims, elsewhere.replays) = (4, 1, 2, 3);
+        for execution in
+            [waiting(), elsewhere, full, finished, suspended, resumed, expire(&running(), at(30_000)).after]
+        {
             let text = serde_json::to_string(&execution).unwrap();
             assert_eq!(serde_json::from_str::<Execution>(&text).unwrap(), execution, "{text}");
         }

@@ -45,10 +45,11 @@ pub struct Lease {
 
 /// How a lease ended, and the reply its holder got. A holder that repeats a call whose reply got lost is answered from
 /// here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum LeaseEnding {
+    #[default]
     Completed,
     Failed {
         /// When the next try may start; absent when there is none.
@@ -68,6 +69,11 @@ pub enum LeaseEnding {
 }
 
 impl LeaseEnding {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_completion(&self) -> bool {
+        *self == Self::Completed
+    }
+
     /// Whether the holder lost the lease rather than gave it up, so that it must be notified.
     pub fn is_loss(self) -> bool {
         match self {
@@ -85,6 +91,7 @@ impl LeaseEnding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastLease {
     pub fence: Fence,
+    #[serde(default, skip_serializing_if = "LeaseEnding::is_completion")]
     pub ended: LeaseEnding,
 }
 

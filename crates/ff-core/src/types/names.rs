@@ -65,6 +65,11 @@ impl LaneId {
         Self("default".into())
     }
 
+    /// Whether this is the lane of work that names none.
+    pub fn is_default(&self) -> bool {
+        self.as_str() == "default"
+    }
+
     /// The lane as a key names it. Two tenants' lanes of one name are two lanes, so any namespace but the default one
     /// is written before the name.
     pub fn within(&self, namespace: &Namespace) -> LaneId {
