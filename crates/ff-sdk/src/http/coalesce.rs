@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::HttpBackend;
 
 /// Requests under way before calls wait for each other.
-const SENDERS: usize = 4;
+const SENDERS: usize = 16;
 
 /// What one request may carry, beside what the last call adds to it.
 const BYTES: usize = 4 * 1024 * 1024;

@@ -52,7 +52,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
     tracing::info!(worker = %setup.holder.worker_instance_id, lanes = ?setup.lanes, "working");
     let ended = loop {
         let room = slots.room(at_work.len());
-        if claiming.is_none() && room > 0 {
+        if claiming.is_none() && room > 0 && !slots.has_unstarted() {
             claiming = Some(Box::pin(claiming::next(setup.clone(), room)));
         }
         tokio::select! {
@@ -130,15 +130,14 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         output: output.clone(),
         unnamed_reports: AtomicU64::default(),
     });
-    let handling = async move {
+    let handling = slot.hold(async move {
         let _over = DropCompensations(&context);
         context.steps().load(&context).await?;
         let end = output.finish(run_handler(&handler, &context).await).await;
         settle(&context, end).await
-    };
+    });
     let mut handling = AbortOnDropHandle::new(tokio::spawn(handling.in_current_span()));
     let end = keep_lease(&setup, &task, &hold, &mut handling).await;
-    drop(slot);
     if let Some(end) = end {
         report::report(&setup, &task, end).await;
     }

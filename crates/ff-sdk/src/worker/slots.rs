@@ -1,7 +1,9 @@
 //! Room for handlers. A handler that has ended leaves its slot at once, while its end is still being reported.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 
 use tokio::sync::Notify;
 
@@ -15,20 +17,31 @@ pub(super) struct Slots(Arc<State>);
 struct State {
     all: usize,
     taken: AtomicUsize,
+    /// How many of the taken slots have a handler that has not run yet.
+    unstarted: AtomicUsize,
     left: Notify,
 }
 
 /// A slot that is taken until it is dropped.
-pub(super) struct Slot(Slots);
+pub(super) struct Slot {
+    slots: Slots,
+    started: bool,
+}
 
 impl Slots {
     pub(super) fn new(all: usize) -> Self {
-        Self(Arc::new(State { all, taken: AtomicUsize::new(0), left: Notify::new() }))
+        Self(Arc::new(State { all, taken: AtomicUsize::new(0), unstarted: AtomicUsize::new(0), left: Notify::new() }))
     }
 
     pub(super) fn take(&self) -> Slot {
         self.0.taken.fetch_add(1, Ordering::SeqCst);
-        Slot(self.clone())
+        self.0.unstarted.fetch_add(1, Ordering::SeqCst);
+        Slot { slots: self.clone(), started: false }
+    }
+
+    /// Whether a handler has not run yet. A short one ends the first time it runs, and then one claim asks for the room of all.
+    pub(super) fn has_unstarted(&self) -> bool {
+        self.0.unstarted.load(Ordering::SeqCst) > 0
     }
 
     /// How many more executions may be taken when so many are in hand, those being reported included. Their number is
@@ -40,16 +53,38 @@ impl Slots {
         all.saturating_sub(taken.load(Ordering::SeqCst)).min(in_hand_at_most.saturating_sub(in_hand))
     }
 
-    /// Comes when a slot was left.
+    /// Comes when a slot was left, or when the last handler has started.
     pub(super) async fn left(&self) {
         self.0.left.notified().await;
     }
 }
 
+impl Slot {
+    /// Runs a handler in this slot.
+    pub(super) async fn hold<T>(mut self, handler: impl Future<Output = T>) -> T {
+        let mut handler = pin!(handler);
+        match futures_util::poll!(handler.as_mut()) {
+            Poll::Ready(end) => end,
+            Poll::Pending => {
+                self.note_start();
+                handler.await
+            }
+        }
+    }
+
+    fn note_start(&mut self) {
+        let state = &self.slots.0;
+        if !std::mem::replace(&mut self.started, true) && state.unstarted.fetch_sub(1, Ordering::SeqCst) == 1 {
+            state.left.notify_one();
+        }
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.0.taken.fetch_sub(1, Ordering::SeqCst);
-        self.0.0.left.notify_one();
+        self.slots.0.taken.fetch_sub(1, Ordering::SeqCst);
+        self.note_start();
+        self.slots.0.left.notify_one();
     }
 }
 
@@ -66,6 +101,27 @@ mod tests {
         drop(taken);
         assert_eq!((slots.room(3), slots.left().now_or_never()), (3, Some(())));
         assert_eq!((slots.room(8), slots.room(9), slots.room(0)), (1, 0, 3));
+    }
+
+    #[test]
+    fn handlers_have_all_run_once_before_there_is_a_claim() {
+        let slots = Slots::new(2);
+        let mut short = Box::pin(slots.take().hold(async {}));
+        let mut long = Box::pin(slots.take().hold(std::future::pending::<()>()));
+        assert!(slots.has_unstarted());
+        assert_eq!(short.as_mut().now_or_never(), Some(()));
+        drop(short);
+        assert_eq!((slots.room(2), slots.has_unstarted()), (1, true));
+        assert_eq!(slots.left().now_or_never(), Some(()));
+        assert_eq!(long.as_mut().now_or_never(), None);
+        assert_eq!((slots.left().now_or_never(), slots.has_unstarted()), (Some(()), false));
+    }
+
+    #[test]
+    fn a_handler_that_is_never_run_leaves_its_slot() {
+        let slots = Slots::new(2);
+        drop(slots.take().hold(async {}));
+        assert_eq!((slots.room(0), slots.has_unstarted()), (2, false));
     }
 
     #[test]
