@@ -22,6 +22,10 @@ mod table;
 
 use std::process::ExitCode;
 
+/// Executions are many small values, of which the allocator of the system is slow to make and free.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     command_line::run()
 }
