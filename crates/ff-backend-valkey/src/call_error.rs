@@ -32,7 +32,7 @@ pub(crate) fn engine_error(error: &RedisError) -> EngineError {
             EngineError::Unavailable(said)
         }
         _ if error.is_connection_refusal() => EngineError::Unavailable(said),
-        _ => EngineError::Unknown(said),
+        _ => EngineError::Unknown(format!("the store did not answer: {said}")),
     }
 }
 

@@ -139,7 +139,7 @@ async fn commit(
                 undo(session).await;
                 Err(match error {
                     SqlError::Undone(why) => AttemptError::Undone(why),
-                    other => AttemptError::Failed(EngineError::Unknown(other.to_string())),
+                    other => AttemptError::Failed(EngineError::Unknown(format!("the store did not answer: {other}"))),
                 })
             }
         },
