@@ -95,6 +95,7 @@ pub struct RetryPolicy {
     pub max_retries: u32,
     pub backoff: Backoff,
     /// When not empty, only failures of these categories are retried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retryable_categories: Vec<String>,
 }
 

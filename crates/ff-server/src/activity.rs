@@ -1,7 +1,7 @@
 //! What ended in the last hour, over HTTP.
 
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use ff_api::Activity;
 use ff_scheduler::Runtime;
 
@@ -12,7 +12,7 @@ use crate::problem::Result;
 /// Tells what ended in the last hour, as this server has seen it.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
-    Extension(metrics): Extension<Option<Metrics>>,
+    State(metrics): State<Option<Metrics>>,
     mut params: Params,
 ) -> Result<Json<Activity>> {
     let namespace = params.namespace()?;

@@ -12,10 +12,11 @@ use crate::body::Body;
 use crate::callers::Caller;
 use crate::path::{Flow, Id, Instance};
 use crate::problem::{Problem, Result};
+use crate::state::ServerState;
 
 /// What the path of a call may name.
 pub(crate) trait Subject: Sized {
-    type InPath: FromRequestParts<Runtime, Rejection = Problem> + Into<Self> + Send;
+    type InPath: FromRequestParts<ServerState, Rejection = Problem> + Into<Self> + Send;
 }
 
 macro_rules! subjects {

@@ -46,29 +46,28 @@ pub(crate) const ARRIVING: usize = 8_192;
 
 /// What there is for requests and streams. Requests that wait are counted apart from those that do not, so that neither keeps out the
 /// other.
-#[derive(Clone)]
 pub(crate) struct Capacity {
     requests: Arc<Pool>,
     waiting: Arc<Pool>,
     streams: Arc<Pool>,
     arriving: Arc<Pool>,
     body_bytes: Arc<Pool>,
-    pages: Arc<Semaphore>,
+    pages: Semaphore,
 }
 
 impl Capacity {
     /// Where callers are told apart by keys, one of them gets at most half of everything; where nobody has a key, all callers are
     /// one.
-    pub(crate) fn new(limits: &Limits, has_keys: bool) -> Self {
+    pub(crate) fn new(limits: &Limits, has_keys: bool) -> Arc<Self> {
         let pool = |total| if has_keys { Pool::halved(total) } else { Pool::new(total, total) };
-        Self {
+        Arc::new(Self {
             requests: pool(limits.in_flight),
             waiting: pool(limits.waiting),
             streams: pool(limits.streams),
             arriving: pool(ARRIVING),
             body_bytes: pool(limits.body_bytes),
-            pages: Arc::new(Semaphore::new(pages_at_once())),
-        }
+            pages: Semaphore::new(pages_at_once()),
+        })
     }
 
     /// Waits for a turn, where a request is for a page.
@@ -79,7 +78,7 @@ impl Capacity {
     }
 
     /// What a request to a route may take of it.
-    pub(crate) fn request(&self, route: &str, who: RateKey) -> Arc<Slot> {
+    pub(crate) fn request(self: &Arc<Self>, route: &str, who: RateKey) -> Arc<Slot> {
         let is_waiting = WAITING.contains(&route);
         Arc::new(Slot { capacity: self.clone(), who, is_waiting, state: Mutex::default() })
     }
@@ -92,7 +91,7 @@ fn pages_at_once() -> usize {
 
 /// What one request has of the capacity. It is given back when the request is answered and its answer is written.
 pub(crate) struct Slot {
-    capacity: Capacity,
+    capacity: Arc<Capacity>,
     who: RateKey,
     is_waiting: bool,
     state: Mutex<SlotState>,
@@ -185,7 +184,7 @@ mod tests {
     const CLAIM: &str = "/v1/workers/{instance}/claim";
     const SUBMIT: &str = "/v1/executions";
 
-    fn capacity(has_keys: bool) -> Capacity {
+    fn capacity(has_keys: bool) -> Arc<Capacity> {
         let limits = Limits { in_flight: 2, waiting: 4, streams: 2, body_bytes: 100, ..Limits::default() };
         Capacity::new(&limits, has_keys)
     }
@@ -194,7 +193,7 @@ mod tests {
         RateKey::Address(IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)))
     }
 
-    fn begun(capacity: &Capacity, route: &str, who: u8) -> Option<Arc<Slot>> {
+    fn begun(capacity: &Arc<Capacity>, route: &str, who: u8) -> Option<Arc<Slot>> {
         let slot = capacity.request(route, caller(who));
         slot.begin().ok().map(|()| slot)
     }

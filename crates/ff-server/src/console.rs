@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use ff_core::engine_error::Code;
-use ff_scheduler::Runtime;
 
 use crate::problem::Problem;
+use crate::state::ServerState;
 
 /// A file of the console, as the build found it.
 struct File {
@@ -41,7 +41,7 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// The same routes and the console. It is not part of the API, so it is in no table of routes.
-pub(crate) fn with_files(router: Router<Runtime>) -> Router<Runtime> {
+pub(crate) fn with_files(router: Router<ServerState>) -> Router<ServerState> {
     router
         .route("/", get(async |headers: HeaderMap| answer(PAGE, &headers)))
         .route("/console/{*path}", get(async |Path(path): Path<String>, headers: HeaderMap| answer(&path, &headers)))

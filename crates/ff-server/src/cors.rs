@@ -4,9 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::route_table;
@@ -87,14 +86,18 @@ impl Cors {
 }
 
 /// Answers a browser that asks whether a page may read, and says it with every answer that pages may read.
-pub(crate) async fn cors(State(cors): State<Cors>, request: Request, next: Next) -> Response {
+pub(crate) async fn cors<F: Future<Output = Response>>(
+    cors: &Cors,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     if !cors.covers(&request) {
-        return next.run(request).await;
+        return answer(request).await;
     }
     let origin = cors.allowed(request.headers()).cloned();
     let is_question =
         request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = if is_question && origin.is_some() { permission() } else { next.run(request).await };
+    let mut response = if is_question && origin.is_some() { permission() } else { answer(request).await };
     // The answer is another for another origin, which caches have to know.
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = origin {

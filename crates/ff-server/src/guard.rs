@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -55,12 +55,11 @@ const MANY: Duration = Duration::from_secs(60);
 const ALWAYS: &[&str] = &["/healthz", "/readyz"];
 
 /// What every request is judged by.
-#[derive(Clone)]
 pub(crate) struct Guard {
     /// The keys that are asked for; none where nobody is asked for one.
     keyring: Option<Arc<Keyring>>,
-    capacity: Capacity,
-    rate: Option<Arc<Rate>>,
+    capacity: Arc<Capacity>,
+    rate: Option<Rate>,
     /// The host outsiders open approval links at.
     public_host: Option<String>,
     /// Pages of other origins that may read streams.
@@ -81,7 +80,7 @@ impl Guard {
         cors: Cors,
         stopping: CancellationToken,
     ) -> Self {
-        let rate = limits.rate.map(|each_second| Arc::new(Rate::of(each_second)));
+        let rate = limits.rate.map(Rate::of);
         let capacity = Capacity::new(limits, keyring.is_some());
         let public_host = public_url.map(|url| url.host().to_owned());
         let sealer = Arc::new(Sealer::new(store.clone()));
@@ -216,14 +215,14 @@ fn asked_by_route(request: &Request) -> Access {
 }
 
 /// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.
-pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(guard: &Guard, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     // There whenever anything is logged, so that a warning says what it is about.
     let (execution, lane, worker) = (Empty, Empty, Empty);
     let span =
         tracing::error_span!("request", method = %request.method(), route = route.as_str(), execution, lane, worker);
-    async move {
-        let response = answer(&guard, &route, request, next).await;
+    async {
+        let response = answer(guard, &route, request, next).await;
         guard.log_outage(&response);
         tracing::debug!(status = response.status().as_u16(), "answered");
         response
@@ -278,6 +277,7 @@ fn said(panic: &(dyn std::any::Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
+    use axum::extract::State;
     use axum::http::StatusCode;
     use axum::routing::get;
     use axum::{Router, middleware};
@@ -304,7 +304,9 @@ mod tests {
 
     async fn asked(stopping: &CancellationToken, path: &str) -> (StatusCode, String) {
         let app = Router::new().route("/panics", get(panics)).route("/fine", get(async || "fine"));
-        let app = app.layer(middleware::from_fn_with_state(guard_over_memory(stopping), guard));
+        let guard = Arc::new(guard_over_memory(stopping));
+        let guarded = async |State(guard): State<Arc<Guard>>, request, next| super::guard(&guard, request, next).await;
+        let app = app.layer(middleware::from_fn_with_state(guard, guarded));
         let response = app.oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
         let status = response.status();
         let body = response.into_body().collect().await.unwrap().to_bytes();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use ff_core::backend::Answer;
 use ff_core::contracts::ListKeysArgs;
 use ff_core::engine_error::EngineError;
@@ -47,7 +47,7 @@ pub(crate) async fn healthz(params: Params) -> Result<Json<Health>> {
 /// Tells whether the store answers.
 pub(crate) async fn readyz(
     State(ff): State<Runtime>,
-    Extension(readiness): Extension<Readiness>,
+    State(readiness): State<Readiness>,
     params: Params,
 ) -> Result<Json<Health>> {
     params.done()?;

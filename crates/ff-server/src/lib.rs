@@ -65,6 +65,7 @@ mod secret;
 mod server;
 mod session;
 mod signal;
+mod state;
 mod step;
 mod stream;
 mod suspension;

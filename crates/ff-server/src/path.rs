@@ -1,7 +1,7 @@
 //! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, an instance of a
 //! worker, or a key. Another tenant's execution or flow is not there, so no handler ever has the id of one.
 
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::{FromRef, FromRequestParts, Path};
 use axum::http::request::Parts;
 use ff_core::engine_error::{Code, Refusal};
 use ff_core::operation::check_id;
@@ -20,17 +20,21 @@ use crate::tenant;
 /// The execution an address names, written raw or percent-encoded.
 pub(crate) struct Id(pub(crate) ExecutionId);
 
-impl FromRequestParts<Runtime> for Id {
+impl<S: Send + Sync> FromRequestParts<S> for Id
+where
+    Runtime: FromRef<S>,
+{
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let ff = Runtime::from_ref(state);
         let refused = |why: String| Refusal::new(Code::InvalidExecutionId).at("execution_id").because(why);
-        let text = segment(parts, ff, "id").await.map_err(refused)?;
+        let text = segment(parts, state, "id").await.map_err(refused)?;
         let id = text
             .parse::<ExecutionId>()
             .map_err(|error| refused(format!("must be the id of an execution, got {text:?}: {error}")))?;
         check_id(&id, &ff.backend().partitions())?;
-        tenant::owns_execution(parts, ff, &id).await?;
+        tenant::owns_execution(parts, &ff, &id).await?;
         Span::current().record("execution", display(&id));
         Ok(Self(id))
     }
@@ -42,13 +46,16 @@ macro_rules! in_path {
         $(#[$doc])*
         pub(crate) struct $name(pub(crate) $type);
 
-        impl FromRequestParts<Runtime> for $name {
+        impl<S: Send + Sync> FromRequestParts<S> for $name
+        where
+            Runtime: FromRef<S>,
+        {
             type Rejection = Problem;
 
-            async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self, Problem> {
-                let text = segment(parts, ff, $part).await.map_err(|why| Refusal::invalid($field, why))?;
+            async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+                let text = segment(parts, state, $part).await.map_err(|why| Refusal::invalid($field, why))?;
                 let named = word($field, &text)?;
-                $($owns(parts, ff, &named).await?;)?
+                $($owns(parts, &Runtime::from_ref(state), &named).await?;)?
                 $(Span::current().record($span, display(&named));)?
                 Ok(Self(named))
             }
@@ -80,8 +87,9 @@ in_path! {
 }
 
 /// A part of the path, by the name its route gives it.
-async fn segment(parts: &mut Parts, ff: &Runtime, name: &str) -> Result<String, String> {
+async fn segment(parts: &mut Parts, state: &(impl Send + Sync), name: &str) -> Result<String, String> {
     let unreadable = || "is not text".to_owned();
-    let Path(named) = Path::<Vec<(String, String)>>::from_request_parts(parts, ff).await.map_err(|_| unreadable())?;
+    let Path(named) =
+        Path::<Vec<(String, String)>>::from_request_parts(parts, state).await.map_err(|_| unreadable())?;
     named.into_iter().find_map(|(part, text)| (part == name).then_some(text)).ok_or_else(unreadable)
 }

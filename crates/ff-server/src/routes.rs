@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Path, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
 use axum::{Json, Router, middleware};
 use ff_api::Deployment;
 use ff_core::engine_error::Code;
@@ -12,14 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::callers::Caller;
 use crate::cors::{self, Cors};
-use crate::event::CursorCipher;
 use crate::guard::{self, Guard};
-use crate::health::Readiness;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::{ErrorPage, Problem, Result};
-use crate::stream::token::StreamTokens;
+use crate::state::ServerState;
 use crate::{
     activity, api_key, approval, budget, call, console, decision, doctor, event, execution, flow, health, lane, lease,
     metrics, openapi, quota, schedule, secret, session, signal, step, stream, suspension, worker,
@@ -29,7 +29,7 @@ macro_rules! call_routes {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
         refused [$($status:literal),*], $does:literal => $says:literal;)*) => {
-        fn with_calls(router: Router<Runtime>) -> Router<Runtime> {
+        fn with_calls(router: Router<ServerState>) -> Router<ServerState> {
             router$(.route($path, axum::routing::post(call::handle::<ff_api::$body>)))*
         }
     };
@@ -37,7 +37,7 @@ macro_rules! call_routes {
 
 macro_rules! handler_routes {
     ($($method:ident $path:literal $access:ident $handler:path;)*) => {
-        fn with_handlers(router: Router<Runtime>) -> Router<Runtime> {
+        fn with_handlers(router: Router<ServerState>) -> Router<ServerState> {
             router$(.route($path, axum::routing::$method($handler)))*
         }
     };
@@ -49,31 +49,34 @@ ff_api::routes!(handler_routes);
 /// The whole API over a connection, until it is told to stop.
 pub(crate) fn router(
     runtime: Runtime,
-    watch: Guard,
+    guard: Guard,
     cors: Cors,
     links: Links,
     metrics: Option<Metrics>,
     stopping: CancellationToken,
 ) -> Router {
-    let tokens = Arc::new(StreamTokens::new(runtime.engine_store().clone()));
-    let sealer = watch.sealer().clone();
-    let cipher = Arc::new(CursorCipher::new(sealer.clone()));
-    let router = console::with_files(with_handlers(with_calls(Router::new())))
+    let state = ServerState::new(runtime, guard.sealer().clone(), links, metrics.clone(), stopping);
+    console::with_files(with_handlers(with_calls(Router::new())))
         .fallback(async || Problem::from(Code::NotFound))
         .method_not_allowed_fallback(async || Problem::from(Code::MethodNotAllowed))
-        .layer(Extension(cipher))
-        .layer(Extension(sealer))
-        .layer(Extension(tokens))
-        .layer(Extension(stopping))
-        .layer(Extension(links))
-        .layer(Extension(Readiness::default()))
-        .layer(Extension(metrics.clone()))
-        .layer(middleware::from_fn_with_state(watch, guard::guard))
-        .layer(middleware::from_fn_with_state(cors, cors::cors))
-        .with_state(runtime);
-    match metrics {
-        Some(metrics) => router.layer(middleware::from_fn_with_state(metrics, metrics::observe)),
-        None => router,
+        .layer(middleware::from_fn_with_state(Arc::new(Rules { guard, cors, metrics }), under_rules))
+        .with_state(state)
+}
+
+/// What holds for every request.
+struct Rules {
+    guard: Guard,
+    cors: Cors,
+    metrics: Option<Metrics>,
+}
+
+/// Answers a request under all rules. It is one layer: with every layer, a request clones and boxes the service behind it.
+async fn under_rules(State(rules): State<Arc<Rules>>, request: Request, next: Next) -> Response {
+    let guarded = |request| guard::guard(&rules.guard, request, next);
+    let answered = |request| cors::cors(&rules.cors, request, guarded);
+    match &rules.metrics {
+        Some(metrics) => metrics::observe(metrics, request, answered).await,
+        None => answered(request).await,
     }
 }
 
@@ -86,7 +89,7 @@ async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params:
 /// How many partitions the store was made with, which a client must know to place what it submits, and where links lead.
 async fn partitions(
     State(ff): State<Runtime>,
-    Extension(links): Extension<Links>,
+    State(links): State<Links>,
     caller: Caller,
     params: Params,
 ) -> Result<Json<Deployment>> {

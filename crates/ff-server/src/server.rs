@@ -144,7 +144,7 @@ impl Server {
     async fn take_connections(self, shutdown: CancellationToken) -> io::Result<()> {
         let links = Links::new(self.public_url, self.tls.is_some());
         let cors = Cors::new(self.cors_origins);
-        let watch = Guard::new(
+        let guard = Guard::new(
             self.runtime.engine_store().clone(),
             self.keyring,
             &self.limits,
@@ -152,7 +152,7 @@ impl Server {
             cors.clone(),
             shutdown.clone(),
         );
-        let app = routes::router(self.runtime.clone(), watch, cors, links, self.metrics, shutdown.clone());
+        let app = routes::router(self.runtime.clone(), guard, cors, links, self.metrics, shutdown.clone());
         let callers = Arc::<Callers>::default();
         let open = Connections::new(self.limits.connections, self.limits.connections_per_address);
         let mut connections = JoinSet::new();

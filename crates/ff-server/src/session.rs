@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::Extension;
+use axum::extract::State;
 use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{BeginSession, EndSession, Session};
@@ -48,8 +48,8 @@ fn of(caller: &Caller) -> Session {
 /// Hands the key of this request to the browser as a cookie. The key is in the header, so the guard has judged it.
 pub(crate) async fn begin(
     caller: Caller,
-    Extension(sealer): Extension<Arc<Sealer>>,
-    Extension(links): Extension<Links>,
+    State(sealer): State<Arc<Sealer>>,
+    State(links): State<Links>,
     headers: HeaderMap,
     Body(BeginSession {}): Body<BeginSession>,
 ) -> Result<Response> {
@@ -66,7 +66,7 @@ pub(crate) async fn begin(
 }
 
 /// Takes the cookie back.
-pub(crate) async fn end(Extension(links): Extension<Links>, Body(EndSession {}): Body<EndSession>) -> Response {
+pub(crate) async fn end(State(links): State<Links>, Body(EndSession {}): Body<EndSession>) -> Response {
     ([(header::SET_COOKIE, cookie("", Duration::ZERO, &links))], Json(EndSession {})).into_response()
 }
 

@@ -1,7 +1,7 @@
 //! The domain of suspensions over HTTP: what a holder waits on, and what operators decide about what waits.
 
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::{CloseWaitpoint, Decide, Strict, Suspend, SuspendReply, TokenOf, Waitpoint, Waitpoints};
@@ -22,7 +22,7 @@ use crate::problem::{Problem, Result};
 /// Lets the holder go and the execution wait, unless what it would wait for is there already.
 pub(crate) async fn suspend(
     State(ff): State<Runtime>,
-    Extension(links): Extension<Links>,
+    State(links): State<Links>,
     Id(id): Id,
     headers: HeaderMap,
     Body(call): Body<Suspend>,

@@ -131,6 +131,9 @@ pub(crate) fn policy(json: &RawValue) -> Result<Policy, Refusal> {
 /// Refuses a list where a part of a policy is meant: it would be read as the part's fields in their order.
 fn objects_only(text: &[u8]) -> Result<(), Refusal> {
     const PARTS: [&str; 4] = ["", "/retry_policy", "/retry_policy/backoff", "/timeout_policy"];
+    if !text.contains(&b'[') {
+        return Ok(());
+    }
     let policy: serde_json::Value = json::read(text)?;
     match PARTS.iter().find(|part| policy.pointer(part).is_some_and(serde_json::Value::is_array)) {
         None => Ok(()),

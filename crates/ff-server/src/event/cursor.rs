@@ -1,11 +1,11 @@
 //! The cursors of callers that are confined to one namespace. They are encrypted, because how far a cursor moved in a
 //! partition's feed shows when other tenants were active. All of them have the same length.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
-use axum::extract::rejection::ExtensionRejection;
-use axum::extract::{Extension, FromRequestParts};
+use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use ff_core::backend::Answer;
 use ff_core::engine_error::{Code, Refusal};
@@ -62,12 +62,14 @@ impl Cursors {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Cursors {
-    type Rejection = ExtensionRejection;
+impl<S: Send + Sync> FromRequestParts<S> for Cursors
+where
+    Arc<CursorCipher>: FromRef<S>,
+{
+    type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ExtensionRejection> {
-        let Extension(cipher) = Extension::from_request_parts(parts, state).await?;
-        Ok(Self { cipher, is_tenant: tenant::of(parts).is_some() })
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(Self { cipher: FromRef::from_ref(state), is_tenant: tenant::of(parts).is_some() })
     }
 }
 

@@ -4,7 +4,7 @@ mod cursor;
 mod watch;
 
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Answer;
@@ -35,7 +35,7 @@ const CURSOR: &str = "a cursor, as the id of an event has it";
 /// that accept a stream.
 pub(crate) async fn list(
     State(ff): State<Runtime>,
-    Extension(stopping): Extension<CancellationToken>,
+    State(stopping): State<CancellationToken>,
     opening: StreamOpener,
     cursors: Cursors,
     headers: HeaderMap,

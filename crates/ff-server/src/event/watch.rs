@@ -1,6 +1,6 @@
 //! What happens to one execution, until its end.
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ff_core::backend::Answer;
@@ -34,7 +34,7 @@ enum LastEventId {
 /// until its end, for callers that accept a stream.
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
-    Extension(stopping): Extension<CancellationToken>,
+    State(stopping): State<CancellationToken>,
     opening: StreamOpener,
     cursors: Cursors,
     Id(id): Id,

@@ -1,7 +1,7 @@
 //! What happens in a flow: a page at a time, or pushed as it happens.
 
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ff_core::contracts::{FlowEventsArgs, FlowEventsPage, check_wait};
@@ -22,7 +22,7 @@ use crate::stream::{
 /// accept a stream.
 pub(crate) async fn events(
     State(ff): State<Runtime>,
-    Extension(stopping): Extension<CancellationToken>,
+    State(stopping): State<CancellationToken>,
     opening: StreamOpener,
     Flow(flow_id): Flow,
     headers: HeaderMap,

@@ -17,7 +17,7 @@ mod ticks;
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use ff_api::Activity;
@@ -105,7 +105,7 @@ impl Metrics {
 /// Tells what was counted, for Prometheus.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
-    Extension(metrics): Extension<Option<Metrics>>,
+    State(metrics): State<Option<Metrics>>,
     headers: HeaderMap,
     params: Params,
 ) -> Result<Response> {

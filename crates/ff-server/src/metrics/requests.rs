@@ -2,20 +2,23 @@
 
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 
 use super::Metrics;
 use super::labels::RequestLabel;
 
 /// Times a request until its answer begins.
-pub(crate) async fn observe(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+pub(crate) async fn observe<F: Future<Output = Response>>(
+    metrics: &Metrics,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = word_of(request.method());
-    let response = next.run(request).await;
+    let response = answer(request).await;
     let answered = RequestLabel { method, route, status: class_of(response.status()) };
     metrics.0.gathered.answered(&answered, began.elapsed());
     response

@@ -1,7 +1,7 @@
 //! The output of an execution: a page at a time, or pushed as it comes.
 
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ff_core::contracts::{ReadStreamArgs, StreamItem, StreamPage, check_wait};
@@ -33,7 +33,7 @@ const TEXT_BYTES: usize = 16 * 1024;
 /// a caller that accepts a stream of events.
 pub(crate) async fn read(
     State(ff): State<Runtime>,
-    Extension(stopping): Extension<CancellationToken>,
+    State(stopping): State<CancellationToken>,
     opening: StreamOpener,
     StreamReader { id: execution_id, token }: StreamReader,
     headers: HeaderMap,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Query, State};
+use axum::extract::{FromRef, FromRequestParts, Query, State};
 use axum::http::request::Parts;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -102,16 +102,18 @@ pub(crate) struct StreamReader {
     pub(crate) token: Option<AcceptedToken>,
 }
 
-impl FromRequestParts<Runtime> for StreamReader {
+impl<S: Send + Sync> FromRequestParts<S> for StreamReader
+where
+    Runtime: FromRef<S>,
+    Arc<StreamTokens>: FromRef<S>,
+{
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, ff: &Runtime) -> Result<Self> {
-        let Id(id) = Id::from_request_parts(parts, ff).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let Id(id) = Id::from_request_parts(parts, state).await?;
         let Some(shown) = parts.extensions.remove::<PresentedToken>() else { return Ok(Self { id, token: None }) };
-        let tokens = parts.extensions.get::<Arc<StreamTokens>>().cloned();
-        let tokens = tokens.ok_or_else(|| Problem::defect("no one judges the tokens of streams"))?;
-        let Ok(caller) = Caller::from_request_parts(parts, ff).await;
-        let token = AcceptedToken::judged(tokens, &caller, id, shown).await?;
+        let Ok(caller) = Caller::from_request_parts(parts, state).await;
+        let token = AcceptedToken::judged(FromRef::from_ref(state), &caller, id, shown).await?;
         Ok(Self { id, token: Some(token) })
     }
 }

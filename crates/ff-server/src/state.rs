@@ -1,0 +1,65 @@
+//! What handlers share. It is one value behind one pointer, and a handler takes the part it needs: an extension for each part
+//! would be a layer of its own, which every request pays for.
+
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use ff_scheduler::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use crate::event::CursorCipher;
+use crate::health::Readiness;
+use crate::links::Links;
+use crate::metrics::Metrics;
+use crate::sealer::Sealer;
+use crate::stream::token::StreamTokens;
+
+#[derive(Clone)]
+pub(crate) struct ServerState(Arc<Parts>);
+
+struct Parts {
+    runtime: Runtime,
+    sealer: Arc<Sealer>,
+    cipher: Arc<CursorCipher>,
+    tokens: Arc<StreamTokens>,
+    links: Links,
+    readiness: Readiness,
+    metrics: Option<Metrics>,
+    stopping: CancellationToken,
+}
+
+impl ServerState {
+    pub(crate) fn new(
+        runtime: Runtime,
+        sealer: Arc<Sealer>,
+        links: Links,
+        metrics: Option<Metrics>,
+        stopping: CancellationToken,
+    ) -> Self {
+        let cipher = Arc::new(CursorCipher::new(sealer.clone()));
+        let tokens = Arc::new(StreamTokens::new(runtime.engine_store().clone()));
+        let readiness = Readiness::default();
+        Self(Arc::new(Parts { runtime, sealer, cipher, tokens, links, readiness, metrics, stopping }))
+    }
+}
+
+macro_rules! parts {
+    ($($part:ident: $type:ty;)*) => {$(
+        impl FromRef<ServerState> for $type {
+            fn from_ref(state: &ServerState) -> Self {
+                state.0.$part.clone()
+            }
+        }
+    )*};
+}
+
+parts! {
+    runtime: Runtime;
+    sealer: Arc<Sealer>;
+    cipher: Arc<CursorCipher>;
+    tokens: Arc<StreamTokens>;
+    links: Links;
+    readiness: Readiness;
+    metrics: Option<Metrics>;
+    stopping: CancellationToken;
+}
