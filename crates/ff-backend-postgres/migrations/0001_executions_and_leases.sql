@@ -1,4 +1,5 @@
--- Executions and leases. The record is the truth: every other column of an execution follows from it.
+-- Executions and leases. The record and the definition are the truth: every other column of an
+-- execution but its result and last attempt follows from them.
 
 -- Names are compared byte by byte, independent of the database's locale, so that every store lists them in one order.
 
@@ -26,9 +27,10 @@ CREATE TABLE execution (
     position      bigint,
     result_type   text COLLATE "C",
     result        bytea,
+    last_attempt  text COLLATE "C",
     PRIMARY KEY (uuid, partition)
 ) WITH (
-    fillfactor = 28,
+    fillfactor = 14,
     autovacuum_vacuum_threshold = 10000,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_cost_delay = 0
@@ -79,14 +81,17 @@ CREATE TABLE due (
     PRIMARY KEY (partition, due_at, uuid)
 ) WITH (autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
-CREATE TABLE payload (
+-- What an execution was submitted as, which seldom changes.
+CREATE TABLE submission (
     uuid         uuid             NOT NULL,
     partition    integer          NOT NULL,
+    definition   text COLLATE "C" NOT NULL,
     content_type text COLLATE "C" NOT NULL,
     bytes        bytea            NOT NULL,
     PRIMARY KEY (uuid, partition)
 );
 
+-- Tries that ended. The one an execution finished with is in the row of the execution.
 CREATE TABLE attempt (
     uuid      uuid             NOT NULL,
     partition integer          NOT NULL,
@@ -128,15 +133,17 @@ SELECT
     split_part(lane, '/', -1) AS lane,
     kind,
     state,
-    (record::json ->> 'priority')::integer AS priority,
+    (definition::json ->> 'priority')::integer AS priority,
     to_timestamp(created_at / 1000.0) AS created_at,
     to_timestamp((record::json ->> 'started_at')::bigint / 1000.0) AS started_at,
     to_timestamp((record::json #>> '{phase,at}')::bigint / 1000.0) AS finished_at,
     to_timestamp(delayed_until / 1000.0) AS delayed_until,
-    to_timestamp((record::json ->> 'deadline_at')::bigint / 1000.0) AS deadline_at,
+    to_timestamp((definition::json ->> 'deadline_at')::bigint / 1000.0) AS deadline_at,
     record::json #>> '{phase,lease,holder,worker_instance_id}' AS holder,
     to_timestamp((record::json #>> '{phase,lease,until}')::bigint / 1000.0) AS lease_until,
     flow_id,
     record::json #>> '{membership,node}' AS node,
+    definition,
     record
-FROM execution;
+FROM execution
+LEFT JOIN submission USING (uuid, partition);

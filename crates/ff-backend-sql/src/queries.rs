@@ -9,8 +9,8 @@
 macro_rules! waiting {
     ($which:literal, $order:literal, $most:literal) => {
         concat!(
-            "SELECT ready.uuid, ready.priority, ready.created_at, execution.record, flow.record, \
-             payload.content_type, CASE WHEN length(payload.bytes) <= 4096 THEN payload.bytes END FROM (\
+            "SELECT ready.uuid, ready.priority, ready.created_at, execution.record, submission.definition, flow.record, \
+             submission.content_type, CASE WHEN length(submission.bytes) <= 4096 THEN submission.bytes END FROM (\
              SELECT uuid, partition, priority, created_at FROM ready \
              WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 ",
             $which,
@@ -19,21 +19,28 @@ macro_rules! waiting {
             ") AS ready \
              JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
              LEFT JOIN flow ON flow.flow_id = execution.flow_id AND flow.partition = execution.partition \
-             LEFT JOIN payload ON payload.uuid = ready.uuid AND payload.partition = ready.partition ",
+             LEFT JOIN submission ON submission.uuid = ready.uuid AND submission.partition = ready.partition ",
             $order
         )
     };
 }
 
+/// An execution by its key.
+pub(crate) const EXECUTION_OF: &str = "\
+    SELECT execution.record, submission.definition FROM execution \
+    LEFT JOIN submission ON submission.uuid = $1 AND submission.partition = $2 \
+    WHERE execution.uuid = $1 AND execution.partition = $2";
+
 /// The first executions of a table that have something due, with the records of those whose moment has come.
 macro_rules! due_in {
     ($table:literal) => {
         concat!(
-            "SELECT 0, t.uuid, t.due_at, execution.record FROM (\
+            "SELECT 0, t.uuid, t.due_at, execution.record, submission.definition FROM (\
              SELECT uuid, partition, due_at, CASE WHEN due_at <= $1 THEN uuid END AS due_uuid FROM ",
             $table,
             " WHERE partition = $2 ORDER BY due_at, uuid LIMIT $3) AS t LEFT JOIN execution \
-             ON execution.uuid = t.due_uuid AND execution.partition = t.partition",
+             ON execution.uuid = t.due_uuid AND execution.partition = t.partition \
+             LEFT JOIN submission ON submission.uuid = t.due_uuid AND submission.partition = t.partition",
             " UNION ALL "
         )
     };
@@ -93,7 +100,7 @@ pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $
 pub(crate) const DUE: &str = concat!(
     due_in!("lease"),
     due_in!("due"),
-    "SELECT 1, flow_id, due_at, record FROM (\
+    "SELECT 1, flow_id, due_at, record, NULL FROM (\
         SELECT flow_id, due_at, CASE WHEN due_at <= $1 THEN record END AS record FROM flow \
         WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, flow_id LIMIT $3) AS flows"
 );

@@ -21,13 +21,19 @@ pub(crate) fn text<T: Serialize>(record: &T) -> Result<String, SqlError> {
     String::from_utf8(text).map_err(unwritable)
 }
 
-fn unwritable(error: impl std::fmt::Display) -> SqlError {
+/// Why a record is not written.
+pub(crate) fn unwritable(error: impl std::fmt::Display) -> SqlError {
     SqlError::Unreadable(format!("a record cannot be written: {error}"))
 }
 
 /// A record as it was.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, SqlError> {
-    serde_json::from_str(text).map_err(|error| SqlError::Unreadable(format!("a record cannot be read: {error}")))
+    serde_json::from_str(text).map_err(unreadable)
+}
+
+/// Why a record is not what it was.
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> SqlError {
+    SqlError::Unreadable(format!("a record cannot be read: {error}"))
 }
 
 /// A record from a row. One that cannot be read fails only the operations that need it.

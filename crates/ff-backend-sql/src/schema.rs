@@ -1,5 +1,5 @@
 //! The tables. The record is the truth; every other column of an execution or a flow is derived from it, for the sake of
-//! indexes and of people. Only a result is not in the record.
+//! indexes and of people. Only a result and the last attempt are not in the record.
 
 use crate::table::{Column, Table};
 
@@ -11,7 +11,7 @@ pub static TABLES: &[&Table] = &[
     &READY,
     &LEASE,
     &DUE,
-    &PAYLOAD,
+    &SUBMISSION,
     &ATTEMPT,
     &LEASE_EVENT,
     &IDEMPOTENCY,
@@ -65,8 +65,9 @@ pub static EXECUTION: Table = Table {
         Column::text("record"),
         Column::uuid("flow_id"),
         Column::int("position"),
-        Column::text("result_type"),
-        Column::bytes("result"),
+        Column::text("result_type").apart(),
+        Column::bytes("result").apart(),
+        Column::text("last_attempt").apart(),
     ],
 };
 
@@ -104,15 +105,22 @@ pub static LEASE: Table = Table {
 pub static DUE: Table =
     Table { name: "due", key: 3, columns: &[Column::int("partition"), Column::int("due_at"), Column::uuid("uuid")] };
 
-/// The payload an execution was submitted with. Rules never load it, and it is not in the row of the execution, which is written
-/// with every step.
-pub static PAYLOAD: Table = Table {
-    name: "payload",
+/// What an execution was submitted as: its definition and its payload, which rules never load. Both seldom change, so they are not in
+/// the row of the execution, which is written with every step.
+pub static SUBMISSION: Table = Table {
+    name: "submission",
     key: 2,
-    columns: &[Column::uuid("uuid"), Column::int("partition"), Column::text("content_type"), Column::bytes("bytes")],
+    columns: &[
+        Column::uuid("uuid"),
+        Column::int("partition"),
+        Column::text("definition").apart(),
+        Column::text("content_type").apart(),
+        Column::bytes("bytes").apart(),
+    ],
 };
 
-/// Tries that ended.
+/// Tries that ended, except for the one an execution finished with: that is in the row of the execution, so that most executions have
+/// no row here.
 pub static ATTEMPT: Table = Table {
     name: "attempt",
     key: 3,

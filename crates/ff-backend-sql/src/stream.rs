@@ -9,12 +9,12 @@ use ff_core::stream::{Frame, StoredFrame, StreamParts, StreamRecord};
 use ff_core::types::{AttemptIndex, Channel, ExecutionId, FrameType};
 
 use crate::error::{SqlError, unreadable};
-use crate::execution::found;
+use crate::execution::{found, last_attempts_of};
 use crate::session::{Key, Put, Question, Read, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The archived attempts of an execution from one of them on.
+/// The attempts of an execution from one of them on, but the one it finished with.
 pub(crate) const ATTEMPTS_FROM: &str = "\
     SELECT record FROM attempt WHERE uuid = $1 AND partition = $2 AND idx >= $3 ORDER BY idx LIMIT $4";
 
@@ -102,6 +102,8 @@ async fn parts(reader: &mut dyn Read, execution: &Execution, args: &ReadStreamAr
         for row in reader.query(ATTEMPTS_FROM, &[from.clone()]).await?.iter().flatten() {
             archived.push(record::read(row.text(0)?)?);
         }
+        let last = last_attempts_of(reader, &[execution.id]).await?.pop().flatten();
+        archived.extend(last.filter(|last| last.index >= start.attempt && archived.len() < args.attempts()));
     }
     let mut parts = StreamParts::of(execution, archived);
     if !execution.streamed {

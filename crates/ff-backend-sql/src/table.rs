@@ -22,6 +22,8 @@ pub struct Column {
     pub name: &'static str,
     /// What it holds.
     pub holds: ColumnType,
+    /// Whether it does not follow from the record of its row, so that it is known only where it changes.
+    pub is_apart: bool,
 }
 
 /// What a column holds.
@@ -39,19 +41,23 @@ pub enum ColumnType {
 
 impl Column {
     pub(crate) const fn int(name: &'static str) -> Self {
-        Self { name, holds: ColumnType::Int }
+        Self { name, holds: ColumnType::Int, is_apart: false }
     }
 
     pub(crate) const fn text(name: &'static str) -> Self {
-        Self { name, holds: ColumnType::Text }
+        Self { name, holds: ColumnType::Text, is_apart: false }
     }
 
     pub(crate) const fn uuid(name: &'static str) -> Self {
-        Self { name, holds: ColumnType::Uuid }
+        Self { name, holds: ColumnType::Uuid, is_apart: false }
     }
 
     pub(crate) const fn bytes(name: &'static str) -> Self {
-        Self { name, holds: ColumnType::Bytes }
+        Self { name, holds: ColumnType::Bytes, is_apart: false }
+    }
+
+    pub(crate) const fn apart(self) -> Self {
+        Self { is_apart: true, ..self }
     }
 }
 
@@ -66,9 +72,9 @@ impl Table {
         (0..self.columns.len()).collect()
     }
 
-    /// The columns of a type.
-    pub fn columns_of(&self, holds: ColumnType) -> Columns {
-        (0..self.columns.len()).filter(|at| self.columns[*at].holds == holds).collect()
+    /// The columns that do not follow from the record of their row.
+    pub fn columns_apart(&self) -> Columns {
+        (0..self.columns.len()).filter(|at| self.columns[*at].is_apart).collect()
     }
 
     /// The columns of these names.
@@ -108,7 +114,7 @@ fn is_same(stored: &Value, follows: &Value) -> bool {
 }
 
 /// Some columns of a table, by their place in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Columns(u32);
 
 impl Columns {
@@ -123,9 +129,10 @@ impl Columns {
         Self(self.0 | others.0)
     }
 
-    /// Whether one of them is one of the others.
-    pub fn meets(self, others: Columns) -> bool {
-        self.0 & others.0 != 0
+    /// Those of them that are among the others.
+    #[must_use]
+    pub fn among(self, others: Columns) -> Self {
+        Self(self.0 & others.0)
     }
 }
 

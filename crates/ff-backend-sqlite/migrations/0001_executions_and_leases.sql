@@ -1,4 +1,5 @@
--- Executions and leases. The record is the truth: every other column of an execution follows from it.
+-- Executions and leases. The record and the definition are the truth: every other column of an
+-- execution but its result and last attempt follows from them.
 
 CREATE TABLE meta (
     key   TEXT    NOT NULL PRIMARY KEY,
@@ -22,6 +23,7 @@ CREATE TABLE execution (
     position      INTEGER,
     result_type   TEXT,
     result        BLOB,
+    last_attempt  TEXT,
     PRIMARY KEY (uuid, partition)
 ) STRICT;
 
@@ -69,14 +71,17 @@ CREATE TABLE due (
     PRIMARY KEY (partition, due_at, uuid)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE payload (
+-- What an execution was submitted as, which seldom changes.
+CREATE TABLE submission (
     uuid         BLOB    NOT NULL,
     partition    INTEGER NOT NULL,
+    definition   TEXT    NOT NULL,
     content_type TEXT    NOT NULL,
     bytes        BLOB    NOT NULL,
     PRIMARY KEY (uuid, partition)
 ) STRICT, WITHOUT ROWID;
 
+-- Tries that ended. The one an execution finished with is in the row of the execution.
 CREATE TABLE attempt (
     uuid      BLOB    NOT NULL,
     partition INTEGER NOT NULL,
@@ -113,12 +118,12 @@ SELECT
     substr(lane, instr(lane, '/') + 1) AS lane,
     kind,
     state,
-    record ->> '$.priority' AS priority,
+    definition ->> '$.priority' AS priority,
     strftime('%Y-%m-%d %H:%M:%f', created_at / 1000.0, 'unixepoch') AS created_at,
     strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.started_at') / 1000.0, 'unixepoch') AS started_at,
     strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.phase.at') / 1000.0, 'unixepoch') AS finished_at,
     strftime('%Y-%m-%d %H:%M:%f', delayed_until / 1000.0, 'unixepoch') AS delayed_until,
-    strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.deadline_at') / 1000.0, 'unixepoch') AS deadline_at,
+    strftime('%Y-%m-%d %H:%M:%f', (definition ->> '$.deadline_at') / 1000.0, 'unixepoch') AS deadline_at,
     record ->> '$.phase.lease.holder.worker_instance_id' AS holder,
     strftime('%Y-%m-%d %H:%M:%f', (record ->> '$.phase.lease.until') / 1000.0, 'unixepoch') AS lease_until,
     lower(
@@ -126,5 +131,7 @@ SELECT
         substr(hex(flow_id), 17, 4) || '-' || substr(hex(flow_id), 21)
     ) AS flow_id,
     record ->> '$.membership.node' AS node,
+    definition,
     record
-FROM execution;
+FROM execution
+LEFT JOIN submission USING (uuid, partition);

@@ -112,7 +112,7 @@ impl Handle<CompleteArgs, CompletedExecution> for ValkeyBackend {
 impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
     async fn handle(&self, args: SetTagsArgs) -> Answer<TaggedExecution> {
         // Where labels are listed follows from whose execution it is.
-        let namespace = self.kept(&args.execution_id, ExtraReads::default()).await?.execution.namespace;
+        let namespace = self.kept(&args.execution_id, ExtraReads::default()).await?.execution.namespace.clone();
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
         self.calls.directory.note(&self.calls.link, &entries).await?;
         Ok(ff_set_execution_tags(&*self.calls, args).await?)

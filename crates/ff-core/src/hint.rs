@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn one_that_goes_before_others_from_now_on_is_announced_again() {
-        let raised = Execution { priority: Priority::new(5).unwrap(), ..waiting() };
+        let mut raised = waiting();
+        raised.priority = Priority::new(5).unwrap();
         assert!(matches!(hints(Some(&waiting()), &raised)[..], [Hint::Ready { .. }]));
         assert_eq!(hints(Some(&raised), &waiting()), [], "one that goes after them is found when it is its turn");
     }

@@ -1,9 +1,10 @@
 //! Writes of a batch that were not sent yet. They are sent together, and no two of them are about one row.
 
+use std::collections::BTreeMap;
 use std::mem::replace;
 use std::sync::Arc;
 
-use ff_backend_sql::{ColumnType, Columns, Key, Over, Put, Table, Value};
+use ff_backend_sql::{Columns, Key, Over, Put, Table, Value};
 
 use crate::dialect::{Purpose, StatementCache};
 use crate::value::Parameter;
@@ -44,15 +45,18 @@ impl SendBuffer {
                 Over::Known(changed) => known.push((changed, row.into_values())),
             }
         }
-        // The server writes whole rows anyway, so one statement writes every column that changes in any of them. Bytes are not
-        // in the records that rows are made of, so they are written only in rows where they change.
-        let bytes: Columns = table.columns_of(ColumnType::Bytes);
-        let (with_bytes, without): (Vec<_>, Vec<_>) = known.into_iter().partition(|(changed, _)| changed.meets(bytes));
         self.add_rows(table, WriteKind::Insert, new);
         self.add_rows(table, WriteKind::Put, unknown);
-        for known in [with_bytes, without] {
-            let changed = known.iter().fold(Columns::default(), |all, (changed, _)| all.and(*changed));
-            self.add_rows(table, WriteKind::Change(changed), known.into_iter().map(|(_, row)| row).collect());
+        // The server writes whole rows anyway, so one statement writes every column that changes in any of them. What does not
+        // follow from the record is written only in rows where it changes.
+        let mut alike = BTreeMap::<Columns, (Columns, Vec<_>)>::new();
+        for (changed, row) in known {
+            let (all, rows) = alike.entry(changed.among(table.columns_apart())).or_default();
+            *all = all.and(changed);
+            rows.push(row);
+        }
+        for (changed, rows) in alike.into_values() {
+            self.add_rows(table, WriteKind::Change(changed), rows);
         }
     }
 
@@ -179,24 +183,26 @@ mod tests {
         (0..EXECUTION.columns.len()).filter(|at| names.contains(&EXECUTION.columns[*at].name)).collect()
     }
 
-    /// A row that is there keeps its result while others of the batch are given one.
+    /// A row that is there keeps its result and its last attempt while others of the batch are given one.
     #[test]
-    fn a_result_is_written_only_in_rows_where_it_changes() {
+    fn a_result_and_an_attempt_are_written_only_in_rows_where_they_change() {
         let put = |names: &[&str]| Put {
             row: Row::new(vec![Value::Null; EXECUTION.columns.len()]),
             over: Over::Known(columns(names)),
         };
         let mut buffer = SendBuffer::default();
         let claimed = || put(&["state", "record"]);
-        let completed = put(&["record", "result_type", "result"]);
-        buffer.put(&EXECUTION, vec![claimed(), completed, put(&["changed_at", "record"]), claimed()]);
+        let completed = put(&["record", "result_type", "result", "last_attempt"]);
+        let cancelled = put(&["state", "record", "last_attempt"]);
+        buffer.put(&EXECUTION, vec![claimed(), completed, cancelled, put(&["changed_at", "record"]), claimed()]);
         let given: Vec<Columns> = buffer.rows.iter().map(|rows| rows.given().collect()).collect();
         let expected = [
-            columns(&["uuid", "partition", "record", "result_type", "result"]),
             columns(&["uuid", "partition", "state", "changed_at", "record"]),
+            columns(&["uuid", "partition", "state", "record", "last_attempt"]),
+            columns(&["uuid", "partition", "record", "result_type", "result", "last_attempt"]),
         ];
         assert_eq!(given, expected);
-        assert_eq!(buffer.rows.iter().map(|rows| rows.rows.len()).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(buffer.rows.iter().map(|rows| rows.rows.len()).collect::<Vec<_>>(), [3, 1, 1]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ async fn who_finds_no_connection_free_is_told_so_in_time() {
     let id = store.submit(work()).await.unwrap().execution_id;
     let (mut client, observer) = (place.look().await, place.look().await);
     let blocking = client.transaction().await.unwrap();
-    blocking.batch_execute("LOCK TABLE payload IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    blocking.batch_execute("LOCK TABLE submission IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let blocked = tokio::spawn({
         let store = store.clone();
         async move { store.payload(&id).await }

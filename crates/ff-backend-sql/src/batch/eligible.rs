@@ -1,20 +1,19 @@
 //! Loading what waits, in the order it is to be claimed: by priority and then by age, or as its lane weighs them.
 
-use ff_core::execution::Execution;
 use ff_core::limits;
 use ff_core::types::{Priority, RequirementClass};
 
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix};
 use crate::error::{SqlError, unreadable};
-use crate::execution::{class_word, read_body_at};
+use crate::execution::{class_word, read_body_at, stored_execution};
 use crate::queries::{WAITING, WAITING_AT, WAITING_KINDS, WAITING_PRIORITIES};
 use crate::record::read_record;
 use crate::session::Read;
 use crate::value::{Row, Value};
 
 /// Where a row of what waits has the record of its flow, and its payload.
-const FLOW: usize = 4;
-const BODY: usize = 5;
+const FLOW: usize = 5;
+const BODY: usize = 6;
 
 /// Loads the first of what each wants, and as many of them as it says.
 pub(super) async fn load_waiting(
@@ -111,8 +110,8 @@ fn lay(state: &mut BatchState, wanted: ClaimFilter, limit: usize, rows: Vec<Row>
         let id = row.id(0, wanted.partition)?;
         let priority = Priority::new(row.int(1)?).map_err(unreadable("a priority"))?;
         members.push((wanted.score(priority, row.moment(2)?), id));
-        let stored: Result<Execution, _> = read_record(row, 3);
-        if let Ok(execution) = &stored
+        let stored = stored_execution(row, 3);
+        if let Ok(Some(execution)) = &stored
             && let Some(membership) = &execution.membership
             && !row.is_null(FLOW)
         {
@@ -120,7 +119,7 @@ fn lay(state: &mut BatchState, wanted: ClaimFilter, limit: usize, rows: Vec<Row>
         }
         // One that cannot be read is none of those, and who is handed its execution finds out.
         state.small_payloads.extend(read_body_at(row, BODY).ok().map(|payload| (id, payload)));
-        state.lay(id, stored.map(Some));
+        state.lay(id, stored);
     }
     state.lay_waiting(wanted, IndexPrefix::new(members, limit));
     Ok(())

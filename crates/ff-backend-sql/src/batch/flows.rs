@@ -11,9 +11,10 @@ use uuid::Uuid;
 use super::suspensions::load;
 use crate::batch_state::{BatchState, EdgeRange, IndexPrefix, Members};
 use crate::error::SqlError;
+use crate::execution::stored_execution;
 use crate::flow::queries::{EDGES_IN, EDGES_INTO, EDGES_OUT, MEMBERS_AFTER};
 use crate::flow::{group_beside, key_of_edge, key_of_flow, key_of_flow_key, read_edge, read_flow_key, read_group};
-use crate::record::{self, read_record};
+use crate::record;
 use crate::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
@@ -104,11 +105,11 @@ async fn load_ends(
             edges.push(lay_edge(state, &ends, row)?);
             let other = row.id(if ends.side == Side::Outgoing { 2 } else { 1 }, ends.member.partition())?;
             if !state.has(&other) {
-                let stored = if row.is_null(7) { Ok(None) } else { read_record(row, 7).map(Some) };
+                let stored = if row.is_null(7) { Ok(None) } else { stored_execution(row, 7) };
                 state.lay(other, stored);
             }
             if ends.side == Side::Outgoing && !state.flows.groups.has(&other) {
-                state.flows.groups.lay(other, group_beside(other, row, 8).map_err(|error| error.to_string()));
+                state.flows.groups.lay(other, group_beside(other, row, 9).map_err(|error| error.to_string()));
             }
         }
         state.flows.lay_ends(ends, IndexPrefix::new(edges, limit));
@@ -164,8 +165,8 @@ async fn load_members(
         for row in &rows {
             let id = row.id(0, home(&members.flow))?;
             ids.push(id);
-            state.lay(id, read_record(row, 1).map(Some));
-            state.flows.groups.lay(id, group_beside(id, row, 2).map_err(|error| error.to_string()));
+            state.lay(id, stored_execution(row, 1));
+            state.flows.groups.lay(id, group_beside(id, row, 3).map_err(|error| error.to_string()));
         }
         state.flows.lay_members(members, IndexPrefix::new(ids, limit));
     }

@@ -6,15 +6,15 @@ use crate::batch_state::{BatchState, Flows};
 use crate::error::SqlError;
 use crate::execution::NARROW_TABLES;
 use crate::schema::{
-    ATTEMPT, FLOW_EVENT, FLOW_KEY, FRAME, IDEMPOTENCY, LEASE_EVENT, PAYLOAD, SIGNAL, SIGNAL_KEY, STREAM, SUSPEND_KEY,
-    USAGE_REPORT, WAITPOINT,
+    ATTEMPT, FLOW_EVENT, FLOW_KEY, FRAME, IDEMPOTENCY, LEASE_EVENT, SIGNAL, SIGNAL_KEY, STREAM, SUBMISSION,
+    SUSPEND_KEY, USAGE_REPORT, WAITPOINT,
 };
 use crate::session::{Key, Session, delete_all, key_of};
 use crate::table::Table;
 use crate::value::Value;
 
 /// The tables of what belongs to an execution: their keys begin with its own.
-static BELONGINGS: [&Table; 7] = [&PAYLOAD, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
+static BELONGINGS: [&Table; 7] = [&SUBMISSION, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
 
 /// Deletes what belongs to the executions that go, but their own rows. Says whether anything goes.
 pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {

@@ -20,10 +20,11 @@ use super::streams::load_streams;
 use super::suspensions::SuspensionMisses;
 use crate::batch_state::{BatchState, ClaimFilter, IndexPrefix, StreamName, TurnList, all_into, list_of};
 use crate::error::SqlError;
+use crate::execution::stored_execution;
 use crate::fairness::load_turns;
-use crate::queries::DUE;
+use crate::queries::{DUE, EXECUTION_OF};
 use crate::record::read_record;
-use crate::schema::{EXECUTION, IDEMPOTENCY};
+use crate::schema::IDEMPOTENCY;
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
@@ -176,9 +177,9 @@ async fn load_executions(reader: &mut dyn Read, state: &mut BatchState, ids: Vec
         return Ok(());
     }
     let keys: Vec<_> = ids.iter().map(key_of).collect();
-    let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &keys).await?;
-    for (id, row) in ids.into_iter().zip(rows) {
-        state.lay(id, row.map(|row| read_record(&row, 0)).transpose());
+    let rows = reader.query(EXECUTION_OF, &keys).await?;
+    for (id, rows) in ids.into_iter().zip(rows) {
+        state.lay(id, rows.first().map_or(Ok(None), |row| stored_execution(row, 0)));
     }
     Ok(())
 }
@@ -230,7 +231,7 @@ async fn load_due(
                 let id = ExecutionId::new(partition, uuid);
                 executions.push((at, id));
                 if has_come {
-                    state.lay(id, read_record(&row, 3).map(Some));
+                    state.lay(id, stored_execution(&row, 3));
                 }
             } else {
                 let id = FlowId::from_uuid(uuid);

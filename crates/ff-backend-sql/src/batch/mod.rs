@@ -1,6 +1,7 @@
 //! A batch: several operations decided one after the other and committed once.
 
 mod attachments;
+mod attempts;
 mod decide;
 mod eligible;
 mod flows;

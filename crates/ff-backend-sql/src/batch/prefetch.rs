@@ -79,7 +79,8 @@ mod tests {
 
     use super::*;
     use crate::flow::queries::EDGES_OUT;
-    use crate::schema::{EXECUTION, FEED, FLOW, LANE};
+    use crate::queries::EXECUTION_OF;
+    use crate::schema::{FEED, FLOW, LANE};
     use crate::session::{TransactionContext, key_of};
 
     fn queued_operation(operation: Operation) -> QueuedOperation {
@@ -122,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_asked_first_is_known_before_anything_is() {
         let id = ExecutionId::new(3, Uuid::from_u128(7));
-        let first = Load::Rows(&EXECUTION, EXECUTION.named(&["record"]), vec![key_of(&id)]);
+        let first = Load::Query(EXECUTION_OF, vec![key_of(&id)]);
         assert_eq!(loads(PLAIN, vec![completion(id)]), [first]);
         let pump = || Operation::Pump(PumpArgs { partition: 3 });
         assert_eq!(loads(PLAIN, vec![completion(id), pump()]), []);
@@ -168,9 +169,9 @@ mod tests {
                 Load::Query(sql, _) => sql,
             })
         };
-        assert_eq!(Vec::from_iter(asks(&state)), [EXECUTION.name]);
+        assert_eq!(Vec::from_iter(asks(&state)), [EXECUTION_OF]);
         state.cache.see(&running);
-        assert_eq!(Vec::from_iter(asks(&state)), [EXECUTION.name, FLOW.name, EDGES_OUT]);
+        assert_eq!(Vec::from_iter(asks(&state)), [EXECUTION_OF, FLOW.name, EDGES_OUT]);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use ff_core::change::{KeyEntry, Write};
-use ff_core::execution::Attempt;
+use ff_core::execution::{Attempt, Execution};
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
 use ff_core::view::View;
 
+use super::attempts::EndedAttempts;
 use super::forgetting::{forget, forget_flows};
 use super::steps::write_steps;
 use super::streams::write_streams;
@@ -16,7 +17,7 @@ use crate::batch_state::{BatchState, Flows, SuspensionRecords};
 use crate::budget::report_of;
 use crate::error::SqlError;
 use crate::event::{feed_of, record_events};
-use crate::execution::{Body, NARROW_TABLES, body_values, put};
+use crate::execution::{Body, NARROW_TABLES, changed_submission, new_submission, put};
 use crate::fairness::write_turns;
 use crate::flow::{
     edge_put, flow_event_of, flow_key_of, flow_put, group_put, key_of_edge, key_of_flow, outbox_changes, trim_events,
@@ -24,11 +25,10 @@ use crate::flow::{
 use crate::lane::lane_of_record;
 use crate::lease::{event_of, trim};
 use crate::quota::{key_of_quota_row, quota_row_of, quotas_of};
-use crate::record;
 use crate::schedule::{key_of_schedule, schedule_of};
 use crate::schema::{
     API_KEY, ATTEMPT, EDGE, EDGE_GROUP, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, IDEMPOTENCY, KEY_QUEUE, KEY_RING,
-    LANE, LEASE_EVENT, PAYLOAD, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUSPEND_KEY, USAGE_REPORT,
+    LANE, LEASE_EVENT, QUOTA_ROW, QUOTA_SET, SCHEDULE, SIGNAL, SIGNAL_KEY, SUBMISSION, SUSPEND_KEY, USAGE_REPORT,
     WAITPOINT, WORKER,
 };
 use crate::session::{Put, Read, Session, delete_all, key_of, put_all};
@@ -44,10 +44,13 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
     let mut side_writes = std::mem::take(&mut state.side_writes);
     inject(session, &mut side_writes.payloads).await?;
     state.keep_small(&side_writes.payloads);
-    written |= write_executions(session, state, &mut side_writes.results).await?;
-    written |= write_payloads(session, state, side_writes.payloads).await?;
-    let attempts = side_writes.attempts.iter().map(attempt_of).collect::<Result<_, _>>()?;
-    written |= put_all(session, &ATTEMPT, attempts).await?;
+    let attempts = std::mem::take(&mut side_writes.attempts);
+    let EndedAttempts { last, rows } = EndedAttempts::of(session, state, attempts).await?;
+    let mut executions: Vec<_> = state.rewritten().collect();
+    executions.sort_unstable_by_key(|(_, after)| (after.id.uuid(), after.id.partition()));
+    written |= write_submissions(session, state, &executions, side_writes.payloads).await?;
+    written |= write_executions(session, state, executions, &mut side_writes.results, last).await?;
+    written |= put_all(session, &ATTEMPT, rows).await?;
     let leases = side_writes.leases.iter().map(|(id, event)| event_of(id, event)).collect::<Result<_, _>>()?;
     written |= put_all(session, &LEASE_EVENT, leases).await?;
     trim(session, &side_writes.leases).await?;
@@ -64,23 +67,26 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
     Ok(written)
 }
 
-/// Executions with their results, and their rows in the narrow tables.
+/// Executions with their results and last attempts, and their rows in the narrow tables.
 async fn write_executions(
     session: &mut dyn Session,
     state: &BatchState,
+    mut executions: Vec<(Option<&Execution>, &Execution)>,
     results: &mut HashMap<ExecutionId, Write<Payload>>,
+    mut last: HashMap<ExecutionId, Write<Attempt>>,
 ) -> Result<bool, SqlError> {
-    let mut executions: Vec<_> = state.rewritten().collect();
-    executions.sort_unstable_by_key(|(_, after)| in_order(&after.id));
     let mut rows = Vec::with_capacity(executions.len());
     for (before, after) in &executions {
+        let (result, attempt) = (results.remove(&after.id), last.remove(&after.id));
         // Of an execution that goes, the row stays where a new one comes in its place.
-        let kept = if state.is_going(&after.id) { Write::Remove } else { Write::Keep };
-        rows.push(put(*before, after, results.remove(&after.id).unwrap_or(kept))?);
+        let goes = state.is_going(&after.id);
+        let result = result.unwrap_or(if goes { Write::Remove } else { Write::Keep });
+        let attempt = attempt.unwrap_or(if goes { Write::Remove } else { Write::Keep });
+        rows.push(put(*before, after, result, attempt)?);
     }
     for (id, result) in results.drain() {
         if let Ok(Some(execution)) = state.execution(&id) {
-            rows.push(put(Some(execution), execution, result)?);
+            rows.push(put(Some(execution), execution, result, Write::Keep)?);
         }
     }
     let mut written = put_all(session, &EXECUTION, rows).await?;
@@ -180,33 +186,33 @@ async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write
     Ok(())
 }
 
-async fn write_payloads(
+/// What executions were submitted as: new, or changed since.
+async fn write_submissions(
     session: &mut dyn Session,
     state: &BatchState,
-    payloads: HashMap<ExecutionId, Write<Payload>>,
+    executions: &[(Option<&Execution>, &Execution)],
+    mut payloads: HashMap<ExecutionId, Write<Payload>>,
 ) -> Result<bool, SqlError> {
-    let mut payloads: Vec<_> = payloads.into_iter().collect();
-    payloads.sort_unstable_by_key(|(id, _)| in_order(id));
-    let (mut rows, mut removed) = (Vec::new(), Vec::new());
-    for (id, write) in &payloads {
-        match write {
-            // The result of another has been put in its place before.
-            Write::Keep | Write::ResultOf(_) => {}
-            Write::Put(payload) => {
-                let values = [key_of(id), body_values(payload).into()].concat();
-                rows.push(if state.is_new(id) { Put::new(values) } else { Put::whole(values) });
-            }
-            Write::Remove => removed.push(key_of(id)),
+    let mut rows = Vec::new();
+    for (before, after) in executions {
+        let payload = match payloads.remove(&after.id) {
+            Some(Write::Put(payload)) => Some(payload),
+            // The result of another has been put in its place before, and no rule removes a payload.
+            _ => None,
+        };
+        // The row of one that goes is deleted before a new one comes in its place.
+        let row = match before.filter(|_| !state.is_going(&after.id)) {
+            None => Some(new_submission(after, payload, before.is_none())?),
+            Some(before) => changed_submission(before, after, payload)?,
+        };
+        rows.extend(row);
+    }
+    for (id, payload) in payloads {
+        if let (Write::Put(payload), Ok(Some(execution))) = (payload, state.execution(&id)) {
+            rows.extend(changed_submission(execution, execution, Some(payload))?);
         }
     }
-    Ok(delete_all(session, &PAYLOAD, removed).await? | put_all(session, &PAYLOAD, rows).await?)
-}
-
-fn attempt_of((id, attempt): &(ExecutionId, Attempt)) -> Result<Put, SqlError> {
-    let mut values = key_of(id);
-    values.push(Value::Int(attempt.index.0.into()));
-    values.push(record::written(attempt)?);
-    Ok(Put::whole(values))
+    put_all(session, &SUBMISSION, rows).await
 }
 
 fn key_entry(entry: &KeyEntry) -> Put {
@@ -217,9 +223,4 @@ fn key_entry(entry: &KeyEntry) -> Put {
         Value::Uuid(entry.execution_id.uuid()),
         entry.until.into(),
     ])
-}
-
-/// The order of keys in a table.
-fn in_order(id: &ExecutionId) -> (uuid::Uuid, u16) {
-    (id.uuid(), id.partition())
 }

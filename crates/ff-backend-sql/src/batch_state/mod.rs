@@ -220,12 +220,6 @@ impl BatchState {
         self.going.contains(id)
     }
 
-    /// Whether an execution was not there before and is to be written.
-    pub(crate) fn is_new(&self, id: &ExecutionId) -> bool {
-        let rewritten = self.loaded.get(id).and_then(LoadedExecution::rewritten);
-        rewritten.is_some_and(|(before, _)| before.is_none())
-    }
-
     /// Every execution that is to be deleted.
     pub(crate) fn forgotten(&self) -> impl Iterator<Item = &ExecutionId> {
         self.changed.values().flatten().filter(|id| self.loaded.get(id).is_some_and(LoadedExecution::is_forgotten))

@@ -9,26 +9,26 @@ mod suspensions;
 use async_trait::async_trait;
 use ff_core::backend::{Answer, PartitionStatus, ReadyLane};
 use ff_core::contracts::{Head, ListQueueArgs, QueueState, QueuedExecution, WorkQueue};
-use ff_core::execution::Execution;
 use ff_core::fairness::{TurnQueue, TurnsQuery};
 use ff_core::query::Sweep;
 use ff_core::types::{FairKey, Kind, Priority};
 
+use crate::ReadContext;
 use crate::error::{SqlError, unreadable};
-use crate::execution::{class_of_queue, class_word, lane_of, unroutable_class};
+use crate::execution::{class_of_queue, class_word, lane_of, read_execution, unroutable_class};
 use crate::fairness::{keyed_queues_on, keys_of};
 use crate::queries::NEXT_DUE;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
-use crate::{ReadContext, record};
 
 /// The first executions of a queue on a partition, with their records.
 pub(crate) const QUEUE: &str = "\
-    SELECT execution.record FROM (\
+    SELECT execution.record, submission.definition FROM (\
         SELECT uuid, partition, priority, created_at FROM ready \
         WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 \
         ORDER BY priority DESC, created_at, uuid LIMIT $5) AS ready \
     JOIN execution ON execution.uuid = ready.uuid AND execution.partition = ready.partition \
+    LEFT JOIN submission ON submission.uuid = ready.uuid AND submission.partition = ready.partition \
     ORDER BY ready.priority DESC, ready.created_at, ready.uuid";
 
 /// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
@@ -74,7 +74,7 @@ impl Question for ListQueueArgs {
         if self.state == QueueState::Ready && rows.len() < self.limit {
             rows.extend(keyed(reader, &self, parameters).await?);
         }
-        let queued = |row: &Row| Ok(QueuedExecution::of(&record::read::<Execution>(row.text(0)?)?));
+        let queued = |row: &Row| Ok(QueuedExecution::of(&read_execution(row, 0)?));
         rows.iter().take(self.limit).map(queued).collect()
     }
 }

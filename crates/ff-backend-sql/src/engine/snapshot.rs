@@ -22,9 +22,11 @@ use super::streams::add_streams;
 use super::suspensions::add_waits;
 use crate::error::{SqlError, unreadable};
 use crate::event::read_events;
-use crate::execution::{Body, USAGE_BACKLOG, attempts_of, class_of_queue, lane_of, leases_of, strays};
+use crate::execution::{Body, USAGE_BACKLOG, attempts_of, class_of_queue, lane_of, leases_of, read_execution, strays};
 use crate::fairness::add_turns;
-use crate::queries::{DUE_ON, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON};
+use crate::queries::{
+    DUE_ON, EXECUTION_OF, EXECUTIONS_ON, KEYS_ON, LABELS_ON, LANES_ON, LEASES_ON, READY_ON, WORKERS_ON,
+};
 use crate::schema::{EXECUTION, FEED};
 use crate::session::{Question, Read, key_of};
 use crate::singleton::queues_on;
@@ -40,9 +42,11 @@ impl Question for TakeSnapshot {
         let keys: Vec<_> = ids.iter().map(key_of).collect();
         let mut snapshot = Snapshot::default();
         let mut entries = Entries::on(reader, &mut snapshot, self.partition).await?;
-        for (id, row) in ids.iter().zip(reader.load(&EXECUTION, EXECUTION.all(), &keys).await?) {
-            let Some(row) = row else { continue };
-            match record::read::<Execution>(row.text(EXECUTION.place("record"))?) {
+        let stored = reader.query(EXECUTION_OF, &keys).await?;
+        let rows = reader.load(&EXECUTION, EXECUTION.all(), &keys).await?;
+        for (id, (stored, row)) in ids.iter().zip(stored.into_iter().zip(rows)) {
+            let (Some(stored), Some(row)) = (stored.first(), row) else { continue };
+            match read_execution(stored, 0) {
                 Ok(execution) => {
                     // The others are read from their tables.
                     for (index, score) in index::entries(&execution).into_iter().filter(|(index, _)| !is_table(index)) {

@@ -6,7 +6,7 @@ use ff_core::payload::Payload;
 use ff_core::types::{ContentType, ExecutionId};
 
 use crate::error::{SqlError, unreadable};
-use crate::schema::{EXECUTION, PAYLOAD};
+use crate::schema::{EXECUTION, SUBMISSION};
 use crate::session::{Key, Load, Read, key_of};
 use crate::table::{Columns, Table};
 use crate::value::{Row, Value};
@@ -14,7 +14,7 @@ use crate::value::{Row, Value};
 /// Bytes that belong to an execution, with their content type.
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
-    /// The payload: in a table of its own, because the row of the execution is written with every step.
+    /// The payload: with the definition, because the row of the execution is written with every step.
     Payload,
     /// The result: in the row of the execution, with the last step.
     Result,
@@ -24,7 +24,7 @@ impl Body {
     /// The table and the two columns it is in.
     fn place(self) -> (&'static Table, Columns) {
         match self {
-            Self::Payload => (&PAYLOAD, PAYLOAD.named(&["content_type", "bytes"])),
+            Self::Payload => (&SUBMISSION, SUBMISSION.named(&["content_type", "bytes"])),
             Self::Result => (&EXECUTION, EXECUTION.named(&["result_type", "result"])),
         }
     }

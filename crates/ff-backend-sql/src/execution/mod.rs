@@ -6,10 +6,12 @@ mod read;
 mod row;
 mod search;
 
-pub(crate) use body::{Body, body_values, read_body_at};
+pub(crate) use body::{Body, read_body_at};
 pub(crate) use entries::{
     NARROW_TABLES, USAGE_BACKLOG, class_of_queue, class_word, key_of_label, label_of_reason, label_of_state,
     unroutable_class,
 };
-pub(crate) use read::{attempts_of, found, leases_of, namespace_in};
-pub(crate) use row::{STAGED, lane_of, put, strays};
+pub(crate) use read::{attempts_of, found, last_attempts_of, leases_of, namespace_in};
+pub(crate) use row::{
+    STAGED, changed_submission, lane_of, new_submission, put, read_execution, stored_execution, strays,
+};

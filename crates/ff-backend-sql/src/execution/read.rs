@@ -11,11 +11,11 @@ use ff_core::query::{Describe, EndOf, NamespaceOf, ReadAttempts, ReadPayload, Re
 use ff_core::types::{ExecutionId, Namespace};
 use serde::de::DeserializeOwned;
 
-use super::Body;
 use super::search::{SearchProgress, search};
+use super::{Body, read_execution};
 use crate::error::{SqlError, unreadable};
 use crate::flow::is_there;
-use crate::queries::{ATTEMPTS_OF, LEASES_OF};
+use crate::queries::{ATTEMPTS_OF, EXECUTION_OF, LEASES_OF};
 use crate::schema::EXECUTION;
 use crate::session::{Key, Question, Read, key_of};
 use crate::table::Table;
@@ -100,9 +100,30 @@ impl Question for ReadAttempts {
     }
 }
 
-/// The archived attempts of each execution, oldest first.
+/// The attempts of each execution that ended, oldest first.
 pub(crate) async fn attempts_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Result<Vec<Vec<Attempt>>, SqlError> {
-    records(reader, ATTEMPTS_OF, ids).await
+    let mut attempts = records(reader, ATTEMPTS_OF, ids).await?;
+    for (attempts, last) in attempts.iter_mut().zip(last_attempts_of(reader, ids).await?) {
+        attempts.extend(last);
+    }
+    Ok(attempts)
+}
+
+/// The attempt each execution finished with, where it has finished with one.
+pub(crate) async fn last_attempts_of(
+    reader: &mut dyn Read,
+    ids: &[ExecutionId],
+) -> Result<Vec<Option<Attempt>>, SqlError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys: Vec<_> = ids.iter().map(key_of).collect();
+    let rows = reader.load(&EXECUTION, EXECUTION.named(&["last_attempt"]), &keys).await?;
+    let attempt = |row: Option<Row>| match row.filter(|row| !row.is_null(0)) {
+        Some(row) => record::read(row.text(0)?).map(Some),
+        None => Ok(None),
+    };
+    rows.into_iter().map(attempt).collect()
 }
 
 /// The lease history of each execution, oldest first.
@@ -112,9 +133,9 @@ pub(crate) async fn leases_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Res
 
 /// An execution that is to be there: what is staged is not, until its flow is.
 pub(crate) async fn found(reader: &mut dyn Read, id: &ExecutionId) -> Answer<Execution> {
-    let rows = reader.load(&EXECUTION, EXECUTION.named(&["record"]), &[key_of(id)]).await?;
+    let rows = reader.query(EXECUTION_OF, &[key_of(id)]).await?;
     let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;
-    let execution: Execution = record::read(row.text(0)?)?;
+    let execution = read_execution(&row, 0)?;
     match execution.membership.as_ref().filter(|_| execution.is_staged()) {
         Some(membership) if !is_there(reader, &membership.flow_id, id.partition()).await? => {
             Err(Code::ExecutionNotFound.into())
@@ -152,9 +173,9 @@ impl Question for ListArgs {
         let keys: Vec<_> = places.iter().map(|place| key_of(&place.execution_id)).collect();
         let rows = match keys.is_empty() {
             true => Vec::new(),
-            false => reader.load(&EXECUTION, EXECUTION.named(&["record"]), &keys).await?,
+            false => reader.query(EXECUTION_OF, &keys).await?,
         };
-        let info = |row: &Row| Ok(record::read::<Execution>(row.text(0)?)?.info());
+        let info = |row: &Row| Ok(read_execution(row, 0)?.info());
         Ok(Page { executions: rows.iter().flatten().map(info).collect::<Result<_, SqlError>>()?, next })
     }
 }

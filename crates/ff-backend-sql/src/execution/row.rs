@@ -1,38 +1,99 @@
 //! The row of an execution. One function derives every column from the record, so that none can say anything else.
 
+use std::sync::Arc;
+
 use ff_core::change::Write;
 use ff_core::due::Due;
-use ff_core::execution::Execution;
+use ff_core::execution::{Attempt, Execution};
 use ff_core::payload::Payload;
 use ff_core::types::{LaneId, Namespace};
 
 use super::body::{Body, body_values};
+use crate::batch_state::StoredRecord;
 use crate::error::{SqlError, unreadable};
 use crate::record;
-use crate::schema::EXECUTION;
-use crate::session::{Over, Put};
+use crate::schema::{EXECUTION, SUBMISSION};
+use crate::session::{Over, Put, key_of};
+use crate::table::Columns;
 use crate::value::{Row, Value};
 
 /// The state column of a staged execution. No listing asks for it.
 pub(crate) const STAGED: &str = "staged";
 
-/// The row that makes `after` of `before`, with what becomes of its result. Without a `before` the row is new.
-pub(crate) fn put(before: Option<&Execution>, after: &Execution, result: Write<Payload>) -> Result<Put, SqlError> {
-    let (changes_result, result) = match result {
-        Write::Put(result) => (true, body_values(&result)),
-        Write::Remove => (true, [Value::Null, Value::Null]),
-        Write::Keep | Write::ResultOf(_) => (false, [Value::Null, Value::Null]),
-    };
-    let mut values = row(after, record::written(after)?);
-    values.extend(result);
+/// The row that makes `after` of `before`, with what becomes of its result and its last attempt. Without a `before` the row is new.
+pub(crate) fn put(
+    before: Option<&Execution>,
+    after: &Execution,
+    result: Write<Payload>,
+    last_attempt: Write<Attempt>,
+) -> Result<Put, SqlError> {
+    let (mut beside, mut written) = (vec![Value::Null; 3], Columns::default());
+    if !matches!(result, Write::Keep | Write::ResultOf(_)) {
+        written = written.and(Body::Result.columns());
+    }
+    if let Write::Put(result) = result {
+        beside[..2].clone_from_slice(&body_values(&result));
+    }
+    if !matches!(last_attempt, Write::Keep | Write::ResultOf(_)) {
+        written = written.and(EXECUTION.named(&["last_attempt"]));
+    }
+    if let Write::Put(attempt) = last_attempt {
+        beside[2] = record::written(&attempt)?;
+    }
+    let values = [row(after, Value::Text(after.to_json().map_err(record::unwritable)?)), beside].concat();
     let Some(before) = before else { return Ok(Put::new(values)) };
     // Without its record, a row differs from any other in its record at least.
-    let before = [row(before, Value::Null), vec![Value::Null; 2]].concat();
+    let before = [row(before, Value::Null), vec![Value::Null; 3]].concat();
     let mut put = Put::over(Some(before), values);
-    if let (Over::Known(changed), true) = (&mut put.over, changes_result) {
-        *changed = changed.and(Body::Result.columns());
+    if let Over::Known(changed) = &mut put.over {
+        *changed = changed.and(written);
     }
     Ok(put)
+}
+
+/// The row of what a new execution was submitted as. It may take the place of one only where it is not known to be new.
+pub(crate) fn new_submission(new: &Execution, payload: Option<Payload>, is_new: bool) -> Result<Put, SqlError> {
+    let lost = || SqlError::Unreadable(format!("{} has no payload", new.id));
+    let values = submission(new, Some(&payload.ok_or_else(lost)?))?;
+    Ok(if is_new { Put::new(values) } else { Put::whole(values) })
+}
+
+/// What changes in the row of what an execution was submitted as, if anything does.
+pub(crate) fn changed_submission(
+    before: &Execution,
+    after: &Execution,
+    payload: Option<Payload>,
+) -> Result<Option<Put>, SqlError> {
+    let is_same = Arc::ptr_eq(&before.definition, &after.definition) || before.definition == after.definition;
+    let mut changed = if is_same { Columns::default() } else { SUBMISSION.named(&["definition"]) };
+    if payload.is_some() {
+        changed = changed.and(Body::Payload.columns());
+    }
+    if changed == Columns::default() {
+        return Ok(None);
+    }
+    let row = Row::new(submission(after, payload.as_ref())?);
+    Ok(Some(Put { row, over: Over::Known(changed) }))
+}
+
+fn submission(execution: &Execution, payload: Option<&Payload>) -> Result<Vec<Value>, SqlError> {
+    let mut values = key_of(&execution.id);
+    values.push(Value::Text(execution.definition.to_json().map_err(record::unwritable)?));
+    values.extend(payload.map_or([Value::Null, Value::Null], body_values));
+    Ok(values)
+}
+
+/// An execution from a row that has its record, and its definition in the next column.
+pub(crate) fn read_execution(row: &Row, at: usize) -> Result<Execution, SqlError> {
+    if row.is_null(at + 1) {
+        return Err(record::unreadable("its definition is gone"));
+    }
+    Execution::from_json(row.text(at)?, row.text(at + 1)?).map_err(record::unreadable)
+}
+
+/// The same for a batch: an execution that cannot be read fails only the operations that need it.
+pub(crate) fn stored_execution(row: &Row, at: usize) -> StoredRecord<Execution> {
+    read_execution(row, at).map(Some).map_err(|error| error.to_string())
 }
 
 /// Every column that follows from the record, which is as it is given.
@@ -104,13 +165,13 @@ mod tests {
     #[test]
     fn there_is_a_value_for_every_column() {
         let (before, _) = before_and_after_a_cancel();
-        assert_eq!(put(None, &before, Write::Keep).unwrap().row.values().len(), EXECUTION.columns.len());
+        assert_eq!(put(None, &before, Write::Keep, Write::Keep).unwrap().row.values().len(), EXECUTION.columns.len());
     }
 
     #[test]
     fn only_what_differs_is_written_over() {
         let (before, after) = before_and_after_a_cancel();
-        let changed = |result| match put(Some(&before), &after, result).unwrap().over {
+        let changed = |result| match put(Some(&before), &after, result, Write::Keep).unwrap().over {
             Over::Known(changed) => EXECUTION.chosen(changed).map(|(_, column)| column.name).collect::<Vec<_>>(),
             other => panic!("{other:?}"),
         };
@@ -123,7 +184,7 @@ mod tests {
     #[test]
     fn a_column_that_does_not_follow_from_the_record_is_found() {
         let (before, after) = before_and_after_a_cancel();
-        let row = put(None, &before, Write::Put(Payload::default())).unwrap().row;
+        let row = put(None, &before, Write::Put(Payload::default()), Write::Keep).unwrap().row;
         assert_eq!(strays(&row, &before), Vec::<String>::new());
         let found = strays(&row, &after);
         assert_eq!(found[0], r#"state should be "cancelled", is "waiting""#);

@@ -30,10 +30,11 @@ macro_rules! next_edges {
 pub(crate) const EDGES_OUT: &str = concat!(
     "SELECT ",
     edge!(),
-    ", execution.record, ",
+    ", execution.record, submission.definition, ",
     group!(),
     next_edges!("upstream"),
     "LEFT JOIN execution ON execution.uuid = edge.downstream AND execution.partition = edge.partition \
+    LEFT JOIN submission ON submission.uuid = edge.downstream AND submission.partition = edge.partition \
     LEFT JOIN edge_group ON edge_group.uuid = edge.downstream AND edge_group.partition = edge.partition \
     ORDER BY edge.edge_id"
 );
@@ -42,9 +43,10 @@ pub(crate) const EDGES_OUT: &str = concat!(
 pub(crate) const EDGES_IN: &str = concat!(
     "SELECT ",
     edge!(),
-    ", execution.record",
+    ", execution.record, submission.definition",
     next_edges!("downstream"),
     "LEFT JOIN execution ON execution.uuid = edge.upstream AND execution.partition = edge.partition \
+    LEFT JOIN submission ON submission.uuid = edge.upstream AND submission.partition = edge.partition \
     ORDER BY edge.edge_id"
 );
 
@@ -61,20 +63,22 @@ pub(crate) const EDGES_AFTER: &str = concat!(
 
 /// The next members of a flow in the order of their ids, each with its group.
 pub(crate) const MEMBERS_AFTER: &str = concat!(
-    "SELECT execution.uuid, record, ",
+    "SELECT execution.uuid, execution.record, submission.definition, ",
     group!(),
     " FROM execution \
+    LEFT JOIN submission ON submission.uuid = execution.uuid AND submission.partition = execution.partition \
     LEFT JOIN edge_group ON edge_group.uuid = execution.uuid AND edge_group.partition = execution.partition \
     WHERE execution.flow_id = $1 AND execution.uuid > $2 ORDER BY execution.uuid LIMIT $3"
 );
 
 /// The members of a flow from a position on, each with its group.
 pub(crate) const MEMBERS_FROM: &str = concat!(
-    "SELECT position, record, ",
+    "SELECT execution.position, execution.record, submission.definition, ",
     group!(),
     " FROM execution \
+    LEFT JOIN submission ON submission.uuid = execution.uuid AND submission.partition = execution.partition \
     LEFT JOIN edge_group ON edge_group.uuid = execution.uuid AND edge_group.partition = execution.partition \
-    WHERE execution.flow_id = $1 AND position >= $2 ORDER BY position LIMIT $3"
+    WHERE execution.flow_id = $1 AND execution.position >= $2 ORDER BY execution.position LIMIT $3"
 );
 
 /// The newest flows of a namespace in one state, before a place in the list.

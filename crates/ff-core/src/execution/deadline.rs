@@ -94,10 +94,11 @@ mod tests {
     fn a_deadline_is_set_and_moved_both_ways() {
         let first = extend_deadline(&waiting(), &to(at(90)), at(5)).unwrap().after;
         assert_eq!(first.due_at(Due::Deadline), Some(at(90)));
-        let sooner = extend_deadline(&first, &to(at(40)), at(6)).unwrap().after;
-        assert_eq!(sooner, Execution { deadline_at: Some(at(40)), ..waiting() });
-        let later = extend_deadline(&running(), &to(at(400)), at(6)).unwrap().after;
-        assert_eq!(later, Execution { deadline_at: Some(at(400)), ..running() });
+        for (before, until, unmoved) in [(&first, at(40), waiting()), (&running(), at(400), running())] {
+            let mut expected = unmoved;
+            expected.deadline_at = Some(until);
+            assert_eq!(extend_deadline(before, &to(until), at(6)).unwrap().after, expected);
+        }
     }
 
     #[test]

@@ -1,61 +1,38 @@
 //! The execution: the one record everything else is derived from.
 
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::definition;
 use crate::budget::Usage;
 use crate::change::Change;
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
 use crate::execution::{
-    AttemptEnd, AttemptOutcome, AttemptSlot, BlockDetail, Blocker, Failure, FinishedBy, Hold, Origin, Outcome, Phase,
-    Progress,
+    AttemptEnd, AttemptOutcome, AttemptSlot, BlockDetail, Blocker, ExecutionDefinition, Failure, FinishedBy, Hold,
+    Origin, Outcome, Phase, Progress,
 };
 use crate::flow::Membership;
 use crate::lease::{Fence, LastLease, Lease, LeaseEnding, LeaseEvent};
-use crate::payload::Fingerprint;
-use crate::policy::{self, Policy};
 use crate::singleton::QueuePlace;
-use crate::step::{ForkOrigin, StepCounter};
+use crate::step::StepCounter;
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
-use crate::trace::TraceContext;
-use crate::types::{
-    AttemptIndex, ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, LeaseEpoch, Namespace, Priority,
-    RequirementClass, TagKey, TagValue, TimestampMs,
-};
+use crate::types::{AttemptIndex, LaneId, LeaseEpoch, RequirementClass, TimestampMs};
 
-/// Labels by which people find an execution.
-pub type Tags = BTreeMap<TagKey, TagValue>;
-
-/// One piece of work.
+/// One piece of work: what it is, and how it stands.
+///
+/// What it is seldom changes, and is read as if it were fields of the execution. Copies of an execution share it until one of them changes
+/// it. It is written apart from how the execution stands, which changes with every step: as JSON, an execution is read with its definition
+/// in it and written without.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
-    pub id: ExecutionId,
-    // Usual values are not written: a store rewrites the record with every step.
-    #[serde(default = "Namespace::default_name", skip_serializing_if = "Namespace::is_default")]
-    pub namespace: Namespace,
-    #[serde(default = "LaneId::default_name", skip_serializing_if = "LaneId::is_default")]
-    pub lane: LaneId,
-    pub kind: Kind,
-    pub priority: Priority,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: Tags,
-    #[serde(default, skip_serializing_if = "Policy::is_default", serialize_with = "policy::serialize_compact")]
-    pub policy: Policy,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<IdempotencyKey>,
-    /// Stands for the payload, which rules never load.
-    pub fingerprint: Fingerprint,
-    pub payload_bytes: u64,
-    pub created_at: TimestampMs,
     /// When it was claimed for the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<TimestampMs>,
     /// When its phase last changed.
     pub changed_at: TimestampMs,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline_at: Option<TimestampMs>,
     pub phase: Phase,
     #[serde(default, skip_serializing_if = "AttemptSlot::is_initial")]
     pub attempt: AttemptSlot,
@@ -74,15 +51,6 @@ pub struct Execution {
     pub last_lease: Option<LastLease>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// How long its lane kept what had finished when this was submitted, where the lane said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane_retention_ms: Option<u64>,
-    /// The key a fair lane queues it by, as the lane was when this was submitted.
-    #[serde(default, skip_serializing_if = "FairKey::is_empty")]
-    pub fair_key: FairKey,
-    /// The trace it was submitted in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<Box<TraceContext>>,
     /// What went wrong last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -101,9 +69,6 @@ pub struct Execution {
     /// What it has spent, from the first report on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Box<Usage>>,
-    /// The execution it is a fork of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forked_from: Option<Box<ForkOrigin>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_suspension: Option<Box<PastSuspension>>,
     /// Its place in a flow, when it is in one.
@@ -118,6 +83,22 @@ pub struct Execution {
     /// What keeps it back, while it is blocked on its route, a quota or a budget, or assigned to a worker instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<Box<BlockDetail>>,
+    #[serde(skip_serializing, deserialize_with = "definition::shared")]
+    pub definition: Arc<ExecutionDefinition>,
+}
+
+impl Deref for Execution {
+    type Target = ExecutionDefinition;
+
+    fn deref(&self) -> &ExecutionDefinition {
+        &self.definition
+    }
+}
+
+impl DerefMut for Execution {
+    fn deref_mut(&mut self) -> &mut ExecutionDefinition {
+        Arc::make_mut(&mut self.definition)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
@@ -305,7 +286,6 @@ mod tests {
     use super::*;
     use crate::execution::contracts::{CancelArgs, CompleteArgs};
     use crate::execution::{cancel, complete};
-    use crate::fixture::ExecutionFixture;
     use crate::lease::contracts::RevokeArgs;
     use crate::lease::{expire, revoke};
     use crate::samples::{at, held, running, waiting};
@@ -358,33 +338,5 @@ mod tests {
     #[test]
     fn what_nobody_ever_held_is_not_active() {
         assert_eq!(refused(&waiting(), &held(&running()), at(1)), Code::ExecutionNotActive);
-    }
-
-    #[test]
-    fn a_record_survives_being_written_and_read() {
-        let mut full = running();
-        full.deadline_at = Some(at(9));
-        full.policy.max_replay_count = 3;
-        full.idempotency_key = Some(IdempotencyKey::parse("k").unwrap());
-        full.progress = Some(Progress { percent: Some(5), message: None, at: at(3) });
-        let args = CancelArgs { execution_id: full.id, reason: Some("r".into()), requested_by: None };
-        let finished = cancel(&full, &args, at(5)).unwrap().after;
-        let mut fixture = ExecutionFixture::running(at(0));
-        let ahead = fixture.pending("ahead");
-        fixture.ask(ahead, at(1)).unwrap();
-        let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
-        let suspended = fixture.execution().clone();
-        fixture.deliver(&granted, "go", at(3));
-        let resumed = fixture.execution().clone();
-        let mut elsewhere = waiting();
-        elsewhere.namespace = Namespace::parse("acme").unwrap();
-        elsewhere.lane = LaneId::parse("mail").unwrap();
-        (elsewhere.attempts_made, elsewhere.retries, elsewhere.reclaims, elsewhere.replays) = (4, 1, 2, 3);
-        for execution in
-            [waiting(), elsewhere, full, finished, suspended, resumed, expire(&running(), at(30_000)).after]
-        {
-            let text = serde_json::to_string(&execution).unwrap();
-            assert_eq!(serde_json::from_str::<Execution>(&text).unwrap(), execution, "{text}");
-        }
     }
 }

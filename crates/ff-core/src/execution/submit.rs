@@ -1,12 +1,14 @@
 //! Submitting: someone hands in a piece of work.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::change::{Change, KeyEntry, Write};
 use crate::engine_error::{Code, Refusal};
 use crate::event::{Event, EventKind};
-use crate::execution::{AttemptSlot, DelayReason, Execution, Origin, Phase, Tags};
+use crate::execution::{AttemptSlot, DelayReason, Execution, ExecutionDefinition, Origin, Phase, Tags};
 use crate::operation::command::{Command, Conditions, Decision, check_payload};
 use crate::partition::PartitionConfig;
 use crate::payload::Payload;
@@ -226,7 +228,7 @@ fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
 
 /// New work as it is when nothing is known of it but what was submitted.
 pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
-    Execution {
+    let definition = ExecutionDefinition {
         id,
         namespace: args.namespace.clone(),
         lane: args.lane.clone(),
@@ -238,9 +240,16 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         fingerprint: args.payload.fingerprint(),
         payload_bytes: args.payload.bytes.len() as u64,
         created_at: now,
+        deadline_at: args.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms),
+        lane_retention_ms: None,
+        fair_key: FairKey::default(),
+        trace: args.trace.clone(),
+        forked_from: None,
+    };
+    Execution {
+        definition: Arc::new(definition),
         started_at: None,
         changed_at: now,
-        deadline_at: args.policy.timeout_policy.execution_deadline_ms.map(|ms| now + ms),
         phase: match args.start.later_than(now) {
             Some(until) => Phase::Delayed { until, why: DelayReason::Submitted },
             None => Phase::Waiting,
@@ -253,15 +262,11 @@ pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Ex
         last_lease: None,
         usage: None,
         progress: None,
-        lane_retention_ms: None,
-        fair_key: FairKey::default(),
-        trace: args.trace.clone(),
         failure: None,
         pending_waitpoints: Vec::new(),
         signals_taken: 0,
         streamed: false,
         steps: None,
-        forked_from: None,
         last_suspension: None,
         membership: None,
         queue_place: None,

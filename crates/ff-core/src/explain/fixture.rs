@@ -9,7 +9,9 @@ use crate::fixture::ExecutionFixture;
 use crate::lane::LaneSettings;
 use crate::samples::{at, held, running, waiting, work};
 use crate::state::PublicState;
-use crate::types::{AttemptIndex, Capability, Kind, LaneId, Namespace, QuotaPolicyId, WorkerId, WorkerInstanceId};
+use crate::types::{
+    AttemptIndex, Capability, Kind, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerId, WorkerInstanceId,
+};
 use crate::worker::Worker;
 
 /// An execution with one worker that takes it and nothing else in its way.
@@ -50,6 +52,11 @@ pub(super) fn upstream(public_state: PublicState) -> Upstream {
 
 pub(super) fn phase(execution: Execution, phase: Phase) -> Execution {
     Execution { phase, ..execution }
+}
+
+pub(super) fn with_deadline(mut execution: Execution, at: TimestampMs) -> Execution {
+    execution.deadline_at = Some(at);
+    execution
 }
 
 pub(super) fn with_hold(execution: Execution) -> Execution {

@@ -134,10 +134,10 @@ fn every_reason_is_explained() {
         ),
         (
             "delayed past its deadline",
-            facts(Execution {
-                deadline_at: Some(at(400)),
-                ..phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Submitted })
-            }),
+            facts(with_deadline(
+                phase(waiting(), Phase::Delayed { until: at(500), why: DelayReason::Submitted }),
+                at(400),
+            )),
             said("It is delayed", ("its deadline", Some(400)), &[("delay", "waits")], "ff cancel"),
         ),
         (

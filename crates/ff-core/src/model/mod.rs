@@ -212,8 +212,8 @@ impl Model {
             self.streams.forget(id);
         }
         self.steps.forget(id);
-        if let Some(key) = execution.idempotency_key {
-            let key = (execution.namespace, key);
+        if let Some(key) = &execution.idempotency_key {
+            let key = (execution.namespace.clone(), key.clone());
             if self.keys.get(&key).is_some_and(|entry| entry.execution_id == *id) {
                 self.keys.remove(&key);
             }

@@ -114,11 +114,10 @@ impl Command for ForkArgs {
             ..SubmitArgs::new(source.kind.clone(), view.payload(&source.id)?.ok_or(Code::InvariantViolation)?.clone())
         };
         let steps = u32::try_from(copied.len()).unwrap_or(u32::MAX);
-        let mut change = Change::of(Execution {
-            steps: StepCounter::of(copied.iter().copied()),
-            forked_from: Some(Box::new(ForkOrigin { execution_id: source.id, steps })),
-            ..terms.apply(create(&submission, id, at.now))
-        });
+        let mut fork = terms.apply(create(&submission, id, at.now));
+        fork.forked_from = Some(Box::new(ForkOrigin { execution_id: source.id, steps }));
+        fork.steps = StepCounter::of(copied.iter().copied());
+        let mut change = Change::of(fork);
         change.payload = Write::Put(submission.payload);
         let recorded = copied.iter().filter_map(|head| view.step(&source.id, &head.step).transpose());
         let recorded = recorded.map(|step| step.cloned()).collect::<Result<Vec<_>, _>>()?;

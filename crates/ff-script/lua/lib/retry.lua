@@ -3,7 +3,7 @@
 local retry = {}
 
 local function may_retry(rules, core, failure)
-  local categories = rules.retryable_categories
+  local categories = rules.retryable_categories or {}
   local named = #categories == 0
   for _, category in ipairs(categories) do
     named = named or category == failure.failure_category

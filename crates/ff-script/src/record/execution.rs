@@ -1,8 +1,11 @@
 //! An execution and what is kept beside it.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use ff_core::execution::{
-    Attempt, AttemptSlot, BlockDetail, DelayReason, Execution, FinishedBy, Hold, Origin, Outcome, Phase, Progress, Tags,
+    Attempt, AttemptSlot, BlockDetail, DelayReason, Execution, ExecutionDefinition, FinishedBy, Hold, Origin, Outcome,
+    Phase, Progress, Tags,
 };
 use ff_core::lease::{ClaimGrant, LeaseEvent};
 use ff_core::payload::{Fingerprint, Payload};
@@ -111,7 +114,7 @@ fn execution(
 ) -> Result<Execution, ScriptError> {
     let phase = phase(core, lease, waits)?;
     let attempts_made = core.maybe::<u32>("current_attempt_index")?.map_or(0, |index| index + 1);
-    Ok(Execution {
+    let definition = ExecutionDefinition {
         id,
         namespace: core.maybe("namespace")?.unwrap_or_else(Namespace::default_name),
         lane: core.maybe("lane_id")?.unwrap_or_else(LaneId::default_name),
@@ -126,9 +129,13 @@ fn execution(
         fingerprint: fingerprint(core)?,
         payload_bytes: 0,
         created_at: TimestampMs(core.read("created_at")?),
+        deadline_at: core.maybe("deadline_at")?.map(TimestampMs),
+        forked_from: step::fork_origin(core)?,
+    };
+    Ok(Execution {
+        definition: Arc::new(definition),
         started_at: core.maybe("started_at")?.map(TimestampMs),
         changed_at: changed_at(core, lease)?,
-        deadline_at: core.maybe("deadline_at")?.map(TimestampMs),
         attempt: slot(&phase, core, lease, attempt, attempts_made)?,
         phase,
         attempts_made,
@@ -141,7 +148,6 @@ fn execution(
         streamed: core.bytes("streamed").is_some(),
         steps: step::counter(core)?,
         usage: None,
-        forked_from: step::fork_origin(core)?,
         last_suspension: suspension::past(&waits.last)?,
         pending_waitpoints: suspension::pending(core)?,
         signals_taken: waits.signals,

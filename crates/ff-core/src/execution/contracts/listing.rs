@@ -126,10 +126,12 @@ mod tests {
 
     #[test]
     fn a_page_ends_with_its_last_row_when_there_is_another() {
-        let rows: Vec<_> = (1..=3_u128)
-            .rev()
-            .map(|n| Execution { id: ExecutionId::new(0, Uuid::from_u128(n)), ..waiting() })
-            .collect();
+        let row = |n| {
+            let mut row = waiting();
+            row.id = ExecutionId::new(0, Uuid::from_u128(n));
+            row
+        };
+        let rows: Vec<_> = (1..=3_u128).rev().map(row).collect();
         let page = Page::of(&rows, &args(PublicState::Waiting, 2));
         assert_eq!((page.executions.len(), page.next), (2, Some(Cursor::of(&rows[1]))));
         assert_eq!(Page::of(&rows, &args(PublicState::Waiting, 3)).next, None, "a full last page is still the last");

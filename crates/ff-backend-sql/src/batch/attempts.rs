@@ -1,0 +1,67 @@
+//! Where attempts that ended are written: the one an execution finished with into the row of the execution, all others into rows of
+//! their own. Most executions finish with their first attempt, and have no such row.
+
+use std::collections::HashMap;
+
+use ff_core::change::Write;
+use ff_core::execution::Attempt;
+use ff_core::types::ExecutionId;
+use ff_core::view::View;
+
+use crate::batch_state::BatchState;
+use crate::error::SqlError;
+use crate::execution::last_attempts_of;
+use crate::record;
+use crate::session::{Put, Read, key_of};
+use crate::value::Value;
+
+/// Attempts, by where they are written.
+pub(super) struct EndedAttempts {
+    /// What becomes of the last attempt in the row of an execution.
+    pub(super) last: HashMap<ExecutionId, Write<Attempt>>,
+    /// The others, as rows.
+    pub(super) rows: Vec<Put>,
+}
+
+impl EndedAttempts {
+    /// Sorts the attempts that ended in a batch. An attempt in the row of an execution that goes on is moved.
+    pub(super) async fn of(
+        reader: &mut dyn Read,
+        state: &BatchState,
+        ended: Vec<(ExecutionId, Attempt)>,
+    ) -> Result<Self, SqlError> {
+        let mut sorted = Self { last: HashMap::new(), rows: Vec::new() };
+        for (id, attempt) in ended {
+            if is_last(state, &id, &attempt) {
+                sorted.last.insert(id, Write::Put(attempt));
+            } else {
+                sorted.rows.push(row_of(&id, &attempt)?);
+            }
+        }
+        let goes_on = state.rewritten().filter(|(before, after)| {
+            let had_finished = before.is_some_and(|before| before.is_finished() && before.attempts_made > 0);
+            had_finished && (!after.is_finished() || sorted.last.contains_key(&after.id))
+        });
+        let goes_on: Vec<_> = goes_on.map(|(_, after)| after.id).filter(|id| !state.is_going(id)).collect();
+        for (id, attempt) in goes_on.iter().zip(last_attempts_of(reader, &goes_on).await?) {
+            sorted.last.entry(*id).or_insert(Write::Remove);
+            if let Some(attempt) = attempt {
+                sorted.rows.push(row_of(id, &attempt)?);
+            }
+        }
+        Ok(sorted)
+    }
+}
+
+/// Whether an execution has finished with an attempt.
+fn is_last(state: &BatchState, id: &ExecutionId, attempt: &Attempt) -> bool {
+    let execution = state.execution(id).ok().flatten();
+    execution.is_some_and(|execution| execution.is_finished() && execution.attempts_made == attempt.index.0 + 1)
+}
+
+fn row_of(id: &ExecutionId, attempt: &Attempt) -> Result<Put, SqlError> {
+    let mut values = key_of(id);
+    values.push(Value::Int(attempt.index.0.into()));
+    values.push(record::written(attempt)?);
+    Ok(Put::whole(values))
+}

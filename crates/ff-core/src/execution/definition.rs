@@ -1,0 +1,58 @@
+//! What an execution is, apart from how it stands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::payload::Fingerprint;
+use crate::policy::{self, Policy};
+use crate::step::ForkOrigin;
+use crate::trace::TraceContext;
+use crate::types::{
+    ExecutionId, FairKey, IdempotencyKey, Kind, LaneId, Namespace, Priority, TagKey, TagValue, TimestampMs,
+};
+
+/// Labels by which people find an execution.
+pub type Tags = BTreeMap<TagKey, TagValue>;
+
+/// What an execution is: what it was submitted as, and what was settled then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExecutionDefinition {
+    pub id: ExecutionId,
+    // Usual values are not written.
+    #[serde(default = "Namespace::default_name", skip_serializing_if = "Namespace::is_default")]
+    pub namespace: Namespace,
+    #[serde(default = "LaneId::default_name", skip_serializing_if = "LaneId::is_default")]
+    pub lane: LaneId,
+    pub kind: Kind,
+    pub priority: Priority,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: Tags,
+    #[serde(default, skip_serializing_if = "Policy::is_default", serialize_with = "policy::serialize_compact")]
+    pub policy: Policy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// Stands for the payload, which rules never load.
+    pub fingerprint: Fingerprint,
+    pub payload_bytes: u64,
+    pub created_at: TimestampMs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<TimestampMs>,
+    /// How long its lane kept what had finished when this was submitted, where the lane said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane_retention_ms: Option<u64>,
+    /// The key a fair lane queues it by, as the lane was when this was submitted.
+    #[serde(default, skip_serializing_if = "FairKey::is_empty")]
+    pub fair_key: FairKey,
+    /// The trace it was submitted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
+    /// The execution it is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Box<ForkOrigin>>,
+}
+
+pub(super) fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<ExecutionDefinition>, D::Error> {
+    ExecutionDefinition::deserialize(deserializer).map(Arc::new)
+}

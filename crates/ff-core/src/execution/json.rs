@@ -1,0 +1,106 @@
+//! Executions as JSON: how an execution stands, and its definition, each a text of its own.
+
+use crate::execution::{Attempt, AttemptSlot, Execution, ExecutionDefinition, Origin, Phase};
+
+impl ExecutionDefinition {
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+}
+
+impl Execution {
+    /// How it stands, as JSON. Its definition is written apart.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        if self.attempt == self.usual_attempt() {
+            let short = Self { attempt: AttemptSlot::default(), ..self.clone() };
+            return serde_json::to_string(&short);
+        }
+        serde_json::to_string(self)
+    }
+
+    /// Reads an execution from how it stands and its definition.
+    pub fn from_json(state: &str, definition: &str) -> serde_json::Result<Self> {
+        let open = state.trim_end().strip_suffix('}').unwrap_or(state);
+        let mut execution: Self = serde_json::from_str(&format!("{open},\"definition\":{definition}}}"))?;
+        if execution.attempt.is_initial() {
+            execution.attempt = execution.usual_attempt();
+        }
+        Ok(execution)
+    }
+
+    /// The attempt of most executions in this phase, which follows from the rest of the record and is not written.
+    fn usual_attempt(&self) -> AttemptSlot {
+        match &self.phase {
+            Phase::Running { lease } => AttemptSlot::Open(Attempt {
+                index: self.current_index(),
+                id: lease.fence.attempt_id,
+                origin: Origin::Initial,
+                started_at: lease.acquired_at,
+                holder: lease.holder.clone(),
+                lease_epoch: lease.fence.lease_epoch,
+                ran_ms: 0,
+                end: None,
+            }),
+            Phase::Finished { .. } => {
+                AttemptSlot::Next(Origin::Replay { of: self.last_attempt(), reason: None, requested_by: None })
+            }
+            _ => AttemptSlot::default(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn written_and_read(&self) -> Self {
+        Self::from_json(&self.to_json().unwrap(), &self.definition.to_json().unwrap()).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::contracts::CancelArgs;
+    use crate::execution::{Progress, cancel};
+    use crate::fixture::ExecutionFixture;
+    use crate::lease::expire;
+    use crate::samples::{at, running, waiting};
+    use crate::types::{IdempotencyKey, LaneId, Namespace};
+
+    #[test]
+    fn the_attempt_of_a_first_lease_is_not_written_twice() {
+        let held_first = running();
+        let resumed = {
+            let AttemptSlot::Open(attempt) = &held_first.attempt else { panic!("{held_first:?}") };
+            Execution { attempt: AttemptSlot::Open(Attempt { ran_ms: 7, ..attempt.clone() }), ..held_first.clone() }
+        };
+        for (execution, is_written) in [(&held_first, false), (&resumed, true)] {
+            let state = execution.to_json().unwrap();
+            assert_eq!(state.contains("\"attempt\""), is_written, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_record_survives_being_written_and_read() {
+        let mut full = running();
+        full.deadline_at = Some(at(9));
+        full.policy.max_replay_count = 3;
+        full.idempotency_key = Some(IdempotencyKey::parse("k").unwrap());
+        full.progress = Some(Progress { percent: Some(5), message: None, at: at(3) });
+        let args = CancelArgs { execution_id: full.id, reason: Some("r".into()), requested_by: None };
+        let finished = cancel(&full, &args, at(5)).unwrap().after;
+        let mut fixture = ExecutionFixture::running(at(0));
+        let ahead = fixture.pending("ahead");
+        fixture.ask(ahead, at(1)).unwrap();
+        let granted = fixture.suspend("a", at(2)).waitpoints.remove(0);
+        let suspended = fixture.execution().clone();
+        fixture.deliver(&granted, "go", at(3));
+        let resumed = fixture.execution().clone();
+        let mut elsewhere = waiting();
+        elsewhere.namespace = Namespace::parse("acme").unwrap();
+        elsewhere.lane = LaneId::parse("mail").unwrap();
+        (elsewhere.attempts_made, elsewhere.retries, elsewhere.reclaims, elsewhere.replays) = (4, 1, 2, 3);
+        for execution in
+            [waiting(), elsewhere, full, finished, suspended, resumed, expire(&running(), at(30_000)).after]
+        {
+            assert_eq!(execution.written_and_read(), execution);
+        }
+    }
+}
