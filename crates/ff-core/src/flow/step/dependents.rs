@@ -377,9 +377,7 @@ mod tests {
         let mut memberships = snapshot.executions.values().filter_map(|execution| execution.membership.as_ref());
         assert!(memberships.any(|membership| membership.pending_propagation.is_some()));
         snapshot.flows.values().for_each(again);
-        for execution in snapshot.executions.values() {
-            assert_eq!(&execution.written_and_read(), execution);
-        }
+        snapshot.executions.values().for_each(|execution| assert_eq!(&execution.written_and_read(), execution));
         snapshot.edges.values().for_each(again);
         snapshot.groups.values().for_each(again);
         snapshot.flow_events.values().for_each(again);
