@@ -131,7 +131,8 @@ struct Witness {
     workers: Vec<(usize, WorkerProcess)>,
     hired: usize,
     running: BTreeMap<(usize, ExecutionId), i64>,
-    held: Vec<(ExecutionId, i64, i64)>,
+    /// By the worker: what it had, from when and until when.
+    held: Vec<(usize, ExecutionId, i64, i64)>,
     begun: usize,
 }
 
@@ -152,9 +153,14 @@ impl Witness {
                     }
                     Line::Ended(id, at) => {
                         let began = self.running.remove(&(*worker, id)).expect("work ends that began");
-                        self.held.push((id, began, at));
+                        self.held.push((*worker, id, began, at));
                     }
-                    Line::Refused(id, code) => println!("the end of {id} is refused: {code}"),
+                    Line::Refused(id, code) => {
+                        println!("the end of {id} is refused: {code}");
+                        // Its lease ended while it worked, as it does where a server is away for longer, and with it its slot.
+                        let lost = self.held.iter().rposition(|(of, held, ..)| (of, held) == (worker, &id));
+                        self.held.remove(lost.expect("work ends before its end is refused"));
+                    }
                     _ => {}
                 }
             }
@@ -181,7 +187,7 @@ impl Witness {
         let lost: Vec<_> = self.running.keys().filter(|(worker, _)| *worker == dead).copied().collect();
         for key in lost {
             let began = self.running.remove(&key).expect("it was there");
-            self.held.push((key.1, began, killed_at));
+            self.held.push((dead, key.1, began, killed_at));
         }
         self.hire(server, nth);
     }
@@ -198,7 +204,7 @@ impl Witness {
 
     /// When work was with a worker that lived: what it was, from when and until when.
     fn held(&self) -> Vec<(ExecutionId, i64, i64)> {
-        self.held.clone()
+        self.held.iter().map(|(_, id, began, ended)| (*id, *began, *ended)).collect()
     }
 }
 
