@@ -132,7 +132,7 @@ pub(crate) fn policy(json: &RawValue) -> Result<Policy, Refusal> {
 fn objects_only(text: &[u8]) -> Result<(), Refusal> {
     const PARTS: [&str; 4] = ["", "/retry_policy", "/retry_policy/backoff", "/timeout_policy"];
     if !text.contains(&b'[') {
-        return Ok(());
+        return Ok(()); // Most policies have no list at all.
     }
     let policy: serde_json::Value = json::read(text)?;
     match PARTS.iter().find(|part| policy.pointer(part).is_some_and(serde_json::Value::is_array)) {

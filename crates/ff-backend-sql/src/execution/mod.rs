@@ -5,6 +5,7 @@ mod entries;
 mod read;
 mod row;
 mod search;
+mod submission;
 
 pub(crate) use body::{Body, read_body_at};
 pub(crate) use entries::{
@@ -12,6 +13,5 @@ pub(crate) use entries::{
     unroutable_class,
 };
 pub(crate) use read::{attempts_of, found, last_attempts_of, leases_of, namespace_in};
-pub(crate) use row::{
-    STAGED, changed_submission, lane_of, new_submission, put, read_execution, stored_execution, strays,
-};
+pub(crate) use row::{STAGED, lane_of, put, read_execution, stored_execution, strays};
+pub(crate) use submission::{changed_submission, new_submission};
