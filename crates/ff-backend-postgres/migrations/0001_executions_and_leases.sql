@@ -30,7 +30,7 @@ CREATE TABLE execution (
     last_attempt  text COLLATE "C",
     PRIMARY KEY (uuid, partition)
 ) WITH (
-    fillfactor = 14,
+    fillfactor = 16,
     autovacuum_vacuum_threshold = 10000,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_cost_delay = 0

@@ -119,11 +119,15 @@ pub(crate) async fn last_attempts_of(
     }
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let rows = reader.load(&EXECUTION, EXECUTION.named(&["last_attempt"]), &keys).await?;
-    let attempt = |row: Option<Row>| match row.filter(|row| !row.is_null(0)) {
-        Some(row) => record::read(row.text(0)?).map(Some),
-        None => Ok(None),
+    let executions = reader.query(EXECUTION_OF, &keys).await?;
+    let attempt = |(row, execution): (Option<Row>, Vec<Row>)| match (row, execution.first()) {
+        (Some(row), Some(execution)) if !row.is_null(0) => {
+            let attempt = read_execution(execution, 0)?.last_attempt_from_json(row.text(0)?);
+            attempt.map(Some).map_err(record::unreadable)
+        }
+        _ => Ok(None),
     };
-    rows.into_iter().map(attempt).collect()
+    rows.into_iter().zip(executions).map(attempt).collect()
 }
 
 /// The lease history of each execution, oldest first.

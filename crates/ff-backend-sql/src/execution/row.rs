@@ -36,7 +36,7 @@ pub(crate) fn put(
         written = written.and(EXECUTION.named(&["last_attempt"]));
     }
     if let Write::Put(attempt) = last_attempt {
-        beside[2] = record::written(&attempt)?;
+        beside[2] = Value::Text(after.last_attempt_to_json(&attempt).map_err(record::unwritable)?);
     }
     let values = [row(after, Value::Text(after.to_json().map_err(record::unwritable)?)), beside].concat();
     let Some(before) = before else { return Ok(Put::new(values)) };

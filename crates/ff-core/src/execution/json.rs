@@ -1,6 +1,28 @@
 //! Executions as JSON: how an execution stands, and its definition, each a text of its own.
 
-use crate::execution::{Attempt, AttemptSlot, Execution, ExecutionDefinition, Origin, Phase};
+use serde::{Deserialize, Serialize};
+
+use crate::execution::{
+    Attempt, AttemptEnd, AttemptOutcome, AttemptSlot, Execution, ExecutionDefinition, Origin, Outcome, Phase,
+};
+use crate::lease::Holder;
+use crate::types::AttemptIndex;
+
+/// An attempt of which everything else follows from the record of its execution.
+#[derive(Serialize, Deserialize)]
+struct ShortAttempt {
+    #[serde(flatten)]
+    holder: Holder,
+    ran_ms: u64,
+}
+
+/// An attempt as it is written beside the record of its execution.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenAttempt {
+    Whole(Attempt),
+    Short(ShortAttempt),
+}
 
 impl ExecutionDefinition {
     pub fn to_json(&self) -> serde_json::Result<String> {
@@ -48,6 +70,40 @@ impl Execution {
         }
     }
 
+    /// The attempt it finished with, as JSON. Of most only the worker is written, because the rest is in the record.
+    pub fn last_attempt_to_json(&self, attempt: &Attempt) -> serde_json::Result<String> {
+        let short = ShortAttempt { holder: attempt.holder.clone(), ran_ms: attempt.ran_ms };
+        match self.usual_last_attempt(&short) {
+            Some(usual) if usual == *attempt => serde_json::to_string(&short),
+            _ => serde_json::to_string(attempt),
+        }
+    }
+
+    /// Reads the attempt it finished with.
+    pub fn last_attempt_from_json(&self, attempt: &str) -> serde_json::Result<Attempt> {
+        let lost = || serde::de::Error::custom("the execution has no attempt that succeeded");
+        match serde_json::from_str(attempt)? {
+            WrittenAttempt::Whole(attempt) => Ok(attempt),
+            WrittenAttempt::Short(short) => self.usual_last_attempt(&short).ok_or_else(lost),
+        }
+    }
+
+    /// The attempt of an execution whose first one succeeded.
+    fn usual_last_attempt(&self, short: &ShortAttempt) -> Option<Attempt> {
+        let Phase::Finished { outcome: Outcome::Success, at, .. } = self.phase else { return None };
+        let fence = self.last_lease.as_ref()?.fence;
+        Some(Attempt {
+            index: AttemptIndex(0),
+            id: fence.attempt_id,
+            origin: Origin::Initial,
+            started_at: self.started_at?,
+            holder: short.holder.clone(),
+            lease_epoch: fence.lease_epoch,
+            ran_ms: short.ran_ms,
+            end: Some(AttemptEnd { at, outcome: AttemptOutcome::Success, failure: None }),
+        })
+    }
+
     #[cfg(test)]
     pub(crate) fn written_and_read(&self) -> Self {
         Self::from_json(&self.to_json().unwrap(), &self.definition.to_json().unwrap()).unwrap()
@@ -57,7 +113,8 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execution::contracts::CancelArgs;
+    use crate::execution::complete::complete;
+    use crate::execution::contracts::{CancelArgs, CompleteArgs};
     use crate::execution::{Progress, cancel};
     use crate::fixture::ExecutionFixture;
     use crate::lease::expire;
@@ -75,6 +132,24 @@ mod tests {
             let state = execution.to_json().unwrap();
             assert_eq!(state.contains("\"attempt\""), is_written, "{state}");
         }
+    }
+
+    #[test]
+    fn of_a_first_attempt_that_succeeded_only_the_worker_is_written() {
+        let held = running();
+        let Phase::Running { lease } = &held.phase else { panic!("{held:?}") };
+        let args = CompleteArgs { execution_id: held.id, fence: lease.fence, result: None };
+        let change = complete(&held, &args, at(70)).unwrap();
+        let (finished, attempt) = (change.after, change.attempts.into_iter().next().unwrap());
+        let retried =
+            Attempt { index: AttemptIndex(1), origin: Origin::Retry { of: AttemptIndex(0) }, ..attempt.clone() };
+        for (attempt, is_short) in [(attempt, true), (retried, false)] {
+            let written = finished.last_attempt_to_json(&attempt).unwrap();
+            assert_eq!(!written.contains("\"id\""), is_short, "{written}");
+            assert_eq!(finished.last_attempt_from_json(&written).unwrap(), attempt);
+        }
+        let short = r#"{"worker_id":"w","worker_instance_id":"w-1","ran_ms":0}"#;
+        assert!(held.last_attempt_from_json(short).is_err(), "it has not finished");
     }
 
     #[test]
