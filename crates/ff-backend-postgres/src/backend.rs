@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_backend_sql::{Announcer, Driver, Question, Read, ReadContext, Row, SqlStore, Value, WriterHandle};
+use ff_backend_sql::{Announcer, Driver, Question, Read, ReadContext, Row, SqlStore, Value, WriterHandle, shares};
 use ff_core::backend::Answer;
 use ff_core::clock::{Clock, MonotonicClock};
 use ff_core::engine_error::EngineError;
@@ -76,11 +76,13 @@ impl Postgres {
         let notes = Notes::new(&connector.place, &sender, presence.clone());
         let first_slot = i32::from(ourselves.as_bytes()[0]);
         let outages = Arc::<OutageLog>::default();
-        let session = |nth| {
+        let shares = shares(connector.place.writers, &partitions);
+        let session = |(nth, share)| {
             let (slot, clock, outages) = ((first_slot + nth) % SLOTS, clock.clone(), outages.clone());
-            WriterSession::new(connector.clone(), (class, slot), clock, announcer.clone(), notes.clone(), outages)
+            let names = (class, slot);
+            WriterSession::new(connector.clone(), share, names, clock, announcer.clone(), notes.clone(), outages)
         };
-        let sessions = (0..).take(connector.place.writers).map(session).collect();
+        let sessions = (0..).zip(shares).map(session).collect();
         let failed = |why: String| ConnectError::Server { address: connector.place.address(), why };
         let threadless = |error: std::io::Error| failed(format!("this system has no thread for a writer: {error}"));
         let writers = Writers::start(sessions, partitions, &options.entropy).map_err(threadless)?;

@@ -33,7 +33,10 @@ const LOSING: &[SqlState] = &[
     SqlState::DUPLICATE_PSTATEMENT,
 ];
 
-const UNDOING: &[SqlState] = &[SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+/// What undoes a transaction that may go well when it is decided again. A row that is there already belongs to an execution that was
+/// taken for new.
+const UNDOING: &[SqlState] =
+    &[SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
 
 impl DriverError {
     pub(crate) fn of(error: &Error) -> Self {

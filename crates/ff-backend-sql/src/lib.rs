@@ -45,7 +45,7 @@ pub use error::SqlError;
 pub use flow::{OutboxChanges, PendingEnd};
 pub use queries::RINGS;
 pub use query_table::QUERIES;
-pub use queue::{Queue, WriterHandle, queue, queues};
+pub use queue::{Queue, WriterHandle, queue, queues, shares};
 pub use schema::{
     API_KEY, ATTEMPT, DELIVERY, DUE, EDGE, EDGE_GROUP, EVENT, EXECUTION, FEED, FLOW, FLOW_EVENT, FLOW_KEY, FRAME,
     IDEMPOTENCY, KEY_QUEUE, KEY_RING, LANE, LEASE, LEASE_EVENT, QUOTA_ROW, QUOTA_SET, READY, SCHEDULE, SIGNAL,

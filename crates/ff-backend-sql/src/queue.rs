@@ -6,6 +6,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::operation::{Ask, Operation, Reply};
 use ff_core::partition::PartitionConfig;
 use ff_core::step::StepOutcome;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
 /// How many operations wait before callers do.
@@ -18,25 +19,38 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// A new queue: where callers ask, and where a writer takes.
 pub fn queue() -> (WriterHandle, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
-    (WriterHandle { queues: vec![sender], partitions: PartitionConfig::default() }, Queue(receiver))
+    (WriterHandle { queues: vec![sender], partitions: PartitionConfig::default() }, Queue::of(receiver))
 }
 
 /// A queue for each of several writers, the same one for everything of a partition.
 pub fn queues(writers: usize, partitions: PartitionConfig) -> (WriterHandle, Vec<Queue>) {
     let (queues, writers) = (0..writers.max(1)).map(|_| mpsc::channel(CAPACITY)).unzip::<_, _, Vec<_>, Vec<_>>();
-    (WriterHandle { queues, partitions }, writers.into_iter().map(Queue).collect())
+    (WriterHandle { queues, partitions }, writers.into_iter().map(Queue::of).collect())
+}
+
+/// The partitions of each of several writers: those whose remainder is its number.
+pub fn shares(writers: usize, partitions: &PartitionConfig) -> Vec<Vec<u16>> {
+    let share =
+        |nth| (0..partitions.num_flow_partitions).filter(move |partition| usize::from(*partition) % writers == nth);
+    (0..writers).map(|nth| share(nth).collect()).collect()
 }
 
 /// The callers' end of the queues.
 #[derive(Clone)]
 pub struct WriterHandle {
-    /// The writer of a partition is found by its remainder.
+    /// The writer of a partition is found by its remainder, as [`shares`] has it.
     queues: Vec<mpsc::Sender<Entry>>,
     partitions: PartitionConfig,
 }
 
 /// The writer's end of a queue.
-pub struct Queue(mpsc::Receiver<Entry>);
+pub struct Queue {
+    receiver: mpsc::Receiver<Entry>,
+    /// What is to be the next batch, how many operations it is as good as, and their bytes.
+    next: Vec<OperationRequest>,
+    count: usize,
+    bytes: usize,
+}
 
 /// Nothing when the queue is to be closed.
 type Entry = Option<OperationRequest>;
@@ -115,27 +129,40 @@ fn answer<A: Ask>(reply: Reply) -> Answer<A::Answer> {
 }
 
 impl Queue {
-    /// Takes all that is queued, up to one batch, waiting only while the queue is empty. None once the queue is closed
-    /// and empty.
-    pub(crate) async fn take(&mut self) -> Option<Vec<OperationRequest>> {
-        let mut batch = Vec::new();
-        let (mut count, mut bytes) = (0, 0);
-        while batch.is_empty() {
-            let mut next = Some(self.0.recv().await?);
-            while let Some(entry) = next {
-                match entry {
-                    Some(asked) => {
-                        count += size(&asked.operation);
-                        bytes += weight(&asked.operation);
-                        batch.push(asked);
-                    }
-                    None => self.0.close(),
-                }
-                let full = count >= BATCH || bytes >= BATCH_BYTES;
-                next = if full { None } else { self.0.try_recv().ok() };
+    fn of(receiver: mpsc::Receiver<Entry>) -> Self {
+        Self { receiver, next: Vec::new(), count: 0, bytes: 0 }
+    }
+
+    /// Takes all that is queued, up to one batch, waiting only while there are fewer than `least`. Nothing once the queue is
+    /// closed and empty. Safe to cancel.
+    pub(crate) async fn take(&mut self, least: usize) -> Option<Vec<OperationRequest>> {
+        while !self.is_full() {
+            let queued = self.receiver.try_recv();
+            let entry = match queued {
+                Ok(entry) => entry,
+                Err(TryRecvError::Empty) if self.next.len() >= least => break,
+                Err(_) => match self.receiver.recv().await {
+                    Some(entry) => entry,
+                    None => break,
+                },
+            };
+            match entry {
+                Some(asked) => self.add(asked),
+                None => self.receiver.close(),
             }
         }
-        Some(batch)
+        (self.count, self.bytes) = (0, 0);
+        Some(std::mem::take(&mut self.next)).filter(|batch| !batch.is_empty())
+    }
+
+    fn is_full(&self) -> bool {
+        self.count >= BATCH || self.bytes >= BATCH_BYTES
+    }
+
+    fn add(&mut self, asked: OperationRequest) {
+        self.count += size(&asked.operation);
+        self.bytes += weight(&asked.operation);
+        self.next.push(asked);
     }
 }
 
@@ -194,7 +221,7 @@ mod tests {
         let (writer, mut queue) = queue();
         let asks = futures_util::future::join_all((0..9).map(|partition| writer.ask(PumpArgs { partition })));
         let writer = async {
-            let batch = queue.take().await.unwrap();
+            let batch = queue.take(1).await.unwrap();
             assert_eq!(batch.len(), 9);
             for asked in batch {
                 let Operation::Pump(args) = &asked.operation else { panic!("{:?}", asked.operation) };
@@ -212,7 +239,7 @@ mod tests {
             drop(writer.enqueue(PumpArgs { partition }.into_operation()).await.unwrap());
         }
         for (queue, expected) in queues.iter_mut().zip([vec![0, 3, 6], vec![1, 4], vec![2]]) {
-            let batch = queue.take().await.unwrap();
+            let batch = queue.take(1).await.unwrap();
             let partition = |asked: &OperationRequest| asked.operation.partition(&PartitionConfig::default());
             assert_eq!(batch.iter().map(partition).collect::<Vec<_>>(), expected);
         }
@@ -225,14 +252,14 @@ mod tests {
         for _ in 0..=BATCH {
             waiting.push(writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap());
         }
-        assert_eq!(queue.take().await.unwrap().len(), BATCH);
-        assert_eq!(queue.take().await.unwrap().len(), 1);
+        assert_eq!(queue.take(1).await.unwrap().len(), BATCH);
+        assert_eq!(queue.take(1).await.unwrap().len(), 1);
         for _ in 0..9 {
             let large = Payload::bytes(vec![0; limits::PAYLOAD_BYTES]);
             let work = SubmitArgs::new(Kind::parse("k").unwrap(), large);
             waiting.push(writer.enqueue(work.into_operation()).await.unwrap());
         }
-        assert_eq!(queue.take().await.unwrap().len(), 8);
+        assert_eq!(queue.take(1).await.unwrap().len(), 8);
     }
 
     #[tokio::test]
@@ -240,8 +267,8 @@ mod tests {
         let (writer, mut queue) = queue();
         let waiting = writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap();
         writer.close().await;
-        let batch = queue.take().await.unwrap();
-        assert!(queue.take().await.is_none());
+        let batch = queue.take(1).await.unwrap();
+        assert!(queue.take(1).await.is_none());
         let late = writer.ask(PumpArgs { partition: 0 }).await.unwrap_err();
         assert_eq!(late.code(), Code::StoreUnavailable);
         drop(batch);

@@ -81,10 +81,19 @@ pub trait Session: Read {
         Ok(())
     }
 
-    /// Makes everything since `begin` durable, and passes on the hints once it is. An error leaves it open whether it
-    /// happened, except for [`SqlError::Undone`]. A store that sends its writes without waiting for each finds out here
-    /// what became of them.
+    /// Whether a transaction on these partitions can begin before the commit of the last one is confirmed.
+    fn begins_at_once(&self, _partitions: &[u16]) -> bool {
+        false
+    }
+
+    /// Has everything since `begin` made durable, and the hints passed on once it is. An error leaves it open whether it
+    /// happened, except for [`SqlError::Undone`]. A store that need not wait for it says in `confirm` what became of it.
     async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError>;
+
+    /// Waits until the last commit is durable, and fails as `commit` does. Safe to cancel.
+    async fn confirm(&mut self) -> Result<(), SqlError> {
+        Ok(())
+    }
 
     /// Undoes everything since `begin`.
     async fn rollback(&mut self) -> Result<(), SqlError>;

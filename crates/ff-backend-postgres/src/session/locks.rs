@@ -13,10 +13,14 @@ use super::server_state::ServerState;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How long locks are kept. A program that comes unheard waits no longer than this for one of them.
-const STAY: Duration = Duration::from_millis(100);
+/// How long locks are kept before the server is asked whether anybody waits for one, and how long after that by a writer that
+/// has nothing to do. A program that comes unheard waits no longer than both.
+const STAY: Duration = Duration::from_millis(80);
+const REST: Duration = Duration::from_millis(20);
 /// How many are kept at most: the server has memory for a few thousand locks in all.
 const MOST: usize = 256;
+/// The number of requests for locks in one period after which a writer takes those of all its partitions.
+const REQUESTS: u32 = 3;
 
 /// Takes the locks of partitions without waiting, and says whether it got all of them: a session that keeps locks must
 /// not wait for others. A program that freezes with locks is disconnected; no working program is silent for so long
@@ -24,6 +28,11 @@ const MOST: usize = 256;
 pub(super) const TAKE: &str = "\
     SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '5s', false) \
     FROM unnest($2::int4[]) AS p";
+
+/// Whether another session waits for a lock of a partition of this store.
+pub(super) const WANTED: &str = "\
+    SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1::int8::oid \
+    AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
 /// Releases all of them.
 pub(super) const LEAVE: &str = "SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)";
@@ -34,7 +43,9 @@ pub(super) struct SessionLocks {
     /// The number of this period of kept locks.
     nth: u64,
     partitions: BTreeSet<u16>,
-    /// When they are released; none while there are none.
+    /// How often locks were asked for in this period.
+    requests: u32,
+    /// When they are released unless nobody else wants them; none while there are none.
     until: Option<Instant>,
     /// Read after the last lock was taken; valid while the locks are held.
     server_state: Option<ServerState>,
@@ -47,6 +58,11 @@ impl SessionLocks {
 
     pub(super) fn is_empty(&self) -> bool {
         self.partitions.is_empty()
+    }
+
+    /// Whether a batch on these partitions needs nothing from the server to begin.
+    pub(super) fn cover(&self, partitions: &[u16]) -> bool {
+        !self.is_over() && self.server_state.is_some() && self.lacking(partitions).is_empty()
     }
 
     fn is_over(&self) -> bool {
@@ -77,18 +93,22 @@ impl WriterSession {
         partitions: &[u16],
         first: Vec<Load>,
     ) -> Result<Option<TransactionContext>, DriverError> {
-        if self.locks.is_over() || self.locks.partitions.len() + partitions.len() > MOST {
+        if self.locks.partitions.len() + partitions.len() > MOST || self.locks.is_over() && !self.stay().await? {
             self.leave().await?;
         }
         if self.locks.is_empty() {
             self.locks.nth += 1;
         }
-        let lacking = self.locks.lacking(partitions);
+        let mut lacking = self.locks.lacking(partitions);
         if lacking.is_empty()
             && let Some(server_state) = self.locks.server_state
         {
             self.send_ahead(first).await?;
             return Ok(Some(self.context(server_state)));
+        }
+        self.locks.requests += 1;
+        if self.locks.requests >= REQUESTS && self.partitions.len() <= MOST {
+            lacking = self.locks.lacking(&self.partitions);
         }
         let class = Parameter::one(Value::Int(self.class.into()));
         let each = Parameter::each(lacking.iter().map(|partition| Value::from(*partition)));
@@ -108,6 +128,19 @@ impl WriterSession {
         Ok(Some(self.context(server_state)))
     }
 
+    /// Keeps the locks for another while unless somebody waits for one, and says whether it does.
+    async fn stay(&mut self) -> Result<bool, DriverError> {
+        let class = Parameter::one(Value::Int(self.class.cast_unsigned().into()));
+        let wanted = self.ask_for(&self.frame.wanted.clone(), vec![class]).await?;
+        let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
+        if wanted.await?.iter().any(|row| row.get(0)) {
+            return Ok(false);
+        }
+        self.locks.server_state = Some(ServerState::read(&server_state.await?)?);
+        self.locks.until = Some(Instant::now() + STAY);
+        Ok(true)
+    }
+
     fn context(&self, server_state: ServerState) -> TransactionContext {
         TransactionContext {
             lock_session: self.connector.place.record_cache.then_some(self.locks.nth),
@@ -125,7 +158,7 @@ impl WriterSession {
     /// Waits until it is time to release the kept locks, and does. Safe to cancel.
     pub(super) async fn leave_in_time(&mut self) {
         match self.locks.until {
-            Some(until) => sleep_until(until).await,
+            Some(until) => sleep_until(until.max(Instant::now() + REST)).await,
             None => pending().await,
         }
         if let Err(error) = self.leave().await {

@@ -21,7 +21,8 @@ use ff_core::hint::Hint;
 use ff_core::outage::OutageLog;
 use ff_core::types::TimestampMs;
 
-use self::locks::{LEAVE, SessionLocks, TAKE};
+use self::committing::UnansweredCommit;
+use self::locks::{LEAVE, SessionLocks, TAKE, WANTED};
 use self::opening::LOCK;
 use self::send_buffer::SendBuffer;
 use self::server_state::SERVER_STATE;
@@ -45,6 +46,7 @@ struct Frame {
     settle: Option<Arc<str>>,
     lock: Arc<str>,
     take: Arc<str>,
+    wanted: Arc<str>,
     leave: Arc<str>,
     server_state: Arc<str>,
     remember: Arc<str>,
@@ -58,8 +60,9 @@ pub(crate) struct WriterSession {
     connection: Option<Connection>,
     frame: Frame,
     statement_cache: StatementCache,
-    /// Statements sent and not yet answered, in order.
+    /// Statements sent since the last commit and not yet answered, in order.
     sent: Vec<Answer>,
+    unanswered: Option<UnansweredCommit>,
     /// Predicted queries, sent and not yet answered, in order.
     ahead: VecDeque<(Load, PendingRequest)>,
     unsent: SendBuffer,
@@ -67,6 +70,8 @@ pub(crate) struct WriterSession {
     sent_note: Option<Answer>,
     in_transaction: bool,
     locks: SessionLocks,
+    /// The partitions this writer serves.
+    partitions: Vec<u16>,
     /// Names the locks of this store among those of others.
     class: i32,
     /// Which of the remembered moments is this writer's.
@@ -83,6 +88,7 @@ pub(crate) struct WriterSession {
 impl WriterSession {
     pub(crate) fn new(
         connector: Arc<Connector>,
+        partitions: Vec<u16>,
         (class, slot): (i32, i32),
         clock: Option<Arc<dyn Clock>>,
         announcer: Announcer,
@@ -94,6 +100,7 @@ impl WriterSession {
             settle: connector.settle(WRITER).map(Into::into),
             lock: LOCK.into(),
             take: TAKE.into(),
+            wanted: WANTED.into(),
             leave: LEAVE.into(),
             server_state: SERVER_STATE.into(),
             remember: REMEMBER.into(),
@@ -106,11 +113,13 @@ impl WriterSession {
             frame,
             statement_cache: StatementCache::default(),
             sent: Vec::new(),
+            unanswered: None,
             ahead: VecDeque::new(),
             unsent: SendBuffer::default(),
             sent_note: None,
             in_transaction: false,
             locks: SessionLocks::default(),
+            partitions,
             class,
             slot,
             clock,
@@ -176,13 +185,9 @@ impl WriterSession {
         self.send(sql, parameters).await
     }
 
-    /// Waits for everything sent so far. The first that went wrong is why the others did.
+    /// Waits for everything sent since the last commit.
     async fn answers(&mut self) -> Result<(), DriverError> {
-        let mut first_trouble = None;
-        for answer in std::mem::take(&mut self.sent) {
-            first_trouble = first_trouble.or(answer.await.err());
-        }
-        first_trouble.map_or(Ok(()), Err)
+        first_trouble(std::mem::take(&mut self.sent)).await
     }
 
     /// The result of a transaction that failed before its commit.
@@ -217,6 +222,15 @@ impl WriterSession {
             Err(error) => Err(self.before_commit(error).await),
         }
     }
+}
+
+/// Waits for all of them. The first that went wrong is why the others did.
+async fn first_trouble(sent: Vec<Answer>) -> Result<(), DriverError> {
+    let mut first_trouble = None;
+    for answer in sent {
+        first_trouble = first_trouble.or(answer.await.err());
+    }
+    first_trouble.map_or(Ok(()), Err)
 }
 
 #[async_trait]
@@ -268,6 +282,14 @@ impl Session for WriterSession {
 
     async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
         self.commit_and_notify(hints).await
+    }
+
+    async fn confirm(&mut self) -> Result<(), SqlError> {
+        self.confirm_commit().await
+    }
+
+    fn begins_at_once(&self, partitions: &[u16]) -> bool {
+        self.setbacks == 0 && self.may_hold() && self.sent_note.is_none() && self.locks.cover(partitions)
     }
 
     async fn rollback(&mut self) -> Result<(), SqlError> {

@@ -2,10 +2,14 @@
 
 use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::Perform;
-use ff_core::contracts::SubmitArgs;
+use ff_core::contracts::{CancelArgs, ConfigureLaneArgs, SubmitArgs};
 use ff_core::engine_error::Code;
+use ff_core::lane::LaneState;
+use ff_core::state::PublicState;
+use ff_core::types::{TagKey, TagValue};
 use ff_engine::Orchestration;
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use tokio_postgres::Client;
 use uuid::Uuid;
 
@@ -39,6 +43,24 @@ async fn what_the_server_could_not_serialise_is_tried_again() {
     assert_eq!(findings(&store).await, []);
 }
 
+/// A batch is decided while the commit before it is on its way. When that fails, both are decided again.
+#[tokio::test]
+async fn what_counted_on_a_commit_that_failed_is_decided_again() {
+    let place = StoreLocation::new();
+    let url = format!("{}&writers=1", place.url());
+    let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
+    fail_next(&place.look().await, 5, "40001").await;
+    let submit_and_cancel = |_| async {
+        let id = store.submit(work()).await.unwrap().execution_id;
+        store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+        id
+    };
+    for id in join_all((0..64).map(submit_and_cancel)).await {
+        assert_eq!(store.describe(&id).await.unwrap().state.public_state, PublicState::Cancelled);
+    }
+    assert_eq!(findings(&store).await, []);
+}
+
 #[tokio::test]
 async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
     let place = StoreLocation::new();
@@ -51,6 +73,30 @@ async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
     let count = client.query_one("SELECT count(*) FROM execution", &[]).await.unwrap();
     assert_eq!(count.get::<_, i64>(0), 0);
     store.submit(work()).await.unwrap();
+}
+
+/// Ids are taken for new. One that is not is found by its primary key, or looked up when its lane refuses new work.
+#[tokio::test]
+async fn an_id_that_was_submitted_before_is_found() {
+    let place = StoreLocation::new();
+    let tags = [(TagKey::parse("team").unwrap(), TagValue::parse("blue").unwrap())].into();
+    let [first, second] = [0, 1].map(|_| SubmitArgs { uuid: Uuid::new_v4(), ..work() });
+    let first = SubmitArgs { tags, ..first };
+    let store = place.open_with(few()).await;
+    let [of_first, of_second] = [first.clone(), second.clone()].map(|work| store.submit(work));
+    let ids = [of_first.await.unwrap().execution_id, of_second.await.unwrap().execution_id];
+    drop(store);
+    let store = place.open_with(few()).await;
+    let again = store.submit(first.clone()).await.unwrap();
+    assert_eq!((again.execution_id, again.duplicate), (ids[0], true));
+    drop(store);
+    let store = place.open_with(few()).await;
+    let lane = ConfigureLaneArgs::new(second.namespace.clone(), second.lane.clone());
+    store.configure_lane(ConfigureLaneArgs { state: Some(LaneState::Draining), ..lane }).await.unwrap();
+    assert_eq!(store.submit(work()).await.unwrap_err().code(), Code::NotRunnable);
+    let again = store.submit(second).await.unwrap();
+    assert_eq!((again.execution_id, again.duplicate), (ids[1], true));
+    assert_eq!(findings(&store).await, []);
 }
 
 /// A real deadlock: another session takes the locks of partitions in another order. The session that detects it gives

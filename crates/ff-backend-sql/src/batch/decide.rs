@@ -8,6 +8,7 @@ use ff_core::view::Stop;
 use super::QueuedOperation;
 use super::attachments::{ClaimAttachments, attachments, payloads_ahead};
 use super::misses::{is_lacking, missed};
+use super::new_ids::was_taken_for_new;
 use super::prefetch::loads_of;
 use crate::batch_state::BatchState;
 use crate::error::SqlError;
@@ -34,6 +35,11 @@ pub(super) async fn decide(
         let reply = match next.operation.decide(state, at) {
             Ok(decision) if is_lacking(state, &decision) => None,
             Ok(decision) => Some(Ok(apply(state, decision))),
+            Err(Stop::Refused(refusal)) if was_taken_for_new(state, &next.operation, &at.partitions) => {
+                return Err(SqlError::Undone(format!(
+                    "a submission was refused before its id was looked up: {refusal}"
+                )));
+            }
             Err(Stop::Refused(refusal)) => Some(Err(refusal.into())),
             Err(Stop::Miss(miss)) => state.unreadable(&miss).map(|why| Err(EngineError::Corrupt(why))),
         };

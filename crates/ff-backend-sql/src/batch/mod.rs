@@ -7,6 +7,7 @@ mod eligible;
 mod flows;
 mod forgetting;
 mod misses;
+mod new_ids;
 mod predict;
 mod prefetch;
 mod registry;
@@ -26,14 +27,18 @@ use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::outage::is_away;
 use ff_core::partition::PartitionConfig;
 
+use self::new_ids::take_for_new;
 use self::prefetch::first_loads;
 use crate::batch_state::{BatchState, WriterCache};
 use crate::engine::ready_on;
 use crate::error::SqlError;
-use crate::session::{Read, Session};
+use crate::session::{Load, Read, Session};
 
 /// How often a batch is tried that the store undoes.
 const TRIES: usize = 8;
+
+/// For how many batches the ids of submissions are looked up after one was undone, which may have been because of an id.
+const CAUTIOUS: u32 = 100;
 
 /// An operation a writer has taken up, with the randomness it keeps however often it is decided.
 pub struct QueuedOperation {
@@ -53,43 +58,46 @@ pub async fn execute(
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
 ) -> Vec<Answer<Reply>> {
-    match persist(session, cache, batch, partitions).await {
-        Ok(answers) => answers,
-        Err(error) => {
-            // Each caller learns that the store did not answer, and logs it where it logs outages.
-            if is_away(&error) {
-                tracing::debug!(%error, operations = batch.len(), "a batch was not committed");
-            } else {
-                tracing::error!(%error, operations = batch.len(), "a batch was not committed");
+    let mut undone = String::new();
+    for _ in 0..TRIES {
+        match attempt(session, cache, batch, partitions).await {
+            Err(AttemptError::Undone(why)) => {
+                tracing::debug!(why, "a batch was undone; trying again");
+                undone = why;
             }
-            batch.iter().map(|_| Err(error.clone())).collect()
+            Err(AttemptError::Failed(error)) => return failed(batch, &error),
+            Ok(answers) => return answers,
         }
     }
+    failed(batch, &EngineError::Unavailable(undone))
 }
 
-/// Tries until the store does not undo it. What is tried again is decided again, with the same chance, over what is there
-/// by then.
-async fn persist(
+/// What callers are answered when their batch was not committed.
+pub(crate) fn failed(batch: &[QueuedOperation], error: &EngineError) -> Vec<Answer<Reply>> {
+    // Each caller learns that the store did not answer, and logs it where it logs outages.
+    if is_away(error) {
+        tracing::debug!(%error, operations = batch.len(), "a batch was not committed");
+    } else {
+        tracing::error!(%error, operations = batch.len(), "a batch was not committed");
+    }
+    batch.iter().map(|_| Err(error.clone())).collect()
+}
+
+/// What is tried again is decided again, with the same chance, over what is there by then.
+async fn attempt(
     session: &mut dyn Session,
     cache: &mut WriterCache,
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
-) -> Answer<Vec<Answer<Reply>>> {
-    for _ in 1..TRIES {
-        match attempt(session, cache, batch, partitions).await {
-            Err(AttemptError::Undone(why)) => tracing::debug!(why, "a batch was undone; trying again"),
-            Err(AttemptError::Failed(error)) => return Err(error),
-            Ok(answers) => return Ok(answers),
-        }
-    }
-    attempt(session, cache, batch, partitions).await.map_err(|unfinished| match unfinished {
-        AttemptError::Undone(why) => EngineError::Unavailable(why),
-        AttemptError::Failed(error) => error,
-    })
+) -> Result<Vec<Answer<Reply>>, AttemptError> {
+    let decided = decide_batch(session, cache, batch, partitions).await?;
+    let answers = decided.commit(session, cache).await?;
+    confirm(session, cache).await?;
+    Ok(answers)
 }
 
 /// Why an attempt brought no answers.
-enum AttemptError {
+pub(crate) enum AttemptError {
     /// Nothing happened, and it may be tried again.
     Undone(String),
     Failed(EngineError),
@@ -104,54 +112,144 @@ impl From<SqlError> for AttemptError {
     }
 }
 
-async fn attempt(
+/// A batch that is decided. Its writes are with the session, and nothing is committed.
+pub(crate) struct DecidedBatch {
+    state: BatchState,
+    answers: Vec<Answer<Reply>>,
+    has_writes: bool,
+}
+
+/// Decides a batch over the cache and what it loads. On an error nothing is left to commit, and of the cache nothing.
+pub(crate) async fn decide_batch(
     session: &mut dyn Session,
     cache: &mut WriterCache,
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
-) -> Result<Vec<Answer<Reply>>, AttemptError> {
-    let kept = std::mem::take(cache);
-    let mut state = BatchState::with(if session.is_alone() { kept } else { kept.without_records() });
-    let answers = commit(session, &mut state, batch, partitions).await?;
-    *cache = state.settled();
-    Ok(answers)
+) -> Result<DecidedBatch, AttemptError> {
+    let start = BatchStart::of(session, cache, batch, partitions).await?;
+    start.decide(session, cache, batch, partitions).await
 }
 
-async fn commit(
+/// The same before the commit of the last batch is confirmed, over its writes. Nothing, and no change, when it would have to
+/// wait for the server.
+pub(crate) async fn decide_ahead(
     session: &mut dyn Session,
-    state: &mut BatchState,
+    cache: &mut WriterCache,
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
-) -> Result<Vec<Answer<Reply>>, AttemptError> {
-    let involved: BTreeSet<_> =
-        batch.iter().map(|queued_operation| queued_operation.operation.partition(partitions)).collect();
-    let involved: Vec<_> = involved.into_iter().collect();
-    let first = if session.asks_ahead() { first_loads(state, batch, partitions, &involved).await? } else { Vec::new() };
-    let context = session.begin(&involved, first).await?;
-    state.cache.note(&context);
-    state.begin(context.lock_session, &involved);
-    let now = context.now;
-    let at = |nonce| Conditions { partitions: *partitions, nonce, now };
-    let conditions: Vec<_> = batch.iter().map(|queued_operation| at(queued_operation.nonce)).collect();
-    match prepare(session, state, batch, &conditions, &involved).await {
-        Ok((answers, true)) => match session.commit(std::mem::take(&mut state.hints)).await {
-            Ok(()) => Ok(answers),
+) -> Result<Option<DecidedBatch>, AttemptError> {
+    let start = BatchStart::of(session, cache, batch, partitions).await?;
+    // What a pump asks is not known before.
+    let pumps = batch.iter().any(|queued_operation| matches!(queued_operation.operation, Operation::Pump(_)));
+    if pumps || !start.first.is_empty() || !session.begins_at_once(&start.involved) {
+        *cache = start.state.withdrawn();
+        return Ok(None);
+    }
+    start.decide(session, cache, batch, partitions).await.map(Some)
+}
+
+/// A batch before its transaction.
+struct BatchStart {
+    state: BatchState,
+    involved: Vec<u16>,
+    /// What it asks first.
+    first: Vec<Load>,
+    takes_ids_for_new: bool,
+}
+
+impl BatchStart {
+    async fn of(
+        session: &mut dyn Session,
+        cache: &mut WriterCache,
+        batch: &[QueuedOperation],
+        partitions: &PartitionConfig,
+    ) -> Result<Self, AttemptError> {
+        let kept = std::mem::take(cache);
+        let takes_ids_for_new = session.asks_ahead() && kept.cautious_batches == 0;
+        let mut state = BatchState::with(if session.is_alone() { kept } else { kept.without_records() });
+        if takes_ids_for_new {
+            take_for_new(&mut state, batch, partitions);
+        }
+        let involved: BTreeSet<_> =
+            batch.iter().map(|queued_operation| queued_operation.operation.partition(partitions)).collect();
+        let involved: Vec<_> = involved.into_iter().collect();
+        let asks_ahead = session.asks_ahead();
+        let first = if asks_ahead { first_loads(&state, batch, partitions, &involved).await? } else { Vec::new() };
+        Ok(Self { state, involved, first, takes_ids_for_new })
+    }
+
+    async fn decide(
+        self,
+        session: &mut dyn Session,
+        cache: &mut WriterCache,
+        batch: &[QueuedOperation],
+        partitions: &PartitionConfig,
+    ) -> Result<DecidedBatch, AttemptError> {
+        match self.prepare(session, batch, partitions).await {
+            Ok(decided) => Ok(decided),
             Err(error) => {
-                undo(session).await;
-                Err(match error {
-                    SqlError::Undone(why) => AttemptError::Undone(why),
-                    other => AttemptError::Failed(EngineError::Unknown(format!("the store did not answer: {other}"))),
-                })
+                undo(session, cache).await;
+                Err(error.into())
             }
-        },
-        Ok((answers, false)) => {
-            undo(session).await;
-            Ok(answers)
         }
+    }
+
+    async fn prepare(
+        self,
+        session: &mut dyn Session,
+        batch: &[QueuedOperation],
+        partitions: &PartitionConfig,
+    ) -> Result<DecidedBatch, SqlError> {
+        let Self { mut state, involved, first, takes_ids_for_new } = self;
+        let context = session.begin(&involved, first).await?;
+        state.cache.note(&context);
+        state.begin(context.lock_session, &involved);
+        if takes_ids_for_new {
+            take_for_new(&mut state, batch, partitions);
+        }
+        let at = |nonce| Conditions { partitions: *partitions, nonce, now: context.now };
+        let conditions: Vec<_> = batch.iter().map(|queued_operation| at(queued_operation.nonce)).collect();
+        let (answers, has_writes) = prepare(session, &mut state, batch, &conditions, &involved).await?;
+        Ok(DecidedBatch { state, answers, has_writes })
+    }
+}
+
+impl DecidedBatch {
+    /// Commits it. Once that is confirmed, the answers hold and the cache is right.
+    pub(crate) async fn commit(
+        mut self,
+        session: &mut dyn Session,
+        cache: &mut WriterCache,
+    ) -> Result<Vec<Answer<Reply>>, AttemptError> {
+        if self.has_writes {
+            if let Err(error) = session.commit(std::mem::take(&mut self.state.hints)).await {
+                undo(session, cache).await;
+                return Err(uncommitted(error));
+            }
+        } else {
+            roll_back(session).await;
+        }
+        *cache = self.state.settled();
+        Ok(self.answers)
+    }
+}
+
+/// Waits until the last commit is durable. On an error nothing is left of the cache.
+pub(crate) async fn confirm(session: &mut dyn Session, cache: &mut WriterCache) -> Result<(), AttemptError> {
+    match session.confirm().await {
+        Ok(()) => Ok(()),
         Err(error) => {
-            undo(session).await;
-            Err(error.into())
+            undo(session, cache).await;
+            Err(uncommitted(error))
         }
+    }
+}
+
+/// What it means that a commit brought an error.
+pub(crate) fn uncommitted(error: SqlError) -> AttemptError {
+    match error {
+        SqlError::Undone(why) => AttemptError::Undone(why),
+        other => AttemptError::Failed(EngineError::Unknown(format!("the store did not answer: {other}"))),
     }
 }
 
@@ -186,8 +284,16 @@ async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(
     Ok(())
 }
 
-/// Rolls a transaction back. A failure to do so is only logged; the next `begin` finds out.
-async fn undo(session: &mut dyn Session) {
+/// Rolls a transaction back and forgets what was cached, which may have counted on it. The next batches look up the ids of
+/// submissions.
+pub(crate) async fn undo(session: &mut dyn Session, cache: &mut WriterCache) {
+    roll_back(session).await;
+    *cache = WriterCache::default();
+    cache.cautious_batches = CAUTIOUS;
+}
+
+/// A failure to do so is only logged; the next `begin` finds out.
+async fn roll_back(session: &mut dyn Session) {
     if let Err(error) = session.rollback().await {
         tracing::error!(%error, "a transaction was not rolled back");
     }

@@ -181,6 +181,11 @@ impl Flows {
         Self { flows: self.flows, edges: self.edges, groups: self.groups, ends: self.ends, ..Self::default() }
     }
 
+    /// How many records and lists are known.
+    pub(super) fn len(&self) -> usize {
+        self.flows.len() + self.edges.len() + self.groups.len() + self.ends.len()
+    }
+
     /// Everything of a member that is given up, but its record and its bytes.
     fn forget(&mut self, flow: &FlowId, member: &ExecutionId) {
         for edge in self.edges_of(&all_into(*flow, *member)).unwrap_or_default() {

@@ -4,8 +4,8 @@
 pub(crate) struct IndexPrefix<T> {
     first: Vec<T>,
     limit: usize,
-    /// Whether the store has no others.
-    is_whole: bool,
+    /// The last of those that were asked for: what comes after it is not known. None when the store has no others.
+    horizon: Option<T>,
 }
 
 impl<T: Ord + Clone> IndexPrefix<T> {
@@ -14,7 +14,8 @@ impl<T: Ord + Clone> IndexPrefix<T> {
         let is_whole = first.len() < limit;
         first.sort_unstable();
         first.truncate(limit);
-        Self { first, limit, is_whole }
+        let horizon = first.last().filter(|_| !is_whole).cloned();
+        Self { first, limit, horizon }
     }
 
     /// A list of which the store has nothing.
@@ -24,12 +25,18 @@ impl<T: Ord + Clone> IndexPrefix<T> {
 
     /// Whether it is all that the store has.
     pub(crate) fn is_whole(&self) -> bool {
-        self.is_whole
+        self.horizon.is_none()
     }
 
-    /// Counts in that members that changed have left and those that `entered` have come, all of it stored by now. The list
-    /// is whole and stays so.
+    /// Whether it says nothing: it has no members, and what the store has is not known.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.first.is_empty() && !self.is_whole()
+    }
+
+    /// Counts in that members that changed have left and those that `entered` have come, all of it stored by now. What is
+    /// known of the index stays so: all of it, or all up to the last that was asked for.
     pub(crate) fn settle(&mut self, changed: impl Fn(&T) -> bool, entered: impl IntoIterator<Item = T>) {
+        let entered = entered.into_iter().filter(|member| is_within(self.horizon.as_ref(), member));
         self.first.retain(|member| !changed(member));
         self.first.extend(entered);
         self.first.sort_unstable();
@@ -54,14 +61,17 @@ impl<T: Ord + Clone> IndexPrefix<T> {
         changed: impl Fn(&T) -> bool,
         entered: impl Iterator<Item = T>,
     ) -> Option<Vec<T>> {
-        let horizon = self.first.last().filter(|_| !self.is_whole);
-        let within = |member: &T| horizon.is_none_or(|horizon| member <= horizon);
+        let entered = entered.filter(|member| is_within(self.horizon.as_ref(), member));
         let stayed = self.first.iter().filter(|member| !changed(member)).cloned();
-        let mut first: Vec<_> = stayed.chain(entered.filter(within)).collect();
+        let mut first: Vec<_> = stayed.chain(entered).collect();
         first.sort_unstable();
         first.truncate(limit);
-        (self.is_whole || first.len() == limit).then_some(first)
+        (self.is_whole() || first.len() == limit).then_some(first)
     }
+}
+
+fn is_within<T: Ord>(horizon: Option<&T>, member: &T) -> bool {
+    horizon.is_none_or(|horizon| member <= horizon)
 }
 
 #[cfg(test)]
@@ -87,6 +97,17 @@ mod tests {
         assert!(list.is_whole());
         assert_eq!(list.first(9, |_| false, [].into_iter()), Some(vec![1, 2, 5, 7]));
         assert!(!IndexPrefix::new(vec![1, 3, 5], 3).is_whole(), "the store may have more");
+    }
+
+    #[test]
+    fn of_a_list_cut_short_all_is_known_up_to_its_last() {
+        let mut list = IndexPrefix::new(vec![1, 3, 5], 3);
+        list.settle(|member| *member == 5, [4, 7]);
+        let first = |list: &IndexPrefix<_>, limit| list.first(limit, |_| false, [].into_iter());
+        assert_eq!((first(&list, 3), first(&list, 4)), (Some(vec![1, 3, 4]), None));
+        assert_eq!(list.first(4, |_| false, [5, 6].into_iter()), Some(vec![1, 3, 4, 5]), "and the last was 5");
+        list.settle(|_| true, []);
+        assert!(list.is_used_up() && !IndexPrefix::<u32>::empty().is_used_up());
     }
 
     #[test]

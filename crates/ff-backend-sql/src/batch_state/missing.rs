@@ -9,7 +9,9 @@ impl BatchState {
     pub(crate) fn length_beyond(&self, miss: &Miss) -> usize {
         match miss {
             Miss::Eligible(query) => {
-                self.waiting.get(&ClaimFilter::by(query)).map_or(0, IndexPrefix::limit) + query.limit
+                let wanted = ClaimFilter::by(query);
+                let known = self.waiting.get(&wanted).map_or(0, IndexPrefix::limit);
+                known + query.limit + self.read_ahead(&wanted)
             }
             Miss::Turns(query) => self.turns.length_of(query) + query.limit,
             Miss::Due(query) => self.due.get(&query.partition).map_or(0, IndexPrefix::limit) + query.limit,

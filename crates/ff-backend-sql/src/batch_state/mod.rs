@@ -18,6 +18,7 @@ mod turns;
 mod view;
 mod writer_cache;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ff_core::api_key::ApiKey;
@@ -57,6 +58,10 @@ pub use writer_cache::WriterCache;
 #[derive(Default)]
 pub(crate) struct BatchState {
     loaded: HashMap<ExecutionId, LoadedExecution>,
+    /// What was put into `loaded` since the batch began.
+    newly_loaded: Vec<ExecutionId>,
+    /// What counts as absent without having been looked for.
+    taken_for_new: HashSet<ExecutionId>,
     keys: HashMap<(Namespace, IdempotencyKey), Option<KeyEntry>>,
     waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
     due: HashMap<u16, IndexPrefix<(TimestampMs, ExecutionId)>>,
@@ -101,9 +106,34 @@ impl BatchState {
         self.cache.settled()
     }
 
+    /// The cache as it was, when nothing was decided.
+    pub(crate) fn withdrawn(mut self) -> WriterCache {
+        for id in std::mem::take(&mut self.newly_loaded) {
+            self.loaded.remove(&id);
+        }
+        self.lay_out();
+        self.cache
+    }
+
     /// Loads the stored record of an id. A record that is loaded already is as fresh: a batch reads one moment.
     pub(crate) fn lay(&mut self, id: ExecutionId, stored: StoredRecord<Execution>) {
-        self.loaded.entry(id).or_insert(LoadedExecution { stored, write: None });
+        if let Entry::Vacant(place) = self.loaded.entry(id) {
+            place.insert(LoadedExecution { stored, write: None });
+            self.newly_loaded.push(id);
+        }
+    }
+
+    /// Counts an execution as absent, unless it is loaded.
+    pub(crate) fn take_for_new(&mut self, id: ExecutionId) {
+        if !self.has(&id) {
+            self.lay(id, Ok(None));
+            self.taken_for_new.insert(id);
+        }
+    }
+
+    /// Whether an execution counts as absent without having been looked for.
+    pub(crate) fn was_taken_for_new(&self, id: &ExecutionId) -> bool {
+        self.taken_for_new.contains(id)
     }
 
     /// Whether the stored record of an id is loaded.
@@ -226,8 +256,10 @@ impl BatchState {
     }
 
     fn decide(&mut self, id: ExecutionId, write: PendingWrite) {
-        let loaded = self.loaded.entry(id).or_insert(LoadedExecution { stored: Ok(None), write: None });
-        if loaded.write.replace(write).is_none() {
+        self.lay(id, Ok(None));
+        if let Some(loaded) = self.loaded.get_mut(&id)
+            && loaded.write.replace(write).is_none()
+        {
             self.changed.entry(id.partition()).or_default().push(id);
         }
     }

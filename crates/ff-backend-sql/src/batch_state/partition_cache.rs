@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::change::Write;
+use ff_core::execution::Execution;
 use ff_core::index::Score;
 use ff_core::payload::Payload;
 use ff_core::types::ExecutionId;
@@ -12,10 +13,15 @@ use ff_core::types::ExecutionId;
 use super::loaded_execution::{LoadedExecution, PendingWrite};
 use super::{BatchState, ClaimFilter, Flows, IndexPrefix, SuspensionRecords};
 
-/// The most executions, edges, and waitpoints and signals together that are kept. With more, nothing is.
+/// The most executions that are kept. With more, those that have finished go; with still more, nothing is kept.
+const EXECUTIONS: usize = 4_096;
+/// The most records and lists of flows, waitpoints and signals, and lists of waiting executions that are kept. With more, none
+/// of their kind is.
 const MOST: usize = 1_024;
 /// The longest list of waiting executions that is kept: every claim goes through all of it.
 const LONGEST: usize = 128;
+/// How many more waiting executions are loaded than were asked for, where the next claims find the others.
+const READ_AHEAD: usize = 32;
 /// The largest payload that is kept, of an execution or of a signal: as large as one that is loaded with a waiting execution.
 pub(super) const SMALL: usize = 4_096;
 
@@ -56,36 +62,49 @@ impl BatchState {
 
     /// Keeps what the batch has loaded and written, all of which is stored by now.
     pub(super) fn put_by(&mut self) {
-        // An execution that is forgotten takes along much that was not loaded.
-        let went = !self.going.is_empty() || !self.flows.gone.is_empty();
-        let is_much =
-            [self.loaded.len(), self.flows.edges.len(), self.suspensions.len()].into_iter().any(|count| count > MOST);
-        if self.cache.partition_cache.lock_session.is_none() || went || is_much {
+        if self.cache.partition_cache.lock_session.is_none() {
             self.cache.partition_cache = PartitionCache::default();
             return;
+        }
+        // An execution or flow that goes takes along much that was not loaded.
+        if !self.going.is_empty() || !self.flows.gone.is_empty() {
+            self.flows = Flows::default();
+            self.suspensions = SuspensionRecords::default();
         }
         let partitions = std::mem::take(&mut self.cache.partition_cache.partitions);
         self.settle_waiting(&partitions);
         self.settle_executions(&partitions);
+        if self.loaded.len().max(self.small_payloads.len()) > EXECUTIONS {
+            self.cache.partition_cache = PartitionCache::default();
+            return;
+        }
         self.flows = std::mem::take(&mut self.flows).settled(&partitions);
         self.suspensions = std::mem::take(&mut self.suspensions).settled(&partitions);
+        if self.flows.len() > MOST {
+            self.flows = Flows::default();
+        }
+        if self.suspensions.len() > MOST {
+            self.suspensions = SuspensionRecords::default();
+        }
         self.lay_out();
         self.cache.partition_cache.partitions = partitions;
     }
 
-    /// Keeps complete lists only: of another one it is soon not known which execution is next. Where age is weighed against
-    /// priority a list has only the highest priorities, so it is never known to be complete. Of keys there may be many.
     fn settle_waiting(&mut self, partitions: &BTreeSet<u16>) {
-        let is_all = |wanted: &ClaimFilter, list: &IndexPrefix<_>| {
-            wanted.ageing_ms.is_none() && wanted.key.is_empty() && list.is_whole()
-        };
         let mut lists = std::mem::take(&mut self.waiting);
-        lists.retain(|wanted, list| is_all(wanted, list) && partitions.contains(&wanted.partition));
+        lists.retain(|wanted, _| is_kept(wanted) && partitions.contains(&wanted.partition));
         for (wanted, list) in lists.iter_mut().filter(|(wanted, _)| self.changed.contains_key(&wanted.partition)) {
             list.settle(|(_, id)| self.has_changed(id), self.entered(wanted));
         }
-        lists.retain(|_, list| list.members().len() <= LONGEST);
-        self.waiting = lists;
+        lists.retain(|_, list| list.members().len() <= LONGEST && !list.is_used_up());
+        if lists.len() <= MOST {
+            self.waiting = lists;
+        }
+    }
+
+    /// How many more than were asked for are loaded of a list.
+    pub(super) fn read_ahead(&self, wanted: &ClaimFilter) -> usize {
+        if self.cache.partition_cache.lock_session.is_some() && is_kept(wanted) { READ_AHEAD } else { 0 }
     }
 
     /// Keeps small payloads that are about to be written, for the claims that are to hand them out.
@@ -108,18 +127,34 @@ impl BatchState {
 
     fn settle_executions(&mut self, partitions: &BTreeSet<u16>) {
         for id in self.changed.values().flatten() {
-            if let Some(loaded) = self.loaded.get_mut(id)
-                && let Some(PendingWrite::Written(after)) = loaded.write.take()
-            {
-                // Its payload is not handed out any more.
-                if after.is_finished() {
-                    self.small_payloads.remove(id);
-                }
-                loaded.stored = Ok(Some(*after));
+            let Some(loaded) = self.loaded.get_mut(id) else { continue };
+            loaded.stored = match loaded.write.take() {
+                Some(PendingWrite::Written(after)) => Ok(Some(*after)),
+                Some(PendingWrite::Forgotten) => Ok(None),
+                None => continue,
+            };
+            // A payload is handed out until its execution has finished.
+            if loaded.stored().is_none_or(Execution::is_finished) {
+                self.small_payloads.remove(id);
             }
         }
-        self.loaded.retain(|id, loaded| partitions.contains(&id.partition()) && loaded.stored().is_some());
+        let newly_loaded = std::mem::take(&mut self.newly_loaded);
+        for id in newly_loaded.into_iter().chain(self.going.iter().copied()) {
+            let is_there = self.loaded.get(&id).is_some_and(|loaded| loaded.stored().is_some());
+            if !is_there || !partitions.contains(&id.partition()) {
+                self.loaded.remove(&id);
+            }
+        }
+        if self.loaded.len() > EXECUTIONS {
+            self.loaded.retain(|_, loaded| loaded.stored().is_some_and(|execution| !execution.is_finished()));
+        }
     }
+}
+
+/// Whether a list of waiting executions is kept. Where age is weighed against priority a list has only the highest priorities,
+/// so what comes first is not known for long. Of keys there may be many.
+fn is_kept(wanted: &ClaimFilter) -> bool {
+    wanted.ageing_ms.is_none() && wanted.key.is_empty()
 }
 
 #[cfg(test)]
@@ -227,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_may_go_on_is_not_kept() {
+    fn of_a_list_that_goes_on_its_beginning_is_kept_unless_age_is_weighed() {
         let waiting = execution();
         let (ours, queue) = ([waiting.id.partition()], queue_of(&waiting));
         let mut state = BatchState::with(after(Some(1), &ours, &waiting));
@@ -238,7 +273,8 @@ mod tests {
         let weighed = EligibleQuery { ageing_ms: Some(1_000), ..queue.clone() };
         state.lay_waiting(ClaimFilter::by(&weighed), IndexPrefix::new(Vec::new(), 1));
         let state = BatchState::with(state.settled());
-        assert!(state.eligible(&EligibleQuery { limit: 1, ..queue }).is_err());
+        assert_eq!(state.eligible(&EligibleQuery { limit: 1, ..queue.clone() }), Ok(vec![waiting.id]));
+        assert!(state.eligible(&EligibleQuery { limit: 2, ..queue }).is_err(), "the store may have more");
         assert!(state.eligible(&weighed).is_err(), "of many priorities only the highest are on it");
     }
 
@@ -266,11 +302,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_when_something_went() {
+    fn what_went_is_not_kept() {
         let execution = execution();
-        let mut state = BatchState::with(after(Some(1), &[execution.id.partition()], &execution));
-        state.begin(Some(1), &[]);
-        state.forget(ExecutionId::new(0, uuid::Uuid::nil()));
-        assert!(!is_known(state.settled(), Some(1), &execution));
+        let kept = |going| {
+            let mut state = BatchState::with(after(Some(1), &[execution.id.partition()], &execution));
+            state.begin(Some(1), &[]);
+            state.small_payloads.insert(execution.id, Payload::default());
+            state.forget(going);
+            let state = BatchState::with(state.settled());
+            (state.execution(&execution.id).is_ok(), state.small_payloads.contains_key(&execution.id))
+        };
+        assert_eq!(kept(ExecutionId::new(0, uuid::Uuid::nil())), (true, true));
+        assert_eq!(kept(execution.id), (false, false));
     }
 }

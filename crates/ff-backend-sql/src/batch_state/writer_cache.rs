@@ -34,6 +34,8 @@ pub struct WriterCache {
     /// The flows of running executions, and whether they have dependents. Ending one needs both.
     memberships: HashMap<ExecutionId, (FlowId, bool)>,
     pub(super) partition_cache: PartitionCache,
+    /// For how many more batches the ids of submissions are looked up before they are taken for new.
+    pub(crate) cautious_batches: u32,
 }
 
 impl WriterCache {
@@ -75,6 +77,7 @@ impl WriterCache {
 
     /// The cache once everything that a batch changed of it is stored.
     pub(crate) fn settled(mut self) -> Self {
+        self.cautious_batches = self.cautious_batches.saturating_sub(1);
         self.lanes.settle();
         self.feeds.settle();
         self.quotas.settle();
