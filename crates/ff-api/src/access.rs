@@ -1,18 +1,18 @@
-//! Who may make a call.
+//! The access that a call requires.
 
 use ff_core::api_key::{KeyInfo, Role};
 use ff_core::engine_error::{Code, Refusal};
 
-/// What a route asks of its caller, where a server asks for keys.
+/// The access a route requires, where a server asks for keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing: it tells nothing, or what is shown to it is authority enough.
+    /// None: the route reveals nothing, or its input is authority enough.
     Open,
-    /// Nothing of who shows a waitpoint's token; who shows a key may do without one, if it may signal.
+    /// A waitpoint's token, or a key that may signal.
     Token,
     /// Any valid key.
     AnyKey,
-    /// A key with one of these roles, and with it only what belongs to the key's namespace.
+    /// A key with one of these roles; it reaches only the key's namespace.
     Roles(&'static [Role]),
     /// The same, or a token for the stream of the execution that is named.
     RolesOrStreamToken(&'static [Role]),
@@ -28,7 +28,7 @@ pub const WORK: Access = Access::Roles(&[Role::Work]);
 pub const OPERATE: Access = Access::Roles(&[Role::Operate]);
 /// Reading, for every role that has to do with executions.
 pub const READ: Access = Access::Roles(&[Role::Submit, Role::Work, Role::Operate]);
-/// Reading what an execution puts out.
+/// Reading the output of an execution.
 pub const READ_STREAM: Access = Access::RolesOrStreamToken(&[Role::Submit, Role::Work, Role::Operate]);
 /// Changes by the submitter or an operator.
 pub const STEER: Access = Access::Roles(&[Role::Submit, Role::Operate]);

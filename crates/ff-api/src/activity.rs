@@ -1,4 +1,4 @@
-//! What ended in the last hour, as it travels.
+//! The activity of the last hour, on the wire.
 
 use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
 use serde::{Deserialize, Serialize};

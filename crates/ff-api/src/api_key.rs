@@ -61,7 +61,7 @@ impl CreateKey {
         }
     }
 
-    /// What is asked, with a key drawn for a caller that brings none.
+    /// The arguments; for a caller that brings no key, with a new random one.
     pub fn into_args(self, entropy: &impl Entropy) -> Result<(CreateKeyArgs, Option<SecretKey>), Refusal> {
         let (key_id, secret_hash, drawn) = match (self.key_id, self.secret_hash) {
             (Some(id), Some(hash)) => (id, hash, None),
@@ -80,7 +80,7 @@ impl CreateKey {
 }
 
 impl NewKey {
-    /// The answer to who created a key, with the key if the server drew it.
+    /// The answer to the creator of a key, with the key if the server drew it.
     pub fn of(created: CreatedKey, drawn: Option<&SecretKey>) -> Self {
         Self { created, key: drawn.map(|key| RedactedText(key.expose())) }
     }

@@ -66,7 +66,7 @@ impl fmt::Display for NotBase64 {
 pub struct Content {
     pub json: Option<Box<RawValue>>,
     pub base64: Option<Base64>,
-    /// What is meant when absent follows from the other two: JSON, or bytes of which nothing is known.
+    /// The default follows from the other two: JSON, or bytes of unknown type.
     pub content_type: Option<ContentType>,
 }
 

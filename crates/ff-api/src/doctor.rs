@@ -1,4 +1,4 @@
-//! What the doctor found, as it travels.
+//! The doctor's findings, on the wire.
 
 use ff_core::partition::PartitionConfig;
 use ff_core::types::Namespace;
@@ -24,7 +24,7 @@ pub struct Finding {
 }
 
 impl DoctorReport {
-    /// What was found on one partition.
+    /// The findings of one partition.
     pub fn of_partition(executions: usize, findings: Vec<ff_core::doctor::Finding>) -> Self {
         Self { partitions: 1, executions, findings: findings.into_iter().map(Finding::from).collect() }
     }

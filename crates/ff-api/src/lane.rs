@@ -89,7 +89,7 @@ impl LanesPage {
     }
 }
 
-/// Reads a value or `null`; what is left out is not read at all.
+/// Reads a value or `null`; an absent field is not read at all.
 fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

@@ -68,19 +68,19 @@ pub use suspension::{
 pub use trace::Trace;
 pub use worker::{Heartbeat, Leave, RegisterWorker};
 
-/// What the body of a request with one payload may hold: the largest payload as base64, and all other fields.
+/// The limit of a body with one payload: the largest payload as base64, and all other fields.
 pub const PAYLOAD_BODY_BYTES: usize = 2 * 1024 * 1024;
 
-/// What the body of a request with one signal may hold: the largest signal as base64, and all other fields.
+/// The limit of a body with one signal: the largest signal as base64, and all other fields.
 pub const SIGNAL_BODY_BYTES: usize = 512 * 1024;
 
-/// What the body of a schedule may hold: as much as a schedule starts, as base64, and all other fields.
+/// The limit of a schedule's body: the largest execution or flow a schedule starts, as base64, and all other fields.
 pub const SCHEDULE_BODY_BYTES: usize = 512 * 1024;
 
-/// What the body of a bulk submission may hold.
+/// The limit of a bulk submission's body.
 pub const BATCH_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// What the body of a flow may hold: its largest payloads as base64, and as many nodes and edges as there may be.
+/// The limit of a flow's body: its largest payloads as base64, and the most nodes and edges.
 pub const FLOW_BODY_BYTES: usize = 32 * 1024 * 1024;
 
 /// The header that makes a repeated submission, or signal, the same one.

@@ -104,7 +104,7 @@ impl From<EngineError> for Problem {
     }
 }
 
-/// A detail says what is wrong with its field; on its own it needs the field in front.
+/// A detail is a sentence about its field; on its own it needs the field in front.
 fn with_field(detail: Option<String>, field: Option<&str>) -> Option<String> {
     match (detail, field) {
         (Some(detail), Some(field)) => Some(format!("{field}: {detail}")),

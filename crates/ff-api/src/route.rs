@@ -17,22 +17,22 @@ use crate::{
 /// The body of a call that is one operation on one thing. Its path names the thing.
 pub trait Call: Serialize + DeserializeOwned + Send + Sync + 'static {
     type Args: Ask;
-    /// What is answered, as it travels.
+    /// The answer, on the wire.
     type Reply: Serialize
         + DeserializeOwned
         + From<<Self::Args as Ask>::Answer>
         + TryInto<<Self::Args as Ask>::Answer, Error: std::fmt::Display>
         + Send;
-    /// What the path names.
+    /// The thing that the path names.
     type Subject: ToString + Send + 'static;
 
     const PATH: &str;
     const BODY_BYTES: usize;
 
-    /// The call as it travels, and what it is about.
+    /// The call on the wire, and its subject.
     fn from_args(args: Self::Args) -> (Self::Subject, Self);
 
-    /// What is asked of a thing.
+    /// The arguments of the call about this subject.
     fn into_args(self, subject: Self::Subject) -> Result<Self::Args, Refusal>;
 
     /// Where the body names the namespace, if it does.
@@ -223,7 +223,7 @@ macro_rules! routes {
     };
 }
 
-/// Bodies whose fields are those of the arguments, without what the path names.
+/// Bodies whose fields are those of the arguments, without the subject, which the path names.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $body:ident for $args:ident($subject:ident: $type:ty) {
         $($(#[$attribute:meta])* $field:ident: $field_type:ty,)*
@@ -243,7 +243,7 @@ macro_rules! bodies {
                 Self { $($field),* }
             }
 
-            /// What is asked of a thing.
+            /// The arguments of the call about this subject.
             pub fn into_args(self, $subject: $type) -> Result<$args, Refusal> {
                 Ok($args { $subject, $($field: self.$field),* })
             }
@@ -332,7 +332,7 @@ impl Cascade {
         Self {}
     }
 
-    /// What is asked of an execution.
+    /// The arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<CascadeArgs, Refusal> {
         Ok(CascadeArgs { execution_id, owed_since: None })
     }

@@ -1,4 +1,4 @@
-//! Signals on the wire: what is delivered, and what was received.
+//! Signals on the wire: deliveries, and received signals.
 
 use ff_core::contracts::{self, DeliverArgs, WaitpointRef};
 use ff_core::engine_error::Refusal;

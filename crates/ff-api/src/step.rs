@@ -85,7 +85,7 @@ impl RecordStep {
         )
     }
 
-    /// What is asked of an execution.
+    /// The arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<RecordStepArgs, Refusal> {
         let fence = self.fence()?;
         let step = StepRef { kind: self.kind.unwrap_or(StepKind::Step), name: self.name, key: self.key };
@@ -241,7 +241,7 @@ impl Fork {
         Self { uuid: Some(args.uuid), before_step: args.before_step }
     }
 
-    /// What is asked of an execution.
+    /// The arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<ForkArgs, Refusal> {
         let uuid = self.uuid.unwrap_or_else(draw_execution_uuid);
         Ok(ForkArgs { execution_id, uuid, before_step: self.before_step })

@@ -1,4 +1,4 @@
-//! Streams on the wire: frames that are appended, and what readers are told.
+//! Streams on the wire: frames that are appended, and items for readers.
 
 mod token;
 
@@ -130,7 +130,7 @@ impl AppendFrames {
         )
     }
 
-    /// What is asked of an execution.
+    /// The arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> Result<AppendFramesArgs, Refusal> {
         let fence = self.fence()?;
         let frame = |(nth, frame): (usize, NewFrame)| frame.into_frame(&format!("frames[{nth}]"));
@@ -172,7 +172,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// What it is called in a stream of events.
+    /// Its name in a stream of events.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Frame => "frame",

@@ -1,4 +1,4 @@
-//! Workers on the wire: what an instance says of itself.
+//! Workers on the wire: the registration of an instance.
 
 use std::collections::BTreeSet;
 

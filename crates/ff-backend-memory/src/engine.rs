@@ -1,4 +1,4 @@
-//! What an engine asks, over the model.
+//! The reads of an engine, over the model.
 
 use std::time::Duration;
 

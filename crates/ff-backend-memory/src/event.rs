@@ -22,6 +22,6 @@ impl Handle<EventsArgs, EventsPage> for MemoryBackend {
         };
         let part = |partition| Some((partition, model.events(partition, &after, args.limit)?));
         let parts: Vec<_> = partitions.filter_map(part).collect();
-        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
+        Ok(EventsPage::merge(after, parts, |record| args.wants(record), args.limit))
     }
 }

@@ -60,7 +60,7 @@ impl Handle<NamespaceOf, Option<Namespace>> for MemoryBackend {
 }
 
 impl MemoryBackend {
-    /// Reads one execution, and whatever is kept beside it, as they stand together.
+    /// Reads one execution and its side records at the same moment.
     pub(crate) fn look<T>(&self, id: &ExecutionId, read: impl FnOnce(&Model, &Execution) -> Answer<T>) -> Answer<T> {
         let model = self.model()?;
         let execution = model.find(id).filter(|execution| is_visible(&model, execution));

@@ -1,4 +1,4 @@
-//! What is read to explain an execution or a lane, over the model.
+//! Reads that explain an execution or a lane, over the model.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{LaneInfo, LaneStanding};

@@ -72,7 +72,7 @@ impl Handle<FlowEventsArgs, FlowEventsPage> for MemoryBackend {
 }
 
 impl MemoryBackend {
-    /// Reads one flow, and whatever is kept beside it, as they stand together.
+    /// Reads one flow and its side records at the same moment.
     fn look_at_flow<T>(&self, id: &FlowId, read: impl FnOnce(&Model, &Flow) -> Answer<T>) -> Answer<T> {
         let model = self.model()?;
         let flow = model.find_flow(id).ok_or(Code::FlowNotFound)?;

@@ -71,8 +71,8 @@ impl MemoryBackend {
             self.check_worker_room(&model, args)?;
         }
         let at = Conditions { partitions: self.partitions, nonce: self.entropy.nonce(), now: self.clock.now() };
-        let (reply, told) = model.execute(operation, &at)?;
-        self.announcer.announce(told);
+        let (reply, hints) = model.execute(operation, &at)?;
+        self.announcer.announce(hints);
         Ok(match reply {
             Reply::ClaimDecision(taken) => Reply::Claimed(claims(&model, taken)?),
             Reply::ClaimGranted(GrantedClaim { taken, count }) => {

@@ -1,4 +1,4 @@
--- Suspensions and signals. What waits is an execution as before; these are beside it.
+-- Suspensions and signals. A suspended execution stays in its table; these are beside it.
 
 -- Whether a waitpoint is open follows from its execution.
 CREATE TABLE waitpoint (
@@ -37,7 +37,7 @@ CREATE TABLE signal (
     PRIMARY KEY (uuid, partition, signal_id)
 );
 
--- What a listing of signals reads.
+-- Read by a listing of signals.
 CREATE INDEX signal_in_order
     ON signal (uuid, partition, nth);
 

@@ -1,5 +1,5 @@
--- What users submit within their own transactions, until a program takes it up. What could not be taken up stays, and says
--- why.
+-- Submissions that users insert in their own transactions, until a program takes them up. One that could not be taken
+-- up stays, and says why.
 CREATE TABLE inbox (
     nth          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     submission   text        NOT NULL,
@@ -9,7 +9,7 @@ CREATE TABLE inbox (
     refused      text
 );
 
--- What is taken up next.
+-- The submissions to take up next.
 CREATE INDEX inbox_untaken ON inbox (nth) WHERE refused IS NULL;
 
 -- Programs are notified when the user commits, once for a transaction however much it submits.

@@ -1,4 +1,4 @@
--- Flows. A member is an execution as before; what it knows of its flow is in its record.
+-- Flows. A member is an execution as before; its membership is in its record.
 
 -- The record is the truth here as well. It is written with every step of a member, so its pages keep free space.
 CREATE TABLE flow (
@@ -25,11 +25,11 @@ CREATE TABLE flow (
     autovacuum_vacuum_cost_delay = 0
 );
 
--- What the pump reads.
+-- Read by the pump.
 CREATE INDEX flow_due
     ON flow (partition, due_at, flow_id) WHERE due_at IS NOT NULL;
 
--- What a listing reads, backwards.
+-- Read backwards by listings.
 CREATE INDEX flow_by_namespace
     ON flow (namespace, state, created_at, flow_id);
 

@@ -1,4 +1,4 @@
--- What operating takes: labels to search by, lanes, workers, and what happens.
+-- Labels to search by, lanes, workers and events.
 
 -- The labels of executions, in the order a search walks them, backwards. A label without a key is a state that is searched by.
 CREATE TABLE tag (

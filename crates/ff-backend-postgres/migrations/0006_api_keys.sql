@@ -1,4 +1,4 @@
--- API keys: what their holders may do, and as which tenant. Of a key's secret only the hash is here.
+-- API keys: their permissions and tenant. Of a key's secret only the hash is stored.
 CREATE TABLE api_key (
     key_id text COLLATE "C" NOT NULL,
     record text COLLATE "C" NOT NULL,

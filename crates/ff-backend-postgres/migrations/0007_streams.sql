@@ -1,4 +1,4 @@
--- What attempts put out. An attempt has a stream from its first frame on; whether it is closed follows from the attempt.
+-- Streams of attempts. An attempt has a stream from its first frame on; whether it is closed follows from the attempt.
 CREATE TABLE stream (
     uuid      uuid             NOT NULL,
     partition integer          NOT NULL,

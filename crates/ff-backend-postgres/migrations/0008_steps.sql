@@ -1,4 +1,4 @@
--- What executions have done for good. The record has everything of a step but the bytes of its result.
+-- Recorded steps of executions. The record has everything of a step but the bytes of its result.
 CREATE TABLE step (
     uuid      uuid             NOT NULL,
     partition integer          NOT NULL,

@@ -1,4 +1,4 @@
-//! The store: connecting to it, closing it, and what it says of itself.
+//! The store: connecting to it, closing it, and its properties.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -16,23 +16,23 @@ pub enum ConnectError {
     Unreachable {
         /// Where a server was expected.
         address: String,
-        /// What happened instead.
+        /// The failure.
         why: String,
     },
-    /// The password is missing or wrong, or the user may not do what is needed.
+    /// The password is missing or wrong, or the user lacks a permission.
     #[error("{address} does not let us in: {why}")]
     NotAllowed {
         /// The server.
         address: String,
-        /// What it says.
+        /// Its message.
         why: String,
     },
-    /// The pooler between us and the server does not do what is needed.
+    /// The pooler before the server lacks a needed feature.
     #[error("{address} is a pooler that {why}")]
     Pooler {
         /// The pooler.
         address: String,
-        /// What it does not do, and what would help.
+        /// The missing feature, and a remedy.
         why: &'static str,
     },
     /// It is older than the oldest server that is promised to work.
@@ -40,7 +40,7 @@ pub enum ConnectError {
     TooOld {
         /// The server.
         address: String,
-        /// What it is.
+        /// Its version.
         found: String,
     },
     /// There is no store, and none was to be made.
@@ -72,15 +72,15 @@ pub enum ConnectError {
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
     #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
     Partitions {
-        /// What the store has.
+        /// The counts in the store.
         stored: PartitionConfig,
-        /// What the options say.
+        /// The counts in the options.
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
     #[error("partitions: must be at least 1 of each family, not {asked}")]
     NoPartitions {
-        /// What the options say.
+        /// The counts in the options.
         asked: PartitionConfig,
     },
     /// The server's settings may lose acknowledged work, and that was to be refused.
@@ -88,7 +88,7 @@ pub enum ConnectError {
     NotDurable {
         /// The server.
         address: String,
-        /// The settings, and what they should be.
+        /// The settings, and the safe values.
         why: String,
     },
     /// The server did not do what is needed to make the store or to look at it.
@@ -96,7 +96,7 @@ pub enum ConnectError {
     Server {
         /// The server.
         address: String,
-        /// What it says.
+        /// Its message.
         why: String,
     },
 }

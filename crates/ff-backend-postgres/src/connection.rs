@@ -18,7 +18,7 @@ use crate::value::Parameter;
 /// gone.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What the store has done so far, over all its connections.
+/// Counters of the store, over all its connections.
 #[derive(Default)]
 pub(crate) struct Meter {
     pub(crate) statements: AtomicU64,
@@ -80,8 +80,8 @@ impl Connection {
     }
 }
 
-async fn answered<T>(asked: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, DriverError> {
-    match timeout(PATIENCE, asked).await {
+async fn answered<T>(call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, DriverError> {
+    match timeout(PATIENCE, call).await {
         Ok(answer) => answer.map_err(|error| DriverError::of(&error)),
         Err(_) => Err(DriverError::Lost("the server does not answer".into())),
     }

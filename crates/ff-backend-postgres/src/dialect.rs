@@ -19,7 +19,7 @@ pub(crate) struct StatementCache {
     combined: HashMap<Vec<Arc<str>>, Arc<str>>,
 }
 
-/// What a statement is for.
+/// The purpose of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
     /// Reading these columns of the rows under keys, each with the place of its key.
@@ -150,7 +150,7 @@ fn same_key(key: &[Column]) -> String {
     list(key.iter().map(|column| format!("t.{0} = k.{0}", column.name)), " AND ")
 }
 
-/// The question for every set of parameters, each answer with the place of its set. What is found for a set keeps its order.
+/// The query for every set of parameters, each row with the place of its set. The rows of a set keep their order.
 fn several(sql: &str, types: &[&str]) -> String {
     let arrays = list(types.iter().zip(1..).map(|(of, at)| format!("${at}::{of}[]")), ", ");
     let names = list((1..=types.len()).map(|at| format!("p{at}")), ", ");

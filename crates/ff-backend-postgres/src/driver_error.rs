@@ -1,4 +1,4 @@
-//! What an error of the server means for the caller.
+//! The meaning of a server's error for the caller.
 
 use ff_backend_sql::SqlError;
 use tokio_postgres::Error;
@@ -7,9 +7,9 @@ use tokio_postgres::error::SqlState;
 /// Why a statement brought no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DriverError {
-    /// The connection is gone without a word: what was sent before may have been done.
+    /// The connection is gone without a word: statements sent before may have been done.
     Lost(String),
-    /// The server says that the connection is of no more use; what was not committed is undone.
+    /// The server says that the connection is of no more use; uncommitted statements are undone.
     Useless(String),
     /// The server undid the transaction and could do it if asked again.
     Undone(String),
@@ -17,7 +17,7 @@ pub(crate) enum DriverError {
     Failed(String),
 }
 
-/// What a server says that is about to go away, or that has become one that only reads.
+/// The errors of a server that is about to go away or has become read-only.
 const LOSING: &[SqlState] = &[
     SqlState::ADMIN_SHUTDOWN,
     SqlState::CRASH_SHUTDOWN,
@@ -33,8 +33,8 @@ const LOSING: &[SqlState] = &[
     SqlState::DUPLICATE_PSTATEMENT,
 ];
 
-/// What undoes a transaction that may go well when it is decided again. A row that is there already belongs to an execution that was
-/// taken for new.
+/// The errors that undo a transaction which may succeed when it is decided again. A row that is there already belongs
+/// to an execution that was taken for new.
 const UNDOING: &[SqlState] =
     &[SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
 
@@ -86,8 +86,8 @@ impl DriverError {
     }
 }
 
-/// What the server says, in one line. Where a row breaks a constraint the server quotes the row, which holds payloads and
-/// secrets; that is left out.
+/// The server's message, in one line. Where a row breaks a constraint the server quotes the row, which holds payloads
+/// and secrets; that is left out.
 pub(crate) fn said(error: &Error) -> String {
     use std::error::Error;
     if let Some(server_error) = error.as_db_error() {

@@ -9,7 +9,7 @@ use tokio_postgres::{Client, GenericClient};
 
 use crate::value::Parameter;
 
-/// What time it is, and the latest moment anything was written at, in milliseconds.
+/// The time, and the latest moment anything was written at, in milliseconds.
 pub(crate) const LATEST: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock)";
 
@@ -96,7 +96,7 @@ pub(crate) async fn settle(
 /// crash of the machine, or, with `full_page_writes`, by pages that were half written.
 const SETTINGS: [&str; 3] = ["fsync", "full_page_writes", "synchronous_commit"];
 
-/// What may lose acknowledged work, and what to set instead.
+/// The settings that may lose acknowledged work, and the safe values.
 pub(crate) async fn find(client: &Client) -> Result<Vec<String>, tokio_postgres::Error> {
     let settings = "SELECT name FROM unnest($1::text[]) AS s(name) WHERE current_setting(name) = 'off'";
     let rows = client.query(settings, &[&SETTINGS.as_slice()]).await?;

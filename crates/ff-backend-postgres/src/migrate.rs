@@ -38,7 +38,7 @@ const TURN: i64 = 0x666c_6f77_6661_6272;
 /// The oldest server that is promised to work.
 const LEAST_SERVER: i32 = 150_000;
 
-/// What a migration has done.
+/// The result of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MigrationReport {
     /// The version the schema had; zero when there was none.
@@ -67,14 +67,14 @@ pub(crate) struct PreparedStore {
 /// misses nothing is only looked at, so that a user who may not change tables can use it.
 pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) -> Result<PreparedStore, ConnectError> {
     let place = &connector.place;
-    let asked = match (options.partitions, place.flow_partitions) {
+    let config = match (options.partitions, place.flow_partitions) {
         (None, Some(num_flow_partitions)) => {
             Some(PartitionConfig { num_flow_partitions, ..PartitionConfig::default() })
         }
-        (asked, _) => asked,
+        (config, _) => config,
     };
-    if let Some(asked) = asked.filter(|asked| counts(asked).contains(&0)) {
-        return Err(ConnectError::NoPartitions { asked });
+    if let Some(config) = config.filter(|config| counts(config).contains(&0)) {
+        return Err(ConnectError::NoPartitions { asked: config });
     }
     let mut client = open(connector).await?;
     let failed = |error: tokio_postgres::Error| failed(place, &error);
@@ -103,13 +103,13 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     let migrated = if found.version == known && found.complete {
         MigrationReport { from: known, to: known }
     } else {
-        change(&mut client, place, asked, &*options.entropy).await?
+        change(&mut client, place, config, &*options.entropy).await?
     };
     let SchemaState { partitions, class, .. } = find(&mut client, place).await.map_err(failed)?;
     let unmade = || ConnectError::NoStore { schema: place.schema.clone() };
     let stored = partitions.ok_or_else(unmade)?;
-    match asked {
-        Some(asked) if asked != stored => Err(ConnectError::Partitions { stored, asked }),
+    match config {
+        Some(config) if config != stored => Err(ConnectError::Partitions { stored, asked: config }),
         _ => Ok(PreparedStore { partitions: stored, class, risks, migrated }),
     }
 }
@@ -142,7 +142,7 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
     Ok(client)
 }
 
-/// What is there.
+/// The state of the schema.
 struct SchemaState {
     version: i64,
     partitions: Option<PartitionConfig>,
@@ -180,7 +180,7 @@ async fn find(client: &mut Client, place: &StoreLocation) -> Result<SchemaState,
 async fn change(
     client: &mut Client,
     place: &StoreLocation,
-    asked: Option<PartitionConfig>,
+    config: Option<PartitionConfig>,
     entropy: &dyn Entropy,
 ) -> Result<MigrationReport, ConnectError> {
     let failed = |error: tokio_postgres::Error| failed(place, &error);
@@ -207,7 +207,7 @@ async fn change(
     let partitions = match meta::partitions(&transaction).await.map_err(failed)? {
         Some(stored) => stored,
         None => {
-            let partitions = asked.unwrap_or_default();
+            let partitions = config.unwrap_or_default();
             meta::set_partitions(&transaction, &partitions).await.map_err(failed)?;
             partitions
         }

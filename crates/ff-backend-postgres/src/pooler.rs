@@ -58,9 +58,9 @@ async fn remembers(connector: &Connector, client: &Client) -> Result<bool, Drive
         Err(error) if error.code() == Some(&SqlState::DUPLICATE_PSTATEMENT) => return Ok(false),
         Err(error) => return Err(driver_error(error)),
     };
-    let kept = other.transaction().await.map_err(driver_error)?;
+    let transaction = other.transaction().await.map_err(driver_error)?;
     let answer = client.query_one(&statement, &[]).await;
-    kept.rollback().await.map_err(driver_error)?;
+    transaction.rollback().await.map_err(driver_error)?;
     Ok(answer.is_ok_and(|row| row.try_get::<_, &str>(0).is_ok_and(|answer| answer == said)))
 }
 

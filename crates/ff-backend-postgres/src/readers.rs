@@ -158,11 +158,11 @@ impl ReaderConnection {
                 sent.push(connection.send(sql, vec![]).await?);
             }
         }
-        let asked = Request::of(&mut self.statement_cache, &mut connection, load).await?.send(&mut connection).await?;
+        let reply = Request::of(&mut self.statement_cache, &mut connection, load).await?.send(&mut connection).await?;
         for before in sent {
             before.await?;
         }
-        let found = asked.found().await;
+        let found = reply.found().await;
         self.connection = Some(connection);
         self.began |= found.is_ok();
         found

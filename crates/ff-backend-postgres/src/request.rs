@@ -1,4 +1,4 @@
-//! Statements about rows with what they take, and what their answers say.
+//! Statements about rows with their parameters, and their answers.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Request {
         }
     }
 
-    /// What a reader is asked for, as a statement.
+    /// A reader's load, as a statement.
     pub(crate) async fn of(
         statement_cache: &mut StatementCache,
         connection: &mut Connection,

@@ -1,6 +1,6 @@
 //! Where a store is, as people write it: `postgres://user:password@host:port/database?schema=flowfabric&writers=4`.
 //!
-//! What the URL says beyond the store's own settings is the client's to read, as in every other program.
+//! Parameters beyond the store's own settings are read by the client, as in every other program.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ const SCHEMA_BYTES: usize = 48;
 const WRITERS_MAX: usize = 4;
 const READERS: usize = 8;
 
-/// Where a store is, and what the URL says about using it.
+/// The location of a store, and the settings in its URL.
 #[derive(Clone)]
 pub struct StoreLocation {
     pub(crate) config: Config,
@@ -32,7 +32,7 @@ pub struct StoreLocation {
     pub(crate) record_cache: bool,
 }
 
-/// What the URL says about TLS.
+/// The TLS setting of the URL.
 enum Privacy {
     /// TLS, unless the server is on this machine.
     Usual,
@@ -176,8 +176,8 @@ fn is_here(host: &Host) -> bool {
     }
 }
 
-/// Which part of a URL the client does not take, and what it does. A parameter's name is not repeated where it may be part of a
-/// password with an `@` and a `?` in it.
+/// Says which part of a URL the client refuses, and what is allowed. A parameter's name is not repeated where it may be
+/// part of a password with an `@` and a `?` in it.
 fn explain(error: &tokio_postgres::Error, is_secret: bool) -> String {
     let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     let name = why.split('`').nth(1).filter(|_| !is_secret);

@@ -7,7 +7,7 @@ use ff_backend_sql::{Row, SqlError, Value};
 use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
-/// What a statement takes: one value, or an array with one for each row.
+/// A parameter of a statement: one value, or an array with one for each row.
 #[derive(Debug)]
 pub(crate) enum Parameter {
     One(SentValue),

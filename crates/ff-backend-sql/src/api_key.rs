@@ -1,4 +1,4 @@
-//! The domain of API keys: their rows, and what is read of them.
+//! The domain of API keys: their rows and queries.
 
 use async_trait::async_trait;
 use ff_core::api_key::{ApiKey, KeyInfo};

@@ -1,4 +1,4 @@
-//! The domain of budgets: reports that are remembered, and what is read of usage and balances.
+//! The domain of budgets: remembered reports, and the queries of usage and balances.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;

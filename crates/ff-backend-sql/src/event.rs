@@ -46,10 +46,10 @@ impl Question for ReadFeeds {
 impl<D: Driver> Handle<EventsArgs, EventsPage> for SqlStore<D> {
     async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
         args.check_for_store()?;
-        let asked = args.partitions(&self.partitions())?;
+        let partitions = args.partitions(&self.partitions())?;
         let (feeds, now) = (self.read(ReadFeeds).await?, self.driver().now().await?);
         // Most of the time every feed is kept going by an earlier reader.
-        let lapsing = asked.filter(|of| follow(feeds.get(of), now).is_some());
+        let lapsing = partitions.filter(|of| follow(feeds.get(of), now).is_some());
         let follow = lapsing.map(|partition| FollowArgs { partition }).collect();
         self.writer().ask_each(follow).await.into_iter().try_for_each(|answer| answer.map(drop))?;
         self.read(ReadEvents(args)).await
@@ -66,13 +66,13 @@ impl Question for ReadEvents {
     const IS_TIMED: bool = true;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<EventsPage> {
-        let (asked, limit) = (self.0.partitions(&at.partitions)?, self.0.limit);
+        let (partitions, limit) = (self.0.partitions(&at.partitions)?, self.0.limit);
         let Some(after) = self.0.after.clone() else {
             let next = EventCursor { from: at.now, ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
         };
         let mut feeds = feeds(reader, &at.partitions).await?;
-        feeds.retain(|partition, _| asked.contains(partition));
+        feeds.retain(|partition, _| partitions.contains(partition));
         let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
         // A reader at the end of a feed has missed nothing of it, and there is nothing to load.
         let unread = ends.iter().filter(|(partition, last)| after.place(**partition) <= last.position);

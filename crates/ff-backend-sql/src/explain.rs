@@ -1,4 +1,4 @@
-//! What is read to explain an execution: how its lane is configured, what is ahead of it, and what runs of a lane with a limit.
+//! Reads that explain an execution: its lane's configuration, the work ahead of it, and a limited lane's running work.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
@@ -71,7 +71,7 @@ impl Question for DescribeLiveLane {
     }
 }
 
-/// How many executions are to be claimed before one, at most one more than are told.
+/// How many executions are to be claimed before one, at most one more than are reported.
 async fn ahead_of(reader: &mut dyn Read, one: &QueueArgs, lane: &str, partitions: u16) -> Result<u64, SqlError> {
     let mut ahead = 0;
     // A long queue is found to be long on a few partitions, and a short one is counted with few questions.

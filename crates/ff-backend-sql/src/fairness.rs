@@ -175,7 +175,7 @@ pub(crate) async fn keys_of(reader: &mut dyn Read, query: &TurnsQuery) -> Result
     rows.iter().flatten().map(|row| fair_key(row.text(1)?)).collect()
 }
 
-/// How many keys have their turn before that of an execution, at most one more than are told.
+/// How many keys have their turn before that of an execution, at most one more than are reported.
 pub(crate) async fn keys_ahead(reader: &mut dyn Read, one: &QueueArgs) -> Result<Option<u64>, SqlError> {
     if one.key.is_empty() {
         return Ok(None);

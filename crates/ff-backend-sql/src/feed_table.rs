@@ -47,7 +47,7 @@ impl EntryPosition {
 
     /// Whether the feed that ends here is full, so that older entries may have been trimmed.
     pub(crate) fn is_full(&self) -> bool {
-        self.seq >= kept()
+        self.seq >= feed_limit()
     }
 }
 
@@ -147,7 +147,7 @@ impl FeedTable {
         grown: &[(u16, usize)],
         ends: &BTreeMap<u16, EntryPosition>,
     ) -> Result<(), SqlError> {
-        let surplus = |partition: &u16| ends.get(partition).map_or(0, |last| last.seq - kept());
+        let surplus = |partition: &u16| ends.get(partition).map_or(0, |last| last.seq - feed_limit());
         let long: Vec<_> = grown.iter().copied().filter(|(partition, _)| surplus(partition) > 0).collect();
         if long.is_empty() {
             return Ok(());
@@ -170,6 +170,6 @@ fn key_at(partition: u16, position: Position) -> Key {
     vec![partition.into(), position.at.into(), Value::number(position.nth)]
 }
 
-fn kept() -> i64 {
+fn feed_limit() -> i64 {
     i64::try_from(limits::FEED).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The domain of lanes: their rows, what is read of them, and the steps that configure them and hold them to a limit.
+//! The domain of lanes: their rows and queries, and the steps that configure them and hold them to a limit.
 
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>,
     Ok(next)
 }
 
-/// What is counted of a lane.
+/// How a lane is counted.
 #[derive(Clone, Copy)]
 pub(crate) struct Counting {
     /// Whether finished executions are: there may be many.
@@ -144,14 +144,14 @@ async fn depths(
     Ok(depths)
 }
 
-/// Adds what a query counts, asked with each of the parameters.
+/// Adds the counts of a query, run with each set of parameters.
 async fn count(
     reader: &mut dyn Read,
     sql: &'static str,
-    asked: impl IntoIterator<Item = (LaneStanding, Vec<Value>)>,
+    queries: impl IntoIterator<Item = (LaneStanding, Vec<Value>)>,
     depths: &mut Depths,
 ) -> Result<(), SqlError> {
-    let (standings, parameters): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+    let (standings, parameters): (Vec<_>, Vec<_>) = queries.into_iter().unzip();
     if parameters.is_empty() {
         return Ok(());
     }
@@ -182,7 +182,7 @@ fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
     Ok(Depth { count: row.count(0)?, first_at })
 }
 
-/// What executions that admission keeps back are counted as.
+/// How executions that admission keeps back are counted.
 const KEPT_BACK: [(Blocker, LaneStanding); 5] = [
     (Blocker::Route, LaneStanding::BlockedByRoute),
     (Blocker::Quota, LaneStanding::BlockedByQuota),
@@ -191,7 +191,7 @@ const KEPT_BACK: [(Blocker, LaneStanding); 5] = [
     (Blocker::Assignment, LaneStanding::BlockedByRoute),
 ];
 
-/// What a state that has a label is counted as.
+/// How executions of a state with a label are counted.
 fn standing_of(state: PublicState) -> Option<LaneStanding> {
     match state {
         PublicState::Delayed => Some(LaneStanding::Delayed),

@@ -21,15 +21,15 @@ pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlE
 /// Deletes what these events have pushed out of their histories. Epochs count leases, so an execution of few epochs has
 /// nothing to delete and is not looked at.
 pub(crate) async fn trim(session: &mut dyn Session, events: &[(ExecutionId, LeaseEvent)]) -> Result<(), SqlError> {
-    let kept = i64::try_from(limits::LEASE_HISTORY).unwrap_or(i64::MAX);
-    let mut long: Vec<_> = events.iter().filter(|(_, event)| epoch(event) > kept).map(|(id, _)| *id).collect();
+    let limit = i64::try_from(limits::LEASE_HISTORY).unwrap_or(i64::MAX);
+    let mut long: Vec<_> = events.iter().filter(|(_, event)| epoch(event) > limit).map(|(id, _)| *id).collect();
     long.sort_unstable();
     long.dedup();
     if long.is_empty() {
         return Ok(());
     }
-    let with_kept = |id: &ExecutionId| [key_of(id), vec![kept.into()]].concat();
-    let surplus = session.query(SURPLUS_LEASES, &long.iter().map(with_kept).collect::<Vec<_>>()).await?;
+    let with_limit = |id: &ExecutionId| [key_of(id), vec![limit.into()]].concat();
+    let surplus = session.query(SURPLUS_LEASES, &long.iter().map(with_limit).collect::<Vec<_>>()).await?;
     let mut keys = Vec::new();
     for (id, rows) in long.iter().zip(&surplus) {
         for row in rows {

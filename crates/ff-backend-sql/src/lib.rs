@@ -1,4 +1,4 @@
-//! What every SQL store shares: everything but the driver and the dialect.
+//! The shared part of every SQL store: everything but the driver and the dialect.
 //!
 //! Callers queue operations; a free writer takes all that is queued, decides it by the rules over the records it loads,
 //! writes each table once and commits once. [`SqlStore`] implements the store traits

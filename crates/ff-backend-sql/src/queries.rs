@@ -1,8 +1,8 @@
-//! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, with what it
-//! brings along found by key; only what the doctor asks goes through all keys.
+//! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, and finds the
+//! rows it joins by key; only the doctor's queries go through all keys.
 //!
-//! What is brought along is joined to a limited inner query. Joined to the table itself, Postgres may look for it by the
-//! partition alone as long as it believes the tables to be small, through everything that was ever submitted to the partition.
+//! Other tables are joined to a limited inner query. Joined to the table itself, Postgres may look for them by the
+//! partition alone while it believes the tables to be small, through everything ever submitted to the partition.
 
 /// Waiting executions of one class and kind, each with its record, its flow's record and its payload. A large payload is left out: it is not
 /// known yet which of the executions are handed out.
@@ -140,8 +140,8 @@ pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 O
 /// The next configured lane, in the order of their keys.
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// How many executions of a lane wait on a partition, and when the first of them was created. What is blocked lies between the two
-/// ranges of classes; of each at most so many are counted.
+/// How many executions of a lane wait on a partition, and when the first of them was created. Blocked executions lie
+/// between the two ranges of classes; of each range at most so many are counted.
 pub(crate) const DEPTH_READY: &str = "\
     SELECT count(created_at), min(created_at) FROM (\
         SELECT created_at FROM (\

@@ -46,7 +46,7 @@ pub struct WriterHandle {
 /// The writer's end of a queue.
 pub struct Queue {
     receiver: mpsc::Receiver<Entry>,
-    /// What is to be the next batch, how many operations it is as good as, and their bytes.
+    /// The next batch, how many operations it counts as, and their bytes.
     next: Vec<OperationRequest>,
     count: usize,
     bytes: usize,
@@ -147,7 +147,7 @@ impl Queue {
                 },
             };
             match entry {
-                Some(asked) => self.add(asked),
+                Some(request) => self.add(request),
                 None => self.receiver.close(),
             }
         }
@@ -159,14 +159,14 @@ impl Queue {
         self.count >= BATCH || self.bytes >= BATCH_BYTES
     }
 
-    fn add(&mut self, asked: OperationRequest) {
-        self.count += size(&asked.operation);
-        self.bytes += weight(&asked.operation);
-        self.next.push(asked);
+    fn add(&mut self, request: OperationRequest) {
+        self.count += size(&request.operation);
+        self.bytes += weight(&request.operation);
+        self.next.push(request);
     }
 }
 
-/// How many operations an operation is as good as.
+/// How many operations an operation counts as.
 fn size(operation: &Operation) -> usize {
     match operation {
         Operation::StageFlow(args) => args.nodes.len().max(1),
@@ -223,9 +223,9 @@ mod tests {
         let writer = async {
             let batch = queue.take(1).await.unwrap();
             assert_eq!(batch.len(), 9);
-            for asked in batch {
-                let Operation::Pump(args) = &asked.operation else { panic!("{:?}", asked.operation) };
-                asked.caller.send(pumped(args.partition)).unwrap();
+            for request in batch {
+                let Operation::Pump(args) = &request.operation else { panic!("{:?}", request.operation) };
+                request.caller.send(pumped(args.partition)).unwrap();
             }
         };
         let (answers, ()) = tokio::join!(asks, writer);
@@ -240,7 +240,7 @@ mod tests {
         }
         for (queue, expected) in queues.iter_mut().zip([vec![0, 3, 6], vec![1, 4], vec![2]]) {
             let batch = queue.take(1).await.unwrap();
-            let partition = |asked: &OperationRequest| asked.operation.partition(&PartitionConfig::default());
+            let partition = |request: &OperationRequest| request.operation.partition(&PartitionConfig::default());
             assert_eq!(batch.iter().map(partition).collect::<Vec<_>>(), expected);
         }
     }

@@ -1,4 +1,4 @@
-//! The domain of quotas: policies as partitions know them, what is used of them, and what is read of both.
+//! The domain of quotas: policies as partitions know them, their usage, and the queries of both.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::error::SqlError;
 use crate::value::{Row, Value};
 
-/// What most records fit in.
+/// Most records fit in this.
 const USUAL_BYTES: usize = 1_024;
 
 /// A record as it is stored.

@@ -105,8 +105,8 @@ pub static LEASE: Table = Table {
 pub static DUE: Table =
     Table { name: "due", key: 3, columns: &[Column::int("partition"), Column::int("due_at"), Column::uuid("uuid")] };
 
-/// What an execution was submitted as: its definition and its payload, which rules never load. Both seldom change, so they are not in
-/// the row of the execution, which is written with every step.
+/// Submissions: the definition and the payload of an execution, which rules never load. Both seldom change, so they are
+/// not in the row of the execution, which is written with every step.
 pub static SUBMISSION: Table = Table {
     name: "submission",
     key: 2,
@@ -214,14 +214,14 @@ pub static SIGNAL_KEY: Table = Table {
     ],
 };
 
-/// What attempts put out, from their first frame on.
+/// The streams of attempts, from their first frame on.
 pub static STREAM: Table = Table {
     name: "stream",
     key: 3,
     columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("attempt"), Column::text("record")],
 };
 
-/// The frames of streams that are kept, by their numbers.
+/// The stored frames of streams, by their numbers.
 pub static FRAME: Table = Table {
     name: "frame",
     key: 4,
@@ -300,7 +300,7 @@ pub static QUOTA_SET: Table = Table {
     columns: &[Column::text("namespace"), Column::int("partition"), Column::text("record")],
 };
 
-/// What is used of quota policies. A row is found by its name, which says what it is.
+/// The usage of quota policies. A row is found by its name, which says what it counts.
 pub static QUOTA_ROW: Table = Table {
     name: "quota_row",
     key: 2,

@@ -1,5 +1,5 @@
-//! The seam: what a store does for the executor, in its own dialect and over its own driver. The traits are used as objects,
-//! so that the executor is compiled once and not again for every store.
+//! The operations of a store for the executor, in its own dialect and over its own driver. The traits are used as
+//! objects, so that the executor is compiled once and not again for every store.
 
 use std::future::pending;
 
@@ -17,7 +17,7 @@ use crate::value::{Row, Value};
 /// The values of a row's key columns.
 pub type Key = Vec<Value>;
 
-/// Something a reader is asked for.
+/// A request to a reader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Load {
     /// Rows by their keys.
@@ -34,7 +34,7 @@ pub trait Read: Send {
         false
     }
 
-    /// Says what is going to be asked next, in this order, so that it can be on its way before the first answer is there.
+    /// Announces the next requests, in this order, so that they can be sent before the first answer is there.
     async fn ask_ahead(&mut self, _next: Vec<Load>) -> Result<(), SqlError> {
         Ok(())
     }
@@ -59,8 +59,8 @@ pub trait Session: Read {
     /// itself.
     fn is_alone(&self) -> bool;
 
-    /// Opens a transaction to which these partitions belong until it ends, and says under which circumstances. What it is
-    /// going to be asked first may be on its way by then.
+    /// Opens a transaction that holds these partitions until it ends, and returns its context. The first requests may
+    /// be sent along with it.
     async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TransactionContext, SqlError>;
 
     /// Writes rows, no two of them under one key, over those already there.
@@ -109,7 +109,7 @@ pub trait Session: Read {
 /// store that says so saves looking for feeds and lanes in every batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionContext {
-    /// What time it is for all it does.
+    /// The time of the whole transaction.
     pub now: TimestampMs,
     /// Whether any of its partitions may be followed.
     pub is_followed: bool,
@@ -127,11 +127,11 @@ pub struct TransactionContext {
 pub struct Put {
     /// Every column. Of a row that is there, only the columns that change are of use.
     pub row: Row,
-    /// What it takes the place of.
+    /// The row it replaces.
     pub over: Over,
 }
 
-/// What a row takes the place of.
+/// The stored row that a new one replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// No row: there is none under its key.
@@ -164,7 +164,7 @@ impl Put {
 /// Something to be read, as a value, so that a store can carry it to where its readers are.
 #[async_trait]
 pub trait Question: Send + 'static {
-    /// What it is answered with.
+    /// The type of its answer.
     type Answer: Send + 'static;
 
     /// Whether the answer depends on what time it is.
@@ -174,16 +174,16 @@ pub trait Question: Send + 'static {
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Self::Answer>;
 }
 
-/// What a question is answered under.
+/// The conditions under which a question is answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadContext {
     /// The partitions there are.
     pub partitions: PartitionConfig,
-    /// What time it is, for questions that depend on it.
+    /// The time, for questions that depend on it.
     pub now: TimestampMs,
 }
 
-/// The key of an execution's row, and of what is kept beside it.
+/// The key of an execution's row and of its side rows.
 pub(crate) fn key_of(id: &ExecutionId) -> Key {
     vec![Value::Uuid(id.uuid()), id.partition().into()]
 }

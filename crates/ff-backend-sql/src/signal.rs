@@ -39,7 +39,7 @@ pub(crate) fn signal_of(new: &NewSignal) -> Result<Put, SqlError> {
     Ok(Put::whole(values))
 }
 
-/// A signal from the first columns of a row: its record and, where it was asked for, what it carried.
+/// A signal from the first columns of a row: its record and, where it was selected, its payload.
 pub(crate) fn read_signal(row: &Row) -> Result<ReceivedSignal, SqlError> {
     let signal = record::read(row.text(0)?)?;
     let payload = match row.values().get(1) {

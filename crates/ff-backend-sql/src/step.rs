@@ -1,4 +1,4 @@
-//! The domain of steps: recorded steps as rows, and what is read of them.
+//! The domain of steps: recorded steps as rows, and their queries.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;

@@ -27,7 +27,7 @@ pub trait Driver: Send + Sync + 'static {
     /// Answers a question from what is committed now.
     fn read<Q: Question>(&self, question: Q, at: ReadContext) -> impl Future<Output = Answer<Q::Answer>> + Send;
 
-    /// What time it is for the store.
+    /// The store's time.
     fn now(&self) -> impl Future<Output = Answer<TimestampMs>> + Send;
 
     /// Hints from now on.
@@ -43,8 +43,8 @@ pub trait Driver: Send + Sync + 'static {
     fn sweep_every(&self) -> Option<Duration>;
 }
 
-/// A store in a SQL database. What is particular to the database (closing it, its counters) is asked of the driver, to which it
-/// dereferences.
+/// A store in a SQL database. It dereferences to the driver, which has what is particular to the database: closing it,
+/// its counters.
 pub struct SqlStore<D>(D);
 
 impl<D: Driver> SqlStore<D> {

@@ -1,4 +1,4 @@
-//! The domain of streams: streams and their frames as rows, and what is read of them.
+//! The domain of streams: streams and their frames as rows, and their queries.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;

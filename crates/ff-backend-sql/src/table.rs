@@ -7,7 +7,7 @@ use crate::value::{Row, Value};
 /// A table. Its first columns are its key.
 #[derive(Debug, PartialEq)]
 pub struct Table {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Every column, the key's first.
     pub columns: &'static [Column],
@@ -18,15 +18,15 @@ pub struct Table {
 /// One column of a table.
 #[derive(Debug, PartialEq)]
 pub struct Column {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its values.
     pub holds: ColumnType,
     /// Whether it does not follow from the record of its row, so that it is known only where it changes.
     pub is_apart: bool,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// Whole numbers, and moments in milliseconds.
@@ -87,7 +87,7 @@ impl Table {
         self.columns.iter().position(|of| of.name == column).unwrap_or(self.columns.len())
     }
 
-    /// What of a stored row is not as it follows from its record.
+    /// The mismatches between a stored row and its record.
     pub(crate) fn strays(&self, stored: &Row, follows: impl FnOnce(Value) -> Vec<Value>) -> Vec<String> {
         let record = stored.values().get(self.place("record")).cloned().unwrap_or(Value::Null);
         // The key is how the row was found, so it is compared as an id and not here.

@@ -81,7 +81,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// The values of one row, in the order they were asked for.
+/// The values of one row, in the order of the selected columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row(Vec<Value>);
 

@@ -1,4 +1,4 @@
-//! The domain of workers: their rows, and what is read of them.
+//! The domain of workers: their rows and queries.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;

@@ -61,7 +61,7 @@ struct UnconfirmedBatch {
     answers: Vec<Answer<Reply>>,
 }
 
-/// What a writer does next.
+/// The next action of a writer.
 enum Next {
     Batch(Vec<QueuedOperation>, Vec<Caller>),
     /// The last batch is confirmed.

@@ -27,16 +27,16 @@ CREATE TABLE execution (
     PRIMARY KEY (uuid, partition)
 ) STRICT;
 
--- What a listing reads, backwards.
+-- Read backwards by listings.
 CREATE INDEX execution_by_namespace
     ON execution (namespace, created_at, partition, uuid);
 CREATE INDEX execution_by_lane
     ON execution (lane, created_at, partition, uuid);
 
--- What a sweep of the members of a flow reads. An execution that is in no flow is in neither of these two.
+-- Read by a sweep of the members of a flow. An execution that is in no flow is in neither of these two.
 CREATE INDEX execution_in_flow
     ON execution (flow_id, uuid) WHERE flow_id IS NOT NULL;
--- What a listing of the members reads.
+-- Read by a listing of the members.
 CREATE INDEX execution_by_position
     ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
 
@@ -71,7 +71,7 @@ CREATE TABLE due (
     PRIMARY KEY (partition, due_at, uuid)
 ) STRICT, WITHOUT ROWID;
 
--- What an execution was submitted as, which seldom changes.
+-- The submission of an execution, which seldom changes.
 CREATE TABLE submission (
     uuid         BLOB    NOT NULL,
     partition    INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Quotas: the policies of namespaces as each partition knows them, and what is used of each policy, found by name.
+-- Quotas: the policies of namespaces as each partition knows them, and the usage of each policy, found by name.
 CREATE TABLE quota_set (
     namespace TEXT    NOT NULL,
     partition INTEGER NOT NULL,

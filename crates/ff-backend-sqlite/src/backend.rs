@@ -1,4 +1,4 @@
-//! The store: opening it, closing it, and what it says of itself.
+//! The store: opening it, closing it, and its properties.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ pub struct Sqlite {
 /// # }
 /// ```
 pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenError> {
-    if let Some(asked) = options.partitions {
-        check(asked)?;
+    if let Some(config) = options.partitions {
+        check(config)?;
     }
     let owner = Owner::take(path)?;
     let path = owner.path.clone();
@@ -75,8 +75,8 @@ pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenEr
 }
 
 impl Sqlite {
-    /// Waits for what is queued, leaves everything in the one file and frees it. What is asked afterwards is answered that
-    /// the store is closed.
+    /// Waits for queued operations, leaves everything in the one file and frees it. Later calls are answered that the
+    /// store is closed.
     pub async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
@@ -128,7 +128,7 @@ impl Driver for Sqlite {
     }
 }
 
-fn check(asked: PartitionConfig) -> Result<(), OpenError> {
-    let counts = [asked.num_flow_partitions, asked.num_budget_partitions, asked.num_quota_partitions];
-    if counts.contains(&0) { Err(OpenError::NoPartitions { asked }) } else { Ok(()) }
+fn check(config: PartitionConfig) -> Result<(), OpenError> {
+    let counts = [config.num_flow_partitions, config.num_budget_partitions, config.num_quota_partitions];
+    if counts.contains(&0) { Err(OpenError::NoPartitions { asked: config }) } else { Ok(()) }
 }

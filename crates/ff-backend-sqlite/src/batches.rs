@@ -30,7 +30,7 @@ use crate::session::WriterSession;
 /// Transitions of one run.
 const RUN: usize = 300;
 
-/// What must have been answered, and how often at least, for the runs to have shown anything.
+/// Answers that must have come, and how often at least, for the runs to prove anything.
 const LEAST: &[(&str, usize)] = &[
     ("claimed for a first try", 400),
     ("signal handed", 60),
@@ -145,7 +145,7 @@ fn refused(error: EngineError) -> Refusal {
     }
 }
 
-/// A disk that is full refuses a batch, and the batch is undone whole; what fits is done again.
+/// A full disk refuses a batch, which is undone whole; a batch that fits afterwards succeeds.
 #[test]
 fn a_batch_that_does_not_fit_leaves_nothing_behind() {
     let partitions = PartitionConfig { num_flow_partitions: 2, num_budget_partitions: 1, num_quota_partitions: 1 };
@@ -163,20 +163,20 @@ fn a_batch_that_does_not_fit_leaves_nothing_behind() {
         };
         let batch: Vec<_> = sizes.iter().map(work).map(take_up).collect();
         let answers = pollster::block_on(execute(&mut session, &mut WriterCache::default(), &batch, &partitions));
-        let kept = |partition| {
+        let count = |partition| {
             pollster::block_on(TakeSnapshot { partition }.ask(&mut session, &ReadContext::default()))
                 .unwrap()
                 .executions
                 .len()
         };
-        (answers, (0..partitions.num_flow_partitions).map(kept).sum::<usize>())
+        (answers, (0..partitions.num_flow_partitions).map(count).sum::<usize>())
     };
-    let (answers, kept) = submit(&[10, 500_000, 10]);
+    let (answers, count) = submit(&[10, 500_000, 10]);
     assert!(answers.iter().all(|answer| matches!(answer, Err(EngineError::Unavailable(_)))), "{answers:?}");
-    assert_eq!(kept, 0);
-    let (answers, kept) = submit(&[10, 20]);
+    assert_eq!(count, 0);
+    let (answers, count) = submit(&[10, 20]);
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
-    assert_eq!(kept, 2);
+    assert_eq!(count, 2);
 }
 
 fn session(sqlite: rusqlite::Connection, clock: Arc<dyn Clock>) -> WriterSession {

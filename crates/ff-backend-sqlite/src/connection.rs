@@ -21,13 +21,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const KEPT_STATEMENTS: usize = 128;
 /// Pages of log after which they go into the database: enough that a page changed often goes there once.
 const CHECKPOINT_PAGES: u32 = 4_096;
-/// What the log may keep of the disk once it is empty.
+/// The disk space the log may keep once it is empty.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
-/// What a writer may keep in memory, in KiB; a reader keeps SQLite's default. A commit that split a page looks through all of it: with
-/// 32 MiB that was a fifth of a writer's time. What is not here is read from the operating system's cache.
+/// A writer's page cache, in KiB; a reader has SQLite's default. A commit that split a page looks through all of it:
+/// with 32 MiB that was a fifth of a writer's time. Other pages are read from the operating system's cache.
 const CACHE_KIB: i32 = 4 * 1024;
 
-/// What the store has done so far, over all its connections.
+/// Counters of the store, over all its connections.
 #[derive(Default)]
 pub(crate) struct Meter {
     pub(crate) statements: AtomicU64,

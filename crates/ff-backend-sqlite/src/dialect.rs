@@ -9,7 +9,7 @@ use ff_backend_sql::{Column, Columns, Table, list};
 #[derive(Default)]
 pub(crate) struct StatementCache(HashMap<(&'static str, Purpose), Arc<str>>);
 
-/// What a statement is for.
+/// The purpose of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
     /// Reading these columns of the row under a key.

@@ -34,7 +34,7 @@ const UNRELEASED: i64 = 40;
 pub(crate) fn migrate(
     sqlite: &mut Connection,
     path: &Path,
-    asked: Option<PartitionConfig>,
+    config: Option<PartitionConfig>,
     entropy: &dyn Entropy,
 ) -> Result<PartitionConfig, OpenError> {
     let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
@@ -49,11 +49,13 @@ pub(crate) fn migrate(
     }
     apply(&transaction, found).map_err(failed)?;
     let stored = meta::partitions(&transaction).map_err(failed)?;
-    let partitions = match (stored, asked) {
-        (Some(stored), Some(asked)) if stored != asked => return Err(OpenError::Partitions { stored, asked }),
+    let partitions = match (stored, config) {
+        (Some(stored), Some(config)) if stored != config => {
+            return Err(OpenError::Partitions { stored, asked: config });
+        }
         (Some(stored), _) => stored,
-        (None, asked) => {
-            let partitions = asked.unwrap_or_default();
+        (None, config) => {
+            let partitions = config.unwrap_or_default();
             meta::set_partitions(&transaction, &partitions).map_err(failed)?;
             partitions
         }

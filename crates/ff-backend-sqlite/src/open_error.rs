@@ -31,15 +31,15 @@ pub enum OpenError {
     /// It was made with other partition counts. Ids carry their partition, so the counts can never change.
     #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
     Partitions {
-        /// What the file has.
+        /// The counts in the file.
         stored: PartitionConfig,
-        /// What the options say.
+        /// The counts in the options.
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
     #[error("partitions: must be at least 1 of each family, not {asked}")]
     NoPartitions {
-        /// What the options say.
+        /// The counts in the options.
         asked: PartitionConfig,
     },
     /// The directory it should be in is not there.
@@ -61,7 +61,7 @@ pub enum OpenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         source: io::Error,
     },
     /// SQLite refuses.
@@ -69,7 +69,7 @@ pub enum OpenError {
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         source: rusqlite::Error,
     },
 }

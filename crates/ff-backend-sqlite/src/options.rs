@@ -14,7 +14,7 @@ pub struct SqliteOptions {
     pub clock: Arc<dyn Clock>,
     /// Where randomness comes from.
     pub entropy: Arc<dyn Entropy>,
-    /// What an acknowledgement survives.
+    /// The failures that an acknowledged write survives.
     pub durability: Durability,
 }
 
@@ -29,7 +29,7 @@ impl Default for SqliteOptions {
     }
 }
 
-/// What an acknowledged write survives. The file is sound after either.
+/// The failures that an acknowledged write survives. The file is sound after any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// The end of the process and of the machine's power: every commit waits for the disk.

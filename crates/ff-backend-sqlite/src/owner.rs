@@ -39,7 +39,7 @@ impl Owner {
 }
 
 /// Makes a file that is not there yet, for its user's eyes only: it will hold payloads, results and the secrets behind
-/// tokens. What SQLite puts beside it is as private.
+/// tokens. SQLite's files beside it are as private.
 fn create_private(path: &Path) -> io::Result<()> {
     match private().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

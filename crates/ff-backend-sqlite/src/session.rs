@@ -1,4 +1,4 @@
-//! What the executor asks of a connection. SQLite answers at once, so nothing here waits.
+//! The executor's session on a connection. SQLite answers at once, so nothing here waits.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -93,7 +93,7 @@ impl Session for WriterSession {
         self.rollback().await?;
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
-        // It is kept in mind which lanes and feeds there are, so nothing is gained by asking first.
+        // Lanes and feeds are cached, so nothing is gained by asking first.
         Ok(TransactionContext {
             now: self.now,
             is_followed: true,

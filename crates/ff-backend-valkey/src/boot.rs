@@ -43,7 +43,7 @@ impl ValkeyBackend {
 async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, ConnectError> {
     use_one_tls_provider();
     let place = StoreLocation::parse(url)?;
-    let asked = asked(&options, &place)?;
+    let config = read_config(&options, &place)?;
     let link = look(&place).await?;
     let (link, loading, directory) = (Arc::new(link), LibraryLoads::default(), Directory::default());
     let mut calls = Calls { link, clock: options.clock, fsync: None, loading, directory };
@@ -51,10 +51,10 @@ async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, Con
     if stored.is_none() && options.existing {
         return Err(ConnectError::NoStore);
     }
-    if let (Some(stored), Some(asked)) = (stored, asked)
-        && stored != asked
+    if let (Some(stored), Some(config)) = (stored, config)
+        && stored != config
     {
-        return Err(ConnectError::Partitions { stored, asked });
+        return Err(ConnectError::Partitions { stored, asked: config });
     }
     let primaries = calls.link.primaries().await.map_err(|failed| call_failed(&failed))?;
     if place.durability.unwrap_or(options.durability) == Durability::Fsync {
@@ -62,11 +62,11 @@ async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, Con
     }
     check_durability(&place, &primaries, options.strict_durability).await?;
     give_library(&primaries, calls.library_clock()).await?;
-    let wanted = stored.or(asked).unwrap_or_default();
+    let wanted = stored.or(config).unwrap_or_default();
     let partitions =
         ff_configure_partitions(&calls, &wanted).await.map_err(|error| ConnectError::Server(error.into()))?;
-    if let Some(asked) = asked.filter(|asked| *asked != partitions) {
-        return Err(ConnectError::Partitions { stored: partitions, asked });
+    if let Some(config) = config.filter(|config| *config != partitions) {
+        return Err(ConnectError::Partitions { stored: partitions, asked: config });
     }
     secrets::ensure(&calls, &partitions, &*options.entropy)
         .await
@@ -109,19 +109,19 @@ fn use_one_tls_provider() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
-/// The partition counts that are asked for, if any are.
-fn asked(options: &ValkeyOptions, place: &StoreLocation) -> Result<Option<PartitionConfig>, ConnectError> {
+/// The partition counts in the URL or the options, if any.
+fn read_config(options: &ValkeyOptions, place: &StoreLocation) -> Result<Option<PartitionConfig>, ConnectError> {
     let by_url = place
         .flow_partitions
         .map(|num_flow_partitions| PartitionConfig { num_flow_partitions, ..options.partitions.unwrap_or_default() });
-    let asked = by_url.or(options.partitions);
-    match asked {
+    let config = by_url.or(options.partitions);
+    match config {
         Some(PartitionConfig { num_flow_partitions: 0, .. })
         | Some(PartitionConfig { num_budget_partitions: 0, .. })
         | Some(PartitionConfig { num_quota_partitions: 0, .. }) => {
-            Err(ConnectError::NoPartitions { asked: asked.unwrap_or_default() })
+            Err(ConnectError::NoPartitions { asked: config.unwrap_or_default() })
         }
-        _ => Ok(asked),
+        _ => Ok(config),
     }
 }
 

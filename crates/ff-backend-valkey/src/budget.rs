@@ -53,8 +53,8 @@ impl Handle<ReadPendingUsage, Option<PendingUsage>> for ValkeyBackend {
         let key = quotas_key(id.partition(), &execution.namespace);
         let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{key} does not hold quotas"));
-        let kept = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        let set = kept.map(|kept| serde_json::from_str::<QuotaSet>(&kept)).transpose().map_err(|_| unreadable())?;
+        let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let set = text.map(|text| serde_json::from_str::<QuotaSet>(&text)).transpose().map_err(|_| unreadable())?;
         Ok(PendingUsage::of(&execution, set.as_ref()))
     }
 }

@@ -60,8 +60,8 @@ fn log_dispatch(upstream: &ExecutionId, CascadeStep { resolved, cascaded_childre
     tracing::info!(%upstream, resolved, skipped = cascaded_children, backlog, "a completion was dispatched");
 }
 
-/// Settles every edge that leaves an execution, and those of members that are skipped with it. What is too deep stays
-/// pending in its records. Returns the number of edges and executions that are left for the backlog, too.
+/// Settles every edge that leaves an execution, and those of members that are skipped with it. Edges that are too deep
+/// stay pending in their records. Returns the number of edges and executions that are left for the backlog, too.
 async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(CascadeStep, u32)> {
     let (mut cascaded, mut left) = (CascadeStep::default(), 0);
     let mut ended = VecDeque::from([(*upstream, 0)]);
@@ -231,7 +231,7 @@ impl End {
     }
 }
 
-/// The execution an edge leads to, and what names its keys.
+/// The execution an edge leads to, and the parts of its key names.
 struct Child {
     id: ExecutionId,
     lane: LaneId,

@@ -25,7 +25,7 @@ use crate::directory::Entry;
 const TOGETHER: usize = 24;
 const TOGETHER_BYTES: usize = 256 * 1024;
 
-/// How often other tasks get their turn before a call is made: what was started together asks within so many.
+/// How often other tasks get their turn before a call is made: tasks started together ask within so many.
 const MOMENT: usize = 4;
 
 /// How long a call waits for what must be done before one of those that go along. After that it is made without that one.
@@ -33,7 +33,7 @@ const PREPARED_IN: Duration = Duration::from_millis(100);
 
 /// A call that may be sent together with others of its group.
 pub(crate) trait Coalesce: Sized + Send + 'static {
-    /// What has to be the same for several requests to be one call.
+    /// The part that must be equal for several requests to be one call.
     type Group: Clone + Eq + Hash + Send + Sync + 'static;
     type Reply: Send;
 
@@ -41,7 +41,7 @@ pub(crate) trait Coalesce: Sized + Send + 'static {
 
     fn bytes(&self) -> usize;
 
-    /// What must be done before this is asked, if anything.
+    /// The preparation of this call, if it needs one.
     fn prepare(&self, _calls: &Arc<Calls>) -> Option<Preparation> {
         None
     }
@@ -75,11 +75,11 @@ impl<J: Coalesce> Default for Coalescer<J> {
 
 impl<J: Coalesce> Coalescer<J> {
     /// Makes a call, alone or together with others.
-    pub(crate) async fn ask(self: &Arc<Self>, calls: &Arc<Calls>, asked: J) -> Answer<J::Reply> {
-        let group = asked.group();
+    pub(crate) async fn ask(self: &Arc<Self>, calls: &Arc<Calls>, call: J) -> Answer<J::Reply> {
+        let group = call.group();
         let (caller, answered) = oneshot::channel();
-        let preparation = asked.prepare(calls);
-        if self.join(group.clone(), QueuedCall { asked, preparation, caller }) {
+        let preparation = call.prepare(calls);
+        if self.join(group.clone(), QueuedCall { asked: call, preparation, caller }) {
             // A task of its own, for others rely on it when this caller goes away.
             tokio::spawn(self.clone().send_all(calls.clone(), group));
         }
@@ -118,7 +118,7 @@ impl<J: Coalesce> Coalescer<J> {
         }
     }
 
-    /// Puts calls after all others that wait: what holds them up holds up no others.
+    /// Puts calls after all others that wait, so that they hold up no others.
     fn put_back(&self, group: &J::Group, calls: Vec<QueuedCall<J>>) {
         if let Some(waiting) = self.groups().get_mut(group) {
             waiting.extend(calls);
@@ -212,7 +212,7 @@ pub(crate) struct Submission {
     pub(crate) execution_id: ExecutionId,
     pub(crate) args: SubmitArgs,
     pub(crate) partitions: PartitionConfig,
-    /// What directories say of it.
+    /// Its entries in directories.
     pub(crate) entries: Arc<[Entry]>,
 }
 

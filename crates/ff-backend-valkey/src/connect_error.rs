@@ -18,15 +18,15 @@ pub enum ConnectError {
     Unreachable {
         /// Where a server was expected.
         address: String,
-        /// What happened instead.
+        /// The failure.
         why: String,
     },
-    /// The password is missing or wrong, or the user may not do what is needed.
+    /// The password is missing or wrong, or the user lacks a permission.
     #[error("{address} does not let us in: {why}")]
     NotAllowed {
         /// The server.
         address: String,
-        /// What it says.
+        /// Its message.
         why: String,
     },
     /// It is older than the oldest server with functions.
@@ -34,7 +34,7 @@ pub enum ConnectError {
     TooOld {
         /// The server.
         address: String,
-        /// What it is.
+        /// Its version.
         found: String,
     },
     /// It cannot be given functions.
@@ -42,7 +42,7 @@ pub enum ConnectError {
     NoFunctions {
         /// The server.
         address: String,
-        /// What it says.
+        /// Its message.
         why: String,
     },
     /// The URL is for a cluster, the server is not one.
@@ -67,15 +67,15 @@ pub enum ConnectError {
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
     #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
     Partitions {
-        /// What the store has.
+        /// The counts in the store.
         stored: PartitionConfig,
-        /// What the options say.
+        /// The counts in the options.
         asked: PartitionConfig,
     },
     /// The options ask for no partitions at all.
     #[error("partitions: must be at least 1 of each family, not {asked}")]
     NoPartitions {
-        /// What the options say.
+        /// The counts in the options.
         asked: PartitionConfig,
     },
     /// The server has functions this program cannot work with.
@@ -84,7 +84,7 @@ pub enum ConnectError {
     /// The server cannot say when a write is on its disk.
     #[error("durability: fsync does not work here, {why}; must be server")]
     NoFsync {
-        /// What is missing.
+        /// The missing condition.
         why: String,
     },
     /// The server's settings may lose acknowledged work, and that was to be refused.
@@ -92,7 +92,7 @@ pub enum ConnectError {
     NotDurable {
         /// The server.
         address: String,
-        /// The settings, and what they should be.
+        /// The settings, and the safe values.
         why: String,
     },
     /// The server stopped answering while it was being looked at.

@@ -23,7 +23,7 @@ const SCANNED_AT_ONCE: usize = 1_000;
 /// How long what is written again is waited for.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// What this process knows to be written.
+/// The entries that this process knows to be written.
 #[derive(Default)]
 pub(crate) struct Directory(Arc<Mutex<DirectoryEntry>>);
 

@@ -60,8 +60,8 @@ impl FsyncGroup {
 
 /// Whether the server never sees to its disk itself. One that may not be asked is taken to do so.
 async fn leaves_it_to_the_system(server: &Plain) -> bool {
-    let asked = server.ask::<Vec<String>>(cmd("CONFIG").arg("GET").arg("appendfsync")).await;
-    asked.is_ok_and(|setting| setting.last().is_some_and(|policy| policy == "no"))
+    let answer = server.ask::<Vec<String>>(cmd("CONFIG").arg("GET").arg("appendfsync")).await;
+    answer.is_ok_and(|setting| setting.last().is_some_and(|policy| policy == "no"))
 }
 
 fn stopped() -> RedisError {

@@ -136,14 +136,14 @@ impl Handle<TakeSnapshot, Snapshot> for ValkeyBackend {
 impl ValkeyBackend {
     /// Asks a partition what an engine asks of one after the other. While its primary answers nothing, it is not waited for:
     /// an engine has others to look after, and asks again.
-    async fn unless_silent<T>(&self, partition: u16, asked: impl Future<Output = Answer<T>>) -> Answer<T> {
-        let Some(mut silence) = self.calls.link.silence_of(&tag(partition)) else { return asked.await };
+    async fn unless_silent<T>(&self, partition: u16, call: impl Future<Output = Answer<T>>) -> Answer<T> {
+        let Some(mut silence) = self.calls.link.silence_of(&tag(partition)) else { return call.await };
         tokio::select! {
             biased;
             _ = silence.wait_for(|silent| *silent) => {
                 Err(EngineError::Unknown("the primary of the partition answers nothing".into()))
             }
-            answer = asked => answer,
+            answer = call => answer,
         }
     }
 
@@ -162,11 +162,11 @@ impl ValkeyBackend {
         let mut primaries = HashSet::new();
         let mut partitions = (0..self.partitions.num_flow_partitions)
             .filter(|partition| primaries.insert(self.calls.link.address_of(&tag(*partition))));
-        let mut asked = FuturesUnordered::new();
+        let mut calls = FuturesUnordered::new();
         let mut failure = EngineError::Unavailable("the store has no partitions".into());
         loop {
-            asked.extend(partitions.next().map(|partition| ff_now(&*self.calls, partition)));
-            match timeout(CLOCK_PATIENCE, asked.next()).await {
+            calls.extend(partitions.next().map(|partition| ff_now(&*self.calls, partition)));
+            match timeout(CLOCK_PATIENCE, calls.next()).await {
                 Ok(Some(Ok(now))) => return Ok(now),
                 Ok(Some(Err(error))) => failure = error.into(),
                 Ok(None) => return Err(failure),

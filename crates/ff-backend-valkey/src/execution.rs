@@ -60,8 +60,8 @@ impl Handle<ListArgs, Page> for ValkeyBackend {
 
 impl Handle<ReadPayload, Payload> for ValkeyBackend {
     async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
-        let kept = self.kept(id, ExtraReads { payload: true, ..ExtraReads::default() }).await?;
-        kept.payload.ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
+        let record = self.kept(id, ExtraReads { payload: true, ..ExtraReads::default() }).await?;
+        record.payload.ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
     }
 }
 
@@ -79,8 +79,8 @@ impl Handle<ReadResult, ExecutionEnd> for ValkeyBackend {
 
 impl Handle<ReadAttempts, Attempts> for ValkeyBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
-        let kept = self.kept(id, ExtraReads { history: true, ..ExtraReads::default() }).await?;
-        Ok(kept.execution.attempts(kept.attempts, kept.leases))
+        let record = self.kept(id, ExtraReads { history: true, ..ExtraReads::default() }).await?;
+        Ok(record.execution.attempts(record.attempts, record.leases))
     }
 }
 
@@ -120,7 +120,7 @@ impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Reads one execution and what is asked for beside it, as they stand together.
+    /// Reads one execution and the wanted side records at the same moment.
     pub(crate) async fn kept(&self, id: &ExecutionId, beside: ExtraReads) -> Answer<StoredExecution> {
         Ok(ff_read_execution(&*self.calls, id, beside).await?)
     }

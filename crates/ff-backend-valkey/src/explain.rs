@@ -1,4 +1,4 @@
-//! What is read to explain an execution or a lane, on Valkey.
+//! Reads that explain an execution or a lane, on Valkey.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::LaneInfo;
@@ -68,7 +68,7 @@ impl ValkeyBackend {
         self.read(&queue, cmd("ZCOUNT").arg(&queue).arg("-inf").arg(format!("({score}")).clone()).await
     }
 
-    /// How many keys have their turn before that of an execution, at most one more than are told.
+    /// How many keys have their turn before that of an execution, at most one more than are reported.
     async fn keys_ahead(&self, args: &QueueArgs) -> Answer<Option<u64>> {
         if args.key.is_empty() {
             return Ok(None);

@@ -36,10 +36,10 @@ struct Request {
 impl LaneCounter {
     /// Starts the task that counts, until the handle is dropped.
     pub(crate) fn start(calls: Arc<Calls>, partitions: PartitionConfig) -> Self {
-        let (requests, mut asked) = mpsc::unbounded_channel();
+        let (requests, mut queue) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             let mut some = Vec::with_capacity(CALLERS);
-            while asked.recv_many(&mut some, CALLERS).await > 0 {
+            while queue.recv_many(&mut some, CALLERS).await > 0 {
                 let mut callers = HashMap::<Question, Vec<_>>::new();
                 for Request { question, caller } in some.drain(..) {
                     callers.entry(question).or_default().push(caller);

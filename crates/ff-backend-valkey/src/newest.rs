@@ -104,12 +104,12 @@ where
     From: Copy,
     Asked: Future<Output = Answer<Part<Row, From>>>,
 {
-    let asked = sources.iter().enumerate().filter(|(_, source)| source.must_be_asked()).map(|(at, source)| {
+    let calls = sources.iter().enumerate().filter(|(_, source)| source.must_be_asked()).map(|(at, source)| {
         let answer = ask(source.partition, source.from, few);
         async move { Answer::Ok((at, answer.await?)) }
     });
-    let asked: Vec<_> = asked.collect();
-    let answers: Vec<_> = stream::iter(asked).buffer_unordered(AT_ONCE).try_collect().await?;
+    let calls: Vec<_> = calls.collect();
+    let answers: Vec<_> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
     let mut looked = 0;
     for (at, part) in answers {
         looked += part.looked;
@@ -158,7 +158,7 @@ impl ValkeyBackend {
         let next = if more { newest.last().copied() } else { reached };
         let read = newest.into_iter().map(|row| async move {
             match self.kept(&row.execution_id, ExtraReads::default()).await {
-                Ok(kept) => Ok(Some(kept.execution.info())),
+                Ok(record) => Ok(Some(record.execution.info())),
                 // Gone since it was listed.
                 Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
                 Err(error) => Err(error),

@@ -14,7 +14,7 @@ pub struct ValkeyOptions {
     pub existing: bool,
     /// Where randomness comes from.
     pub entropy: Arc<dyn Entropy>,
-    /// What an acknowledgement survives, unless the URL says it.
+    /// The failures that an acknowledged write survives, unless the URL sets it.
     pub durability: Durability,
     /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
     pub strict_durability: bool,
@@ -36,11 +36,11 @@ impl Default for ValkeyOptions {
     }
 }
 
-/// What an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// What the server is configured for: with `appendfsync always` a crash of the machine, with `everysec` all but about
-    /// its last second.
+    /// As the server is configured: with `appendfsync always` a crash of the machine, with `everysec` all but about its
+    /// last second.
     #[default]
     Server,
     /// A crash of the machine: an answer waits until what it answers is on the server's disk.

@@ -1,4 +1,4 @@
-//! Looking at a server before using it: what it is, and whether it can be used at all. Nothing is written.
+//! Looking at a server before using it: its identity, and whether it can be used at all. Nothing is written.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::ConnectError;
 use crate::call_error::{engine_error, said};
 use crate::link::Plain;
 
-/// What a server says it is.
+/// A server's identity, as it reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerProbe {
     pub(crate) cluster: bool,
@@ -54,7 +54,7 @@ fn major(version: &str) -> u32 {
     version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or_default()
 }
 
-/// What may lose acknowledged work on any of these servers, and what to set instead.
+/// The settings that may lose acknowledged work on any of these servers, and the safe values.
 pub(crate) async fn find(address: &str, primaries: &[Plain]) -> Result<BTreeSet<String>, ConnectError> {
     let mut found = BTreeSet::new();
     for primary in primaries {

@@ -129,8 +129,8 @@ impl ValkeyBackend {
         let key = quotas_key(namespace_partition(namespace, &self.partitions), namespace);
         let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{key} does not hold quotas"));
-        let kept = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        let Some(kept) = kept else { return Ok(QuotaSet::empty(namespace.clone())) };
-        serde_json::from_str(&kept).map_err(|_| unreadable())
+        let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+        let Some(text) = text else { return Ok(QuotaSet::empty(namespace.clone())) };
+        serde_json::from_str(&text).map_err(|_| unreadable())
     }
 }

@@ -45,8 +45,8 @@ impl Sweeps {
 }
 
 impl ValkeyBackend {
-    /// Looks at a few members, when it is the partition's turn. What fails is looked at another time: a sweep is not to
-    /// fail with it.
+    /// Looks at a few members, when it is the partition's turn. After a failure they are looked at another time: a
+    /// sweep is not to fail with it.
     pub(crate) async fn reconcile(&self, partition: u16) {
         if !self.sweeps.takes_its_turn(partition) {
             return;
@@ -109,7 +109,7 @@ impl ValkeyBackend {
         }
     }
 
-    /// A few upstreams a member has not heard of.
+    /// A few upstreams whose end a member has not been notified of.
     async fn some_upstreams(&self, member: &ExecutionId) -> Answer<Vec<ExecutionId>> {
         let keys = ExecKeyContext::new(&Partition::of(member), member);
         let unresolved = keys.deps_unresolved();

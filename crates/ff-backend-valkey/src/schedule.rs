@@ -86,8 +86,8 @@ impl ValkeyBackend {
         let key = schedule_keys(partition).schedule(&schedule.namespace, &schedule.name);
         let reply = self.calls.plain(&key, cmd("HGET").arg(&key).arg("record").clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{key} does not hold a schedule"));
-        let kept = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
-        kept.map(|kept| serde_json::from_str(&kept).map_err(|_| unreadable())).transpose()
+        let text = Option::<String>::from_redis_value(reply).map_err(|_| unreadable())?;
+        text.map(|text| serde_json::from_str(&text).map_err(|_| unreadable())).transpose()
     }
 
     /// The partitions that have, or had, a schedule.

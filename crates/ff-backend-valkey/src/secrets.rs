@@ -87,11 +87,11 @@ pub(crate) async fn ensure(
 
 /// The names of the secrets of every partition.
 async fn kids(calls: &Calls, partitions: &PartitionConfig) -> Result<Vec<PartitionKids>, ScriptError> {
-    let asked = (0..partitions.num_flow_partitions).map(|partition| async move {
+    let reads = (0..partitions.num_flow_partitions).map(|partition| async move {
         let kids = ff_list_waitpoint_hmac_kids(calls, &index_keys(partition), &ListWaitpointHmacKidsArgs).await?;
         Ok(PartitionKids { partition, kids: kids.try_into().map_err(unreadable)? })
     });
-    stream::iter(asked).buffered(AT_ONCE).try_collect().await
+    stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }
 
 fn index_keys(partition: u16) -> IndexKeys {

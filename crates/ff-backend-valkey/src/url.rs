@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use crate::link::tcp_settings;
 use crate::{ConnectError, Durability};
 
-/// Where a store is, and what the URL says about using it.
+/// The location of a store, and the settings in its URL.
 #[derive(Clone)]
 pub struct StoreLocation {
     /// One server, or nodes of a cluster to begin with.
@@ -24,7 +24,7 @@ pub struct StoreLocation {
     pub(crate) trusted: Option<TlsCertificates>,
 }
 
-/// Schemes, what the client calls them, and whether they are for a cluster.
+/// Schemes, the client's names for them, and whether they are for a cluster.
 const SCHEMES: &[(&str, &str, &str, bool)] = &[
     ("valkey", "valkey", "redis", false),
     ("valkeys", "valkeys", "rediss", false),

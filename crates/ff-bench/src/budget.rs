@@ -30,7 +30,7 @@ const SHAPE: JobShape = JobShape::Typical;
 const BUDGET: &str = "ff-bench";
 const DIMENSION: &str = "tokens";
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct BudgetCost {
     pub store: String,
     /// Callers that submit at once, and executions worked on at once.
@@ -39,7 +39,7 @@ pub struct BudgetCost {
     pub count: usize,
 }
 
-/// What a second had of each, and how long a report took.
+/// The rates per second, and how long a report took.
 struct Round {
     limited: f64,
     plain: f64,
@@ -52,7 +52,7 @@ impl BudgetCost {
         let budget = subject.flowfabric.client().budget(BUDGET)?;
         let each = self.count.div_ceil(ROUNDS);
         let bar = ProgressBar::new((3 * (WARM_UP + each * ROUNDS)) as u64);
-        let (mut rounds, mut told) = (Vec::with_capacity(ROUNDS), Instant::now());
+        let (mut rounds, mut last_line) = (Vec::with_capacity(ROUNDS), Instant::now());
         for nth in 0..=ROUNDS {
             let count = if nth == 0 { WARM_UP } else { each };
             let (plain, _) = self.run(&subject, count, &bar, false).await?;
@@ -61,9 +61,9 @@ impl BudgetCost {
             let (_, report_ms) = self.run(&subject, count, &bar, true).await?;
             budget.delete().await?;
             // Without a terminal there is no bar.
-            if bar.is_hidden() && told.elapsed() >= SILENCE {
+            if bar.is_hidden() && last_line.elapsed() >= SILENCE {
                 eprintln!("round {nth} of {ROUNDS} is measured");
-                told = Instant::now();
+                last_line = Instant::now();
             }
             if nth > 0 {
                 rounds.push(Round { limited, plain, report_ms });

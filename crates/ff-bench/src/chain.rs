@@ -13,7 +13,7 @@ use ff_sdk::store_url::without_password;
 /// Flows before anything is measured.
 const WARM_UP: usize = 5;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Chain {
     pub store: String,
     /// Executions worked on at once.

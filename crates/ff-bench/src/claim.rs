@@ -1,4 +1,4 @@
-//! What a claim costs when few wait and when many do.
+//! The cost of a claim when few executions wait and when many do.
 
 use std::time::{Duration, Instant};
 
@@ -18,10 +18,10 @@ use crate::{KIND, Report};
 
 /// Claims measured at each depth, one execution each.
 const CLAIMS: usize = 2_000;
-/// The payload of what waits.
+/// The payload of waiting executions.
 const BYTES: usize = 100;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct ClaimCost {
     pub store: String,
     /// How many wait, the fewest first.
@@ -64,7 +64,7 @@ impl ClaimCost {
     pub const LEAST: usize = 2 * CLAIMS;
 }
 
-/// Claims from one partition after the other, and completes what was claimed outside of the measurement.
+/// Claims from one partition after the other, and completes the executions outside of the measurement.
 async fn claims(subject: &Subject) -> anyhow::Result<Vec<Duration>> {
     let backend = subject.flowfabric.backend();
     let mut durations = Vec::with_capacity(CLAIMS);
@@ -83,9 +83,9 @@ async fn claims(subject: &Subject) -> anyhow::Result<Vec<Duration>> {
                 },
             )
         };
-        let asked = Instant::now();
+        let start = Instant::now();
         let claims = backend.claim(args).await?;
-        let took = asked.elapsed();
+        let took = start.elapsed();
         for claimed in claims.claimed {
             durations.push(took);
             let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);

@@ -24,13 +24,13 @@ use crate::{KIND, Report};
 const TAG: &str = "tenant";
 /// The tenant with much work.
 const LARGE: &str = "large";
-/// What keys weigh when their shares are measured.
+/// The weights of keys when their shares are measured.
 const WEIGHTS: [(&str, u32); 3] = [("gold", 5), ("silver", 3), ("bronze", 2)];
 /// Claims measured with few keys and with many, one execution each.
 const CLAIMS: usize = 500;
 const FEW: usize = 10;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Fairness {
     pub store: String,
     /// Executions worked on at once.
@@ -138,9 +138,9 @@ impl Fairness {
         };
         let mut durations = Vec::with_capacity(CLAIMS);
         while durations.len() < CLAIMS {
-            let asked = Instant::now();
+            let start = Instant::now();
             let claims = backend.claim(args.clone()).await?;
-            durations.push(asked.elapsed());
+            durations.push(start.elapsed());
             let claimed = claims.claimed.into_iter().next().context("there was nothing to claim")?;
             let (execution_id, fence) = (claimed.task.execution_id, claimed.task.fence);
             backend.complete(CompleteArgs { execution_id, fence, result: None }).await?;

@@ -16,7 +16,7 @@ const FEW: usize = 10;
 /// Rounds, each of a wide flow and as much work in narrow ones beside it.
 const ROUNDS: usize = 7;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Fanout {
     pub store: String,
     /// Executions worked on at once.
@@ -57,7 +57,7 @@ impl Fanout {
         Ok(report)
     }
 
-    /// What each member of one wide flow took.
+    /// The cost of each member of one wide flow.
     async fn wide(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<Duration> {
         let began = Instant::now();
         subject.flowfabric.client().submit_flow(fan(self.width)).await?.wait().await?;
@@ -67,7 +67,7 @@ impl Fanout {
         Ok(took.div_f64(self.width as f64))
     }
 
-    /// What each member took when as many were in narrow flows, all of them at once.
+    /// The cost of each member when as many were in narrow flows, all of them at once.
     async fn narrow(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<Duration> {
         let began = Instant::now();
         let client = subject.flowfabric.client();

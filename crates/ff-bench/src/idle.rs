@@ -1,4 +1,4 @@
-//! What an engine and a worker cost while there is nothing to do.
+//! The cost of an engine and a worker while there is nothing to do.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::Report;
 use crate::processor::processor_time;
 use crate::store::{BareStore, Subject};
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Idle {
     pub store: String,
     pub workers: usize,

@@ -1,4 +1,4 @@
-//! What the jobs of a measurement look like.
+//! The shapes of the jobs of a measurement.
 
 use ff_core::payload::Payload;
 use ff_core::policy::{Backoff, Policy, RetryPolicy};
@@ -45,7 +45,7 @@ impl JobShape {
         }
     }
 
-    /// What its handler answers.
+    /// The reply of its handler.
     pub(crate) fn reply(self) -> Reply {
         match self {
             Self::Plain => Reply::done(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// Durations by the name of what took them.
+/// Durations by the name of the call.
 #[derive(Default)]
 pub(crate) struct Latencies(Mutex<BTreeMap<String, Vec<Duration>>>);
 
@@ -29,7 +29,7 @@ impl Latencies {
         }
     }
 
-    /// Forgets what was measured so far, as after a warm-up.
+    /// Forgets the durations so far, as after a warm-up.
     pub(crate) fn forget(&self) {
         self.by_name().clear();
     }

@@ -1,4 +1,4 @@
-//! Measuring a store: what an operation costs through the SDK, beside the least the bare store could do, in one run.
+//! Measuring a store: the cost of an operation through the SDK, beside the least the bare store could do, in one run.
 
 mod budget;
 mod chain;
@@ -47,7 +47,7 @@ pub use store::NotAStore;
 pub use stream::StreamCost;
 pub use suspend::SuspendToResume;
 
-/// Work that asks nothing of its handler. Nobody else has such work, so that it meets no other in its lane.
+/// Work that asks nothing of its handler. Its kind is used for nothing else.
 const KIND: &str = "ff-bench";
 
 /// The middle of some figures; nothing of none.

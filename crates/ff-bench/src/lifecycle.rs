@@ -22,7 +22,7 @@ const WARM_UP: usize = 2_000;
 /// Executions that wait at most while the store is filled with finished ones.
 const FILLED_AT_ONCE: usize = 20_000;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Lifecycle {
     /// The URL of a store, or of a server.
     pub target: String,
@@ -44,14 +44,14 @@ struct Round {
     submitted: Option<f64>,
     floor: Option<f64>,
     floor_after: Option<f64>,
-    /// What the store did meanwhile, without the floor.
+    /// The work of the store meanwhile, without the floor.
     usage: StoreUsage,
     /// Processor time of this process meanwhile.
     process: Duration,
 }
 
 impl Round {
-    /// What the store does of what its floor does. The speed of a machine drifts, so the floor is taken from both sides.
+    /// The rate of the store as a part of the rate of its floor. The floor is the mean before and after.
     fn ratio(&self) -> Option<f64> {
         Some(self.throughput / ((self.floor? + self.floor_after?) / 2.0))
     }
@@ -71,7 +71,7 @@ impl Lifecycle {
         let bytes_before = subject.reading().await?.bytes;
         let rounds = self.rounds(&mut subject, &bar).await?;
         let bytes = subject.reading().await?.bytes.saturating_sub(bytes_before);
-        // What is measured under load ends here: a store that does nothing else answers sooner.
+        // The measurement under load ends here: an idle store answers sooner.
         let mut latencies = subject.meter.latencies.percentiles();
         self.submit_to_start(&subject, &bar).await?;
         latencies
@@ -101,7 +101,7 @@ impl Lifecycle {
             // Submitting, claiming and completing are a step each.
             ("steps_per_commit", 3.0 / each(|round| round.usage.commits)),
         ];
-        // What a store does not tell is zero.
+        // Values that a store does not report are zero.
         report.figures.extend(figures.into_iter().filter(|(_, figure)| *figure > 0.0 && figure.is_finite()));
         let process: Duration = rounds.iter().map(|round| round.process).sum();
         report.figures.insert("process_us_per_lifecycle", process.as_secs_f64() * 1e6 / lifecycles);
@@ -221,10 +221,10 @@ impl Lifecycle {
         for nth in 0..IDLE_SUBMISSIONS {
             let done = subject.meter.completed() + 1;
             subject.meter.room().await;
-            let asked = Instant::now();
+            let before = Instant::now();
             client.submit(job(nth)).await?;
             let started = working.starts.recv().await.context("the worker stopped")?;
-            subject.meter.latencies.took("submit_to_start", started.duration_since(asked));
+            subject.meter.latencies.took("submit_to_start", started.duration_since(before));
             subject.meter.until_completed(done).await;
             bar.inc(1);
         }

@@ -62,12 +62,12 @@ impl Meter {
         self.completed.subscribe().wait_for(|completed| *completed >= count).await.ok();
     }
 
-    /// The waitpoints of what suspends from here on. A scenario asks once.
+    /// The waitpoints of executions that suspend from here on. A scenario asks once.
     pub(super) fn suspended(&self) -> mpsc::UnboundedReceiver<Waitpoint> {
-        let (tell, told) = mpsc::unbounded_channel();
+        let (tell, waitpoints) = mpsc::unbounded_channel();
         // A second receiver would hear nothing, for its sender goes.
         self.suspended.set(tell).ok();
-        told
+        waitpoints
     }
 
     /// Returns when there is room for one more execution on its way.

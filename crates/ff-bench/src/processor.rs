@@ -12,9 +12,9 @@ pub(crate) fn processor_time() -> Duration {
 
 /// The processor time of a process of this machine with one thread, if it is there and has this name.
 pub(crate) fn processor_time_of(process: i32, name: &str) -> Option<Duration> {
-    let told = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).ok();
-    if !told("comm")?.contains(name) {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).ok();
+    if !read("comm")?.contains(name) {
         return None;
     }
-    told("schedstat")?.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    read("schedstat")?.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }

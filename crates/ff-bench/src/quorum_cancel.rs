@@ -22,7 +22,7 @@ const WINNER: &str = "ff-bench-winner";
 /// Flows before anything is measured.
 const WARM_UP: usize = 3;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct QuorumCancel {
     pub store: String,
     /// Upstreams that are cancelled.
@@ -85,7 +85,7 @@ impl QuorumCancel {
     }
 }
 
-/// A worker for all of a flow at once. Whoever idles goes when it is told that it was cancelled.
+/// A worker for all of a flow at once. An idle handler returns when its execution is cancelled.
 fn racing_worker(subject: &Subject, at_once: usize, let_win: Arc<Semaphore>) -> Worker {
     let worker = subject.flowfabric.worker("bench").concurrency(at_once);
     let worker = worker.on(KIND, |_: Context| async { Ok::<_, Fault>(Reply::done()) });

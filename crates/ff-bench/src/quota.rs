@@ -26,7 +26,7 @@ const SHAPE: JobShape = JobShape::Typical;
 const QUOTA: &str = "ff-bench";
 const TAG: &str = "key";
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct QuotaCost {
     pub store: String,
     /// Callers that submit at once, and executions worked on at once.
@@ -39,7 +39,7 @@ pub struct QuotaCost {
     pub count: usize,
 }
 
-/// What a second had of each, and when the last key had its first turn, as a part of the work.
+/// The rates per second, and when the last key had its first turn, as a part of the work.
 struct Round {
     limited: f64,
     plain: f64,

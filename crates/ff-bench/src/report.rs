@@ -1,4 +1,4 @@
-//! What a measurement says: the same shape for every scenario.
+//! The report of a measurement: the same shape for every scenario.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::latency::Percentiles;
 
-/// What was measured, where, and how.
+/// The figures of a measurement, with its machine and settings.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub scenario: &'static str,
@@ -16,12 +16,12 @@ pub struct Report {
     pub store: String,
     /// Nothing where a scenario has no rate.
     pub throughput_per_s: Option<f64>,
-    /// What the bare store did in the same run; nothing where there is no bare store.
+    /// The rate of the bare store in the same run; nothing where there is no bare store.
     pub floor_per_s: Option<f64>,
     /// The middle of the rounds' ratios, each of two neighbouring measurements.
     pub ratio: Option<f64>,
     pub latency_ms: BTreeMap<String, Percentiles>,
-    /// Other figures, by what they are of.
+    /// Other figures, by name.
     pub figures: BTreeMap<&'static str, f64>,
     /// How it was measured.
     pub settings: BTreeMap<&'static str, Value>,
@@ -55,8 +55,8 @@ pub struct Machine {
 impl Machine {
     pub(crate) fn this() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let processor = told.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let processor = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
         let processor = processor.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned());
         let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Self { cores, processor, system: format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned() }

@@ -22,12 +22,12 @@ const ENDS: usize = 5;
 /// The payload of each execution.
 const BYTES: usize = 100;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Retention {
     pub store: String,
     pub workers: usize,
     pub count: usize,
-    /// How long what has finished is kept.
+    /// How long finished executions are kept.
     pub kept: Duration,
 }
 

@@ -17,10 +17,10 @@ use crate::store::{Subject, WorkerTask};
 use crate::{KIND, Report};
 use ff_sdk::store_url::without_password;
 
-/// What the capable workers offer.
+/// The capabilities of the capable workers.
 const CAPABILITY: &str = "gpu";
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct Routing {
     pub store: String,
     /// Workers in all, each with one execution at a time.
@@ -33,7 +33,7 @@ pub struct Routing {
     pub work: Duration,
 }
 
-/// Who takes part in a round.
+/// The kind of work in a round.
 #[derive(Clone, Copy)]
 struct Round {
     name: &'static str,

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The label that holds the time of a tick.
 const TAG: &str = "tick";
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct ScheduleLateness {
     pub store: String,
     pub count: usize,

@@ -26,10 +26,10 @@ const CUSTOMERS: usize = 1_000;
 const DELAYED: usize = 100;
 /// A span of time is one of so many that all were created in.
 const SPANS: i64 = 20;
-/// How long what waits for its time does.
+/// The delay of delayed executions.
 const DELAY: Duration = Duration::from_secs(86_400);
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct SearchCost {
     pub store: String,
     pub executions: usize,
@@ -58,9 +58,9 @@ impl SearchCost {
             ];
             for (name, search) in searches {
                 let args = ListArgs { filter: search.build()?, after: None, limit: ROWS };
-                let asked = Instant::now();
+                let start = Instant::now();
                 rows += subject.flowfabric.backend().list(args).await?.executions.len();
-                subject.meter.latencies.took(name, asked.elapsed());
+                subject.meter.latencies.took(name, start.elapsed());
                 bar.inc(1);
             }
         }
@@ -82,12 +82,12 @@ async fn explain(subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
     let (backend, lane) = (subject.flowfabric.backend(), LaneId::default_name());
     let newest = ListArgs { filter: Search::all().build()?, after: None, limit: EXPLAINED };
     for info in backend.list(newest).await?.executions {
-        let asked = Instant::now();
+        let start = Instant::now();
         backend.explain(&info.execution_id).await?;
-        subject.meter.latencies.took("explain", asked.elapsed());
-        let asked = Instant::now();
+        subject.meter.latencies.took("explain", start.elapsed());
+        let start = Instant::now();
         backend.explain_lane(&info.namespace, &lane).await?;
-        subject.meter.latencies.took("explain_lane", asked.elapsed());
+        subject.meter.latencies.took("explain_lane", start.elapsed());
         bar.inc(1);
     }
     Ok(())

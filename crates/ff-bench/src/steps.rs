@@ -20,7 +20,7 @@ const WARM_UP: usize = 200;
 const BYTES: usize = 100;
 const SHAPE: JobShape = JobShape::Typical;
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct StepCost {
     pub store: String,
     /// Callers that submit at once, and executions worked on at once.
@@ -31,7 +31,7 @@ pub struct StepCost {
     pub count: usize,
 }
 
-/// What a second had of each.
+/// The rates per second.
 struct Round {
     steps: f64,
     lifecycles: f64,
@@ -48,9 +48,9 @@ impl StepCost {
         subject.meter.latencies.forget();
         let (mut rounds, mut latencies) = (Vec::with_capacity(ROUNDS), BTreeMap::new());
         for _ in 0..ROUNDS {
-            let (round, told) = self.round(&mut subject, each, &bar).await?;
+            let (round, percentiles) = self.round(&mut subject, each, &bar).await?;
             rounds.push(round);
-            latencies = told;
+            latencies = percentiles;
         }
         bar.finish_and_clear();
         let mut report = Report::new("steps", without_password(&self.store), subject.settings().await?);

@@ -31,7 +31,7 @@ const AT_ONCE_TO_MANY: usize = 1_000;
 /// A reader that has not got a frame for so long is starved.
 const STARVED: Duration = Duration::from_secs(30);
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct StreamCost {
     pub store: String,
     /// Executions that put out frames at once.
@@ -46,7 +46,7 @@ pub struct StreamCost {
     pub ff: PathBuf,
 }
 
-/// What a handler is to do: put out frames, each when it is asked to and saying when, and then as many as go.
+/// The work of a handler: single frames, each on request and with its time, and then many at once.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Plan {
     alone: usize,
@@ -103,12 +103,12 @@ impl StreamCost {
 
         let id = self.submit(&subject, WARM_UP + ALONE, 0).await?;
         let readers = Readers::open(&server, &id, 1).await?;
-        let heard = readers.follow(&mut speaker, WARM_UP + ALONE, 0, |nth, took, _| {
+        let starved = readers.follow(&mut speaker, WARM_UP + ALONE, 0, |nth, took, _| {
             if nth >= WARM_UP {
                 latencies.took("frame_to_sse", took);
             }
         });
-        ensure!(heard.await? == 0, "a single reader was starved");
+        ensure!(starved.await? == 0, "a single reader was starved");
 
         if self.readers > 0 {
             report.figures.insert("server_mib_without_readers", server.mib("VmRSS")?);
@@ -139,18 +139,18 @@ impl StreamCost {
 async fn follow(subject: &Subject, id: &ExecutionId, speaker: &mut Speaker) -> anyhow::Result<()> {
     let mut reader = subject.flowfabric.client().output(id, None);
     speaker.asks.send(())?;
-    let mut heard = 0;
+    let mut frames = 0;
     while let Some(item) = reader.next().await? {
         let StreamItem::Frame { .. } = item else { continue };
         let came = Instant::now();
         let put_out = speaker.says.recv().await.unwrap_or(came);
-        heard += 1;
-        if heard == WARM_UP {
+        frames += 1;
+        if frames == WARM_UP {
             subject.meter.latencies.forget();
-        } else if heard > WARM_UP {
+        } else if frames > WARM_UP {
             subject.meter.latencies.took("frame_to_reader", came.saturating_duration_since(put_out));
         }
-        if heard < WARM_UP + ALONE {
+        if frames < WARM_UP + ALONE {
             speaker.asks.send(())?;
         }
     }
@@ -167,12 +167,12 @@ struct Readers {
 impl Readers {
     /// Opens so many, and returns when the server has answered all of them.
     async fn open(server: &ServerProcess, id: &ExecutionId, count: usize) -> anyhow::Result<Self> {
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (tell, frames) = mpsc::unbounded_channel();
         let mut tasks = JoinSet::new();
         for _ in 0..count {
             tasks.spawn(read(SseReader::open(server.url(), id).await?, tell.clone()));
         }
-        Ok(Self { tasks, heard })
+        Ok(Self { tasks, heard: frames })
     }
 
     /// Has a handler put out frames one at a time, each when all readers have the one before, and more at once. Counts the readers that
@@ -189,10 +189,10 @@ impl Readers {
             speaker.asks.send(())?;
             let put_out = speaker.says.recv().await.context("the handler has ended")?;
             for reader in 1..=count {
-                let Ok(heard) = tokio::time::timeout(STARVED, self.heard.recv()).await else {
+                let Ok(frame) = tokio::time::timeout(STARVED, self.heard.recv()).await else {
                     return Ok(count + 1 - reader);
                 };
-                let (_, came) = heard.context("a reader was cut off")?;
+                let (_, came) = frame.context("a reader was cut off")?;
                 took(nth, came.saturating_duration_since(put_out), reader == count);
             }
         }
@@ -204,30 +204,30 @@ impl Readers {
     }
 }
 
-/// Reads to the end, and tells of every frame. Counts those that came in order.
+/// Reads to the end, and reports every frame. Counts those that came in order.
 async fn read(mut reader: SseReader, tell: mpsc::UnboundedSender<(u64, Instant)>) -> anyhow::Result<u64> {
     let mut next = 0;
     while let Some(seq) = reader.next().await? {
         ensure!(seq == next, "frame {seq} came in place of frame {next}");
         next += 1;
-        // Fails when no one measures any more.
+        // Fails when the measurement is over.
         tell.send((seq, Instant::now())).ok();
     }
     Ok(next)
 }
 
-/// A worker whose handlers put out frames as they are told, and how one of them is asked.
+/// A worker whose handlers put out frames on request, and the channels of the requests.
 fn worker(subject: &Subject, at_once: usize) -> (Worker, Speaker) {
-    let (asks, asked) = mpsc::unbounded_channel();
+    let (asks, requests) = mpsc::unbounded_channel();
     let (said, says) = mpsc::unbounded_channel();
-    let asked = Arc::new(Mutex::new(asked));
+    let requests = Arc::new(Mutex::new(requests));
     let worker = subject.flowfabric.worker("bench").concurrency(at_once).lease_ttl(Duration::from_secs(60));
     let worker = worker.on(KIND, move |context: Context, plan: Plan| {
-        let (asked, said) = (asked.clone(), said.clone());
+        let (requests, said) = (requests.clone(), said.clone());
         async move {
             let (out, text) = (context.stream("out"), "x".repeat(plan.bytes));
             for _ in 0..plan.alone {
-                asked.lock().await.recv().await;
+                requests.lock().await.recv().await;
                 // Fails when the reader has gone.
                 said.send(Instant::now()).ok();
                 out.text(text.as_str()).await?;

@@ -23,7 +23,7 @@ const WARM_UP: usize = 50;
 /// What every execution waits for.
 const SIGNAL: &str = "go";
 
-/// What to measure.
+/// The settings of the measurement.
 pub struct SuspendToResume {
     pub store: String,
     /// Clients that submit and signal at once, and executions worked on at once.
@@ -104,7 +104,7 @@ fn waiting_worker(subject: &Subject, at_once: usize) -> Worker {
     })
 }
 
-/// Signals whatever was suspended, as soon as it is.
+/// Signals every execution as soon as it is suspended.
 async fn signal_all(
     client: Client,
     mut suspended: mpsc::UnboundedReceiver<Waitpoint>,

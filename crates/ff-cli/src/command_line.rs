@@ -89,7 +89,7 @@ commands! { run(settings, typed):
     Completions(typed),
 }
 
-/// Does what the command line says.
+/// Runs the command line.
 pub(crate) fn run() -> ExitCode {
     let ended = TypedCommand::read(CommandLine::command()).and_then(|typed| {
         let CommandLine { settings, command } =
@@ -104,7 +104,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 impl Command {
-    /// What a server does is worth telling; a tool speaks when something is wrong.
+    /// Servers log from level info; other commands log only warnings and errors.
     fn level(&self) -> Level {
         match self {
             Self::Dev(_) | Self::Server(_) => Level::Info,

@@ -17,8 +17,8 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 
-/// Waits for the end, however long it takes or for at most `patience`, and tells it. Whatever cuts the wait short leaves
-/// the execution alone and says how to find it again.
+/// Waits for the end, however long it takes or for at most `patience`, and prints it. A timeout or an interrupt leaves
+/// the execution alone and prints how to find it again.
 pub(crate) async fn wait(
     settings: &Settings,
     client: &Client,
@@ -40,7 +40,7 @@ pub(crate) async fn wait(
     }
 }
 
-/// A program finds the id in the output too: it is what it needs to go on.
+/// With `--json` the output has the id too: a program needs it to go on.
 fn cut_short(settings: &Settings, exit: Exit, id: &ExecutionId, again: &str) -> anyhow::Result<Exit> {
     if settings.json {
         output::json(&json!({ "execution_id": id, "outcome": null }))?;

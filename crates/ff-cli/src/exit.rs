@@ -26,7 +26,7 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
-/// Every code and what it means, in the order it is told.
+/// Every code and its meaning, in the order of the help.
 const TABLE: &[(Exit, u8, &str)] = &[
     (Exit::Done, 0, "done; what was waited for completed"),
     (Exit::Trouble, 1, "it did not work: refused, no answer, or the doctor found something"),
@@ -99,7 +99,7 @@ pub(crate) fn after(error: &anyhow::Error) -> Exit {
     exit
 }
 
-/// Tells that waiting was cut short, and of what: the name of its id and the id.
+/// Reports that a wait was cut short, with the name of the id and the id.
 pub(crate) fn cut_short(exit: Exit, (name, id): (&str, &dyn fmt::Display), again: &str) -> Exit {
     let (code, text) = match exit {
         Exit::TimedOut => ("timed_out", format!("error: {id} has not ended in time and goes on; {again}")),
@@ -118,10 +118,10 @@ fn code(error: &anyhow::Error) -> Option<Code> {
     })
 }
 
-/// Whether programs read what is told.
+/// Whether messages on standard error are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on, what is told beside the output is JSON too, or text.
+/// From now on, messages on standard error are JSON, or text.
 pub(crate) fn speak_json(is_json: bool) {
     IS_JSON.store(is_json, Ordering::Relaxed);
 }

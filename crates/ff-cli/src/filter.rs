@@ -54,7 +54,7 @@ impl FromStr for Term {
     }
 }
 
-/// What executions wait for, as people say it: the word of the API, or what it is about.
+/// Parses a blocking reason: the word of the API, or a short word.
 pub(crate) fn reason(word: &str) -> Result<BlockingReason, String> {
     let blockers = [
         ("route", Blocker::Route),

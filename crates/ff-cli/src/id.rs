@@ -26,7 +26,7 @@ pub(crate) enum FlowIdArg {
     Prefix(UuidPrefix),
 }
 
-/// The first digits of a uuid. They are the time it was drawn at, so what was made at that time is looked at.
+/// The first digits of a uuid. They are the time it was drawn at, so only executions created at that time are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UuidPrefix {
     digits: u32,
@@ -111,7 +111,7 @@ impl UuidPrefix {
         (self.first..=self.last()).contains(&uuid.as_u128())
     }
 
-    /// When what it may mean was created: from the first moment, and before the second.
+    /// The range of creation times that match: from the first moment, and before the second.
     fn created(self) -> (TimestampMs, TimestampMs) {
         let moment = |uuid: u128| TimestampMs(i64::try_from(uuid >> 80).unwrap_or(i64::MAX));
         (moment(self.first) - CLOCKS_DIFFER_MS, moment(self.last()) + CLOCKS_DIFFER_MS)

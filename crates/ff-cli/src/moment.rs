@@ -3,7 +3,7 @@
 use ff_core::types::TimestampMs;
 use jiff::Timestamp;
 
-/// What is said of a text that is no moment.
+/// The accepted forms of a moment, for error messages.
 const FORMS: &str = "a moment as in 2026-12-24T18:00:00Z or 2026-12-24T18:00:00+01:00, or milliseconds since 1970";
 
 /// Reads a moment: RFC 3339, or milliseconds since 1970.
@@ -20,7 +20,7 @@ pub(crate) fn utc(at: TimestampMs) -> String {
     Timestamp::from_millisecond(at.0).map_or_else(|_| at.to_string(), |at| at.to_string())
 }
 
-/// What a span or a moment may look like, after what was wrong with a text as a span.
+/// The error of a text that is no span, with the accepted forms of a moment.
 pub(crate) fn or_moment(error: impl std::fmt::Display) -> String {
     format!("{error}; or {FORMS}")
 }

@@ -1,4 +1,4 @@
-//! Standard output: what was asked for and nothing else.
+//! Standard output: the requested data and nothing else.
 
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -34,7 +34,7 @@ pub(crate) fn styled(line: String) -> anyhow::Result<()> {
     write(format!("{line}\n").as_bytes())
 }
 
-/// Writes bytes exactly as they are. On a terminal, what it would obey is escaped, and the prompt begins on a line of its own.
+/// Writes bytes exactly as they are. On a terminal, control characters are escaped and a last line break is added.
 pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
     if !is_terminal() {
         return write(bytes);
@@ -43,7 +43,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<()> {
     if bytes.is_empty() || bytes.ends_with(b"\n") { Ok(()) } else { write(b"\n") }
 }
 
-/// Writes bytes as they come, and nothing after them. On a terminal, what it would obey is escaped.
+/// Writes bytes as they come, and nothing after them. On a terminal, control characters are escaped.
 pub(crate) fn raw(bytes: &[u8]) -> anyhow::Result<()> {
     if is_terminal() { write(harmless(bytes).as_bytes()) } else { write(bytes) }
 }
@@ -57,14 +57,14 @@ pub(crate) fn json(document: &impl Serialize) -> anyhow::Result<()> {
     line(escaped_json(&text))
 }
 
-/// Whether a terminal obeys a character instead of showing it, or shows what follows in another order.
+/// Whether a character is a control character, or changes the order of the text after it.
 pub(crate) fn is_obeyed(character: char) -> bool {
     let reorders =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     character.is_control() || reorders
 }
 
-/// Bytes as a terminal may be shown them: lines and tabs stay, and what it would obey, or is no text, is escaped.
+/// Bytes made safe for a terminal: line breaks and tabs stay; control characters and invalid UTF-8 are escaped.
 pub(crate) fn harmless(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

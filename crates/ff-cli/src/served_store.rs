@@ -75,7 +75,7 @@ impl ServedStore {
         self.metrics_url.as_deref()
     }
 
-    /// Serves until asked to stop, then lets what is under way finish, `beside` included, and closes the store. Asked a
+    /// Serves until asked to stop, then lets open requests and `beside` finish, and closes the store. Asked a
     /// second time, it leaves at once: the store survives that. It leaves as well when something hangs, so that a
     /// process that was told to stop is always gone after a while.
     pub(crate) async fn until_stopped(
@@ -84,12 +84,12 @@ impl ServedStore {
         beside: impl Future<Output = anyhow::Result<()>>,
     ) -> anyhow::Result<()> {
         let Self { flowfabric, server, mut signals, .. } = self;
-        let asked = stopping.clone();
+        let stop = stopping.clone();
         let (stopped, hangs) = mpsc::channel();
         let listening = tokio::spawn(async move {
             signals.next().await;
             tracing::info!("stopping");
-            asked.cancel();
+            stop.cancel();
             leave_unless_stopped(hangs);
             signals.next().await;
             std::process::exit(130);
@@ -103,7 +103,7 @@ impl ServedStore {
     }
 }
 
-/// Ends the process if it has not stopped in time. A thread of its own, because what hangs may be what runs the tasks.
+/// Ends the process if it has not stopped in time. A thread of its own, because the task runtime itself may hang.
 fn leave_unless_stopped(stopped: mpsc::Receiver<()>) {
     std::thread::spawn(move || {
         let patience = DRAIN + CLOSING;

@@ -1,4 +1,4 @@
-//! What every command is told: which server, which tenant, and whether people or programs read the output.
+//! The options of every command: which server, which tenant, and whether people or programs read the output.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What the promises are written with: the calls of a store and their values, and the world.
+//! Imports for the promises: the calls of a store and their values, and the world.
 
 pub(crate) use ff_core::api_key::{KeyHash, Role, SecretKey};
 pub(crate) use ff_core::backend::Answer;

@@ -19,7 +19,7 @@ pub enum Scope {
     All,
     /// Every third promise: for a store that differs from another in its server alone.
     Third,
-    /// The first promise of every other theme: for what is the same code over another store.
+    /// The first promise of every other theme: for the same code over another store.
     Sample,
     /// The promises whose theme reads or changes several partitions.
     AcrossPartitions,
@@ -83,15 +83,15 @@ pub fn check(scope: Scope, prefix: &str, world: impl AsyncFn() -> World) {
         println!("{name}");
         // A runtime of its own ends with everything a broken promise left running.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let kept = AssertUnwindSafe(|| runtime.block_on(async { keep(world().await, promise).await }));
-        if catch_unwind(kept).is_err() {
+        let attempt = AssertUnwindSafe(|| runtime.block_on(async { keep(world().await, promise).await }));
+        if catch_unwind(attempt).is_err() {
             broken.push(name);
         }
     }
     assert!(broken.is_empty(), "{} of {count} promises were broken: {}", broken.len(), broken.join(", "));
 }
 
-/// Checks one promise, and then examines what it left behind.
+/// Checks one promise, and then examines the store it leaves.
 async fn keep(world: World, promise: Promise) {
     timeout(ms(60_000), promise(world.clone())).await.expect("something is waited for that never comes");
     world.check_invariants().await;

@@ -1,4 +1,4 @@
-//! What a rule decided: the record as it is to be, and what is to be written beside it.
+//! A rule's decision about an execution: the record as it is to be, and the writes beside it.
 
 use crate::budget::UsageReportEntry;
 use crate::event::Event;
@@ -31,16 +31,16 @@ pub struct Change {
     pub signal_key: Option<SignalKeyEntry>,
     /// The idempotency key of a suspension to remember.
     pub suspend_key: Option<SuspendKeyEntry>,
-    /// What becomes of the stream of its attempt.
+    /// The write to the stream of its attempt.
     pub stream: Option<Box<StreamWrite>>,
-    /// What becomes of its recorded steps.
+    /// The write to its recorded steps.
     pub steps: Option<Box<StepsWrite>>,
     /// A report of usage to remember.
     pub usage_report: Option<UsageReportEntry>,
     pub events: Vec<Event>,
 }
 
-/// What happens to bytes kept beside a record.
+/// A write to the bytes kept beside a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Write<T> {
     #[default]

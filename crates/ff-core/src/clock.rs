@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::types::TimestampMs;
 
-/// Says what time it is for a store.
+/// The clock of a store.
 pub trait Clock: Send + Sync {
     fn now(&self) -> TimestampMs;
 }

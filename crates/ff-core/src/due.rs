@@ -19,7 +19,7 @@ pub enum Due {
     AttemptTimeout,
     LeaseExpiry,
     Delayed,
-    /// What it is blocked on has room again.
+    /// Its blocker has room again.
     Unblock,
     PendingWaitpoint,
     /// Its dependents have not all been notified of its end.
@@ -82,7 +82,7 @@ impl Execution {
         }
     }
 
-    /// What this execution waits for next.
+    /// The next moment this execution waits for.
     pub fn next_due(&self) -> Option<(TimestampMs, Due)> {
         self.first_of(Due::ALL)
     }
@@ -116,13 +116,13 @@ fn fire_noting(execution: &Execution, nonce: &Nonce, now: TimestampMs, lapsed: &
     }
 }
 
-/// An engine asks a partition to fire what is due.
+/// An engine asks a partition to fire everything that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PumpArgs {
     pub partition: u16,
 }
 
-/// What a pump did.
+/// The result of a pump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PumpedPartition {
     /// Executions and flows for which something fired.
@@ -167,7 +167,7 @@ impl Command for PumpArgs {
         self.partition
     }
 
-    /// Fires what is due on a partition, at most one batch of it, and does one step of the pending work of flows.
+    /// Fires due executions and flows of a partition, at most one batch, and does one step of pending work of flows.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<PumpedPartition>, Stop> {
         let now = at.now;
         let batch = limits::PUMP_BATCH;

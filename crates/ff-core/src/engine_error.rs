@@ -1,4 +1,4 @@
-//! What can go wrong, in one table: a stable code, its class, its HTTP status and a sentence.
+//! Errors, in one table: a stable code, its class, its HTTP status and a sentence.
 
 use std::fmt;
 
@@ -78,15 +78,15 @@ impl fmt::Display for Code {
     }
 }
 
-/// The engine understood what was asked and will not do it. Nothing was written.
+/// The engine understood the request and will not do it. Nothing was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub code: Code,
-    /// What exactly was wrong, when the code's sentence is not enough.
+    /// The exact problem, when the code's sentence is not enough.
     pub detail: Option<String>,
     /// The field of the request that was wrong.
     pub field: Option<String>,
-    /// The limit it went past, and what was sent.
+    /// The limit it went past, and the value that was sent.
     pub limit: Option<(u64, u64)>,
     /// How the execution stands, when that is why.
     pub state: Option<PublicState>,
@@ -99,7 +99,7 @@ impl Refusal {
         Self { code, detail: None, field: None, limit: None, state: None, retry_at: None }
     }
 
-    /// A field of the request is not what it must be.
+    /// A field of the request is invalid.
     pub fn invalid(field: impl Into<String>, detail: impl fmt::Display) -> Self {
         Self::new(Code::InvalidInput).at(field).because(detail)
     }
@@ -169,7 +169,7 @@ pub(crate) fn check_range(field: &str, sent: u64, low: u64, high: u64) -> Result
     Err(refusal.because(format!("must be from {low} to {high}, got {sent}")))
 }
 
-/// What a caller of a backend can learn when it does not get an answer it asked for.
+/// An error of a backend call: the reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EngineError {
     /// The engine said no, and wrote nothing.

@@ -51,7 +51,7 @@ pub enum Hint {
     FlowEnded { flow_id: FlowId },
     /// A worker instance with capabilities registered, or one offers others than before.
     WorkersChanged,
-    /// An engine runs on the store. One that is behind with what is due, or stops, does not keep up, and others act in its place.
+    /// An engine runs on the store. One that is late with due work, or stops, does not keep up; others take over.
     EngineSeen { engine_id: EngineId, keeps_up: bool },
     /// Hints were lost: look everywhere.
     Missed,
@@ -140,7 +140,7 @@ pub fn worker_hints(before: Option<&Worker>, after: &Worker) -> Option<Hint> {
     (!after.capabilities.is_empty() && is_new()).then_some(Hint::WorkersChanged)
 }
 
-/// The hints of what is written of quotas.
+/// The hints of writes to quotas.
 pub fn quota_hints(writes: &QuotaWrites) -> impl Iterator<Item = Hint> {
     let defined = writes.rows.iter().filter(|(_, name, _)| *name == QuotaRowName::Policy);
     defined.map(|(policy_id, ..)| Hint::QuotaDefined { policy_id: *policy_id })

@@ -1,4 +1,4 @@
-//! Indexes follow from the record: one function says which indexes an execution belongs in and with what score. A store
+//! Indexes follow from the record: one function returns the indexes of an execution and its scores in them. A store
 //! applies the difference between before and after, and a checker can recompute every index.
 
 use crate::due::Due;
@@ -13,21 +13,21 @@ use crate::types::{
 /// One index of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
-    /// What waits in a lane, of one requirement class; what is assigned to a worker instance among it.
+    /// Waiting executions of a lane and requirement class, including those assigned to a worker instance.
     LaneEligible(LaneId, RequirementClass),
     LaneEligibleKind(LaneId, Kind, RequirementClass),
-    /// What waits in a lane under a key other than the empty one, whichever it is.
+    /// Waiting executions of a lane under any key but the empty one.
     LaneKeyed(LaneId),
-    /// What waits in a lane, of one kind, requirement class and key.
+    /// Waiting executions of a lane, of one kind, requirement class and key.
     LaneEligibleKey(LaneId, Kind, RequirementClass, FairKey),
-    /// What is blocked because no live worker meets its requirements, by creation.
+    /// Executions that are blocked because no live worker meets their requirements, by creation.
     LaneUnroutable(LaneId, Kind, RequirementClass),
     LaneDelayed(LaneId),
     LaneActive(LaneId),
     LaneSuspended(LaneId),
     LaneTerminal(LaneId),
-    /// What is blocked, by its blocker. Those of flows are in one index, under the dependencies, and those that are assigned are
-    /// under their route.
+    /// Blocked executions, by blocker. Those of flows are in one index, under the dependencies, and those that are
+    /// assigned are under their route.
     LaneBlocked(LaneId, Blocker),
     DispatchBacklog,
     PendingCancelGroups,
@@ -53,11 +53,11 @@ pub enum Index {
 /// Where in an index a member stands; smaller is earlier. Exact in a double.
 pub type Score = i64;
 
-/// What a priority step weighs against age. More than any two ages differ.
+/// The weight of a priority step against age. More than any two ages differ.
 const PRIORITY_WEIGHT: i64 = 1_000_000_000_000;
 
 impl Index {
-    /// What waits of one kind, requirement class and key.
+    /// The index of waiting executions of one kind, requirement class and key.
     pub fn queue(lane: LaneId, kind: Kind, class: RequirementClass, key: FairKey) -> Self {
         if key.is_empty() {
             return Self::LaneEligibleKind(lane, kind, class);
@@ -185,13 +185,13 @@ fn unroutable(execution: &Execution) -> Option<Index> {
     is_unroutable.then(|| Index::LaneUnroutable(execution.lane_key(), execution.kind.clone(), class))
 }
 
-/// Whether what is in a state has an index of its own. Work that is submitted, claimed and completed is in none, so that a
-/// search by state costs it nothing.
+/// Whether a state has an index. Waiting, active and completed executions are in none, so that the usual path pays
+/// nothing for searches by state.
 pub fn has_state_index(state: PublicState) -> bool {
     !matches!(state, PublicState::Waiting | PublicState::Active | PublicState::Completed)
 }
 
-/// Whether what waits for this has an index of its own: for what admission asks for.
+/// Whether a blocking reason has an index: those of admission have one.
 pub fn has_reason_index(reason: BlockingReason) -> bool {
     Blocker::OF_ADMISSION.iter().any(|on| on.reason() == reason)
 }

@@ -8,7 +8,7 @@ use crate::engine_error::{Code, Refusal};
 ///
 /// An unknown field has a code of its own, because it is most often a misspelt one.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    // Keeping track of where one is takes twice as long, so only what is wrong is read that way.
+    // Tracking the path takes twice as long, so only invalid input is read that way.
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Ok(value);
     }
@@ -52,7 +52,7 @@ fn not_json(why: &str) -> Refusal {
     Refusal::new(Code::InvalidJson).because(format!("must be JSON: {why}"))
 }
 
-/// The limit a value went past and what was sent, from how names, texts and priorities word it.
+/// The limit a value went past and the value that was sent, from how names, texts and priorities word it.
 fn limit_in(detail: &str) -> Option<(u64, u64)> {
     let (bound, sent) = detail.split_once(", got ")?;
     let limit = match bound.strip_prefix("must be at most ") {

@@ -1,4 +1,4 @@
-//! Every limit, named once. Each is refused one past it, with the field, the limit and what was sent.
+//! Every limit, named once. Each is refused one past it, with the field, the limit and the value that was sent.
 
 /// Names: namespaces, kinds, workers, tag keys, content types.
 pub const NAME_BYTES: usize = 128;
@@ -12,7 +12,7 @@ pub const TEXT_BYTES: usize = 256;
 pub const PAYLOAD_BYTES: usize = 1024 * 1024;
 /// Requests that carry no payload.
 pub const CONTROL_BODY_BYTES: usize = 64 * 1024;
-/// What tracing systems may note beside a trace.
+/// The `tracestate` beside a trace: notes of tracing systems.
 pub const TRACESTATE_BYTES: usize = 512;
 /// Labels of one execution.
 pub const TAGS: usize = 32;
@@ -28,7 +28,7 @@ pub const BULK: usize = 1_000;
 pub const PAGE: usize = 1_000;
 /// Bytes of JSON in the rows of a page over HTTP: it ends early where they are large.
 pub const PAGE_BYTES: usize = 1024 * 1024;
-/// Lanes one page of lanes looks at, whether it tells of them or not.
+/// Lanes one page of lanes looks at, whether it lists them or not.
 pub const LANES_LOOKED: usize = 2 * PAGE;
 /// Rows in a page when the request does not say how many.
 pub const PAGE_DEFAULT: usize = 50;
@@ -54,7 +54,7 @@ pub const LONG_POLL_MS: u64 = 60_000;
 
 /// Executions of one lane that a limit may let be held at once.
 pub const CONCURRENCY_MAX: u32 = 1_000_000;
-/// How long what a partition holds of a lane with a limit counts as known.
+/// How long a partition's held count of a lane with a limit counts as known.
 pub const RECOUNT_MS: u64 = 1_000;
 /// Partitions counted again before a lane with a limit hands out nothing.
 pub const RECOUNT: usize = 16;
@@ -92,22 +92,22 @@ pub const QUOTA_LIMIT_MAX: u64 = 1_000_000;
 /// The shortest and the longest window of a quota policy: a tenth of a second and 31 days.
 pub const QUOTA_WINDOW_MIN_MS: u64 = 100;
 pub const QUOTA_WINDOW_MAX_MS: u64 = 31 * 24 * 60 * 60 * 1_000;
-/// How long what a quota policy reserved for a claim stays reserved while no lease comes of it.
+/// How long a quota policy's reservation for a claim lasts while no lease comes of it.
 pub const QUOTA_RESERVED_MS: u64 = 10_000;
 /// Executions one call asks a quota policy about, and rows of one kind it looks at under one key.
 pub const QUOTA_STEP: usize = 64;
 /// Slots of a quota policy that one call gives back.
 pub const QUOTA_SETTLE: usize = 256;
-/// Keys of a quota policy that are told of.
+/// Keys of a quota policy that are listed.
 pub const QUOTA_KEYS_TOLD: usize = 100;
 /// How often slots are held against the leases they are for.
 pub const QUOTA_RECONCILE_MS: u64 = 30_000;
 
-/// Bytes of what a schedule starts, as its record has it. The record is written with every tick.
+/// Bytes of a schedule's target, as its record has it. The record is written with every tick.
 pub const SCHEDULE_BYTES: usize = 256 * 1024;
 /// Ticks of a schedule that are kept, of those that came.
 pub const SCHEDULE_TICKS: usize = 10;
-/// Ticks of a schedule that are told of, of those to come.
+/// Ticks of a schedule that are listed, of those to come.
 pub const TICKS_TOLD: usize = 5;
 /// Missed ticks of a schedule that are started in one turn.
 pub const TICKS_AT_ONCE: usize = 100;
@@ -123,7 +123,7 @@ pub const JITTER_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 /// another is late by some seconds.
 pub const CATCH_UP_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const CATCH_UP_MIN_MS: u64 = 10_000;
-/// How often it is looked whether a tick that waits may start, in case the end it waits for was not told.
+/// How often it is looked whether a tick that waits may start, in case the end it waits for was not announced.
 pub const QUEUED_TICK_LOOK_MS: u64 = 20_000;
 
 /// The highest priority. Beyond it a priority and a time no longer fit one exact score.
@@ -149,10 +149,10 @@ pub const MAX_RECLAIMS: u32 = 100;
 pub const MAX_REPLAYS: u32 = 10;
 /// How long an idempotency key is remembered.
 pub const DEDUP_WINDOW_MS: u64 = 24 * 60 * 60 * 1_000;
-/// How long what has finished is kept when neither it nor its lane says otherwise: a week.
+/// How long finished executions are kept when neither they nor their lane say otherwise: a week.
 pub const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
-/// Records one step may forget, so that a store that does one thing at a time is not kept from others. What one execution
-/// has is forgotten together, however much it is.
+/// Records one step may forget, so that a store that does one thing at a time is not kept from others. The records of
+/// one execution are forgotten together, however many they are.
 pub const FORGET: usize = 250;
 /// The last moment anything may wait for: the end of the year 9999. Scores stay exact in a double.
 pub const MOMENT_MAX_MS: i64 = 253_402_300_799_999;
@@ -184,8 +184,8 @@ pub const FLOW_CALL_EDGES: usize = 20;
 /// Members, and edges, of one part of a submission. A larger one is staged in several parts: Valkey does nothing else during
 /// a part, and a part of twenty comes near the five milliseconds that a function may take.
 pub const FLOW_PART: usize = 12;
-/// Edges and members one step of a flow may look at; the rest is owed, and done in further steps. A store that does one
-/// thing at a time is kept from others for as long as a step takes.
+/// Edges and members one step of a flow may look at; the rest is pending, and done in further steps. A store that does
+/// one thing at a time is kept from others for as long as a step takes.
 pub const FLOW_STEP: usize = 16;
 /// How deep one step propagates an end; the rest is left pending.
 pub const MAX_CASCADE_DEPTH: usize = 50;
@@ -193,7 +193,7 @@ pub const MAX_CASCADE_DEPTH: usize = 50;
 const _: () = assert!(FLOW_STEP <= MAX_CASCADE_DEPTH);
 /// Edges looked at before a new edge is refused because a cycle cannot be ruled out.
 pub const CYCLE_SEARCH: usize = 1_000;
-/// Results of upstreams that come with the claim of what depends on them; the rest is read one by one.
+/// Results of upstreams that come with the claim of a dependent; the rest is read one by one.
 pub const INPUT_BYTES: usize = 4 * 1024 * 1024;
 /// Events kept of one flow.
 pub const FLOW_EVENTS: usize = 100_000;
@@ -224,7 +224,7 @@ pub const CONDITION_DEPTH: usize = 4;
 pub const CONDITION_NODES: usize = 64;
 /// Signals one condition may need in all, its counts together.
 pub const CONDITION_SIGNALS: usize = 1_000;
-/// Bytes of signals that come with the claim of what they resumed; the rest is read one by one.
+/// Bytes of signals that come with the claim of the execution they resumed; the rest is read one by one.
 pub const RESUME_BYTES: usize = 4 * 1024 * 1024;
 
 /// The bytes of one frame of a stream.
@@ -247,7 +247,7 @@ pub const SUMMARY_BYTES: usize = 256 * 1024;
 pub const SUMMARY_PATCHES: u64 = 100;
 /// Frames a store reads at once for a page, so that large ones do not fill its memory.
 pub const FRAMES_AT_ONCE: usize = 250;
-/// Attempts whose output one page tells of.
+/// Attempts whose output one page may have.
 pub const STREAM_ATTEMPTS: usize = 64;
 /// How long a token that reads a stream may be valid, and how long it is unless said.
 pub const STREAM_TOKEN_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -275,7 +275,7 @@ pub const SECRET_MIN_BYTES: usize = 16;
 pub const SECRET_GRACE_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Worker instances of one namespace that are registered at once.
 pub const WORKERS: usize = 10_000;
-/// How long a worker counts as there without being heard of.
+/// How long a worker counts as there without a report.
 pub const WORKER_TTL_MS: u64 = 30_000;
 pub const WORKER_TTL_MIN_MS: u64 = 1_000;
 pub const WORKER_TTL_MAX_MS: u64 = 3_600_000;

@@ -1,4 +1,4 @@
-//! Partitions: the unit of serialisation. What shares a partition can change in one atomic step.
+//! Partitions: the unit of serialisation. Records that share a partition can change in one atomic step.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::schedule::ScheduleRef;
 use crate::types::{BudgetId, ExecutionId, FlowId, KeyId, LaneId, Namespace, QuotaPolicyId, WorkerInstanceId};
 
-/// What a partition holds. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
+/// The kind of a partition. Flows and executions share theirs, so that a flow, its members and its edges are one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PartitionFamily {
     Flow,
@@ -106,7 +106,7 @@ pub fn worker_partition(instance: &WorkerInstanceId, config: &PartitionConfig) -
     crc16(instance.as_str().as_bytes()) % config.num_flow_partitions
 }
 
-/// The home of an API key: where what concerns it is put in an order.
+/// The home of an API key: the partition that orders its changes.
 pub fn key_partition(id: &KeyId, config: &PartitionConfig) -> u16 {
     crc16(id.as_str().as_bytes()) % config.num_flow_partitions
 }
@@ -126,7 +126,7 @@ pub fn schedule_partition(schedule: &ScheduleRef, config: &PartitionConfig) -> u
     crc16(schedule.key().as_bytes()) % config.num_flow_partitions
 }
 
-/// Where what concerns a quota policy is put in an order, on stores that keep quotas on the partitions of flows.
+/// The partition that orders the changes of a quota policy, on stores that keep quotas on the partitions of flows.
 pub fn quota_home(id: &QuotaPolicyId, config: &PartitionConfig) -> u16 {
     crc16(id.as_uuid().as_bytes()) % config.num_flow_partitions
 }

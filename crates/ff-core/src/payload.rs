@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::types::ContentType;
 
-/// Input or result of an execution: opaque bytes and what kind of bytes they are.
+/// Input or result of an execution: opaque bytes and their content type.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Payload {
     pub content_type: ContentType,
@@ -41,7 +41,7 @@ impl Default for Payload {
     }
 }
 
-/// Says how much there is, never what: payloads do not belong in logs.
+/// Shows the size, never the bytes: payloads do not belong in logs.
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes of {}", self.bytes.len(), self.content_type)

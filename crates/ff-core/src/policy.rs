@@ -208,7 +208,7 @@ impl Policy {
         RequirementClass::of(&self.routing_requirements.required_capabilities)
     }
 
-    /// Reads a policy, refusing what it does not know.
+    /// Reads a policy, refusing unknown fields and invalid values.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         let policy: Self = crate::json::read(json).map_err(|mut refusal| {
             let is_capability = refusal.field.as_ref().is_some_and(|field| field.starts_with(REQUIRED));
@@ -355,13 +355,13 @@ mod tests {
     fn a_policy_is_kept_without_its_defaults_and_read_as_it_was() {
         let policy = Policy { max_steps: Some(10_000), retention_ms: Some(5), ..Policy::default() };
         assert_eq!(policy.check(), Ok(()));
-        let kept = serialize_compact(&policy, serde_json::value::Serializer).unwrap();
-        assert_eq!(kept, serde_json::json!({ "retention_ms": 5, "max_steps": 10_000 }));
+        let compact = serialize_compact(&policy, serde_json::value::Serializer).unwrap();
+        assert_eq!(compact, serde_json::json!({ "retention_ms": 5, "max_steps": 10_000 }));
         let gpu = Policy::parse(br#"{"routing_requirements":{"required_capabilities":["gpu"]}}"#).unwrap();
         let json = serialize_compact(&gpu, serde_json::value::Serializer).unwrap();
         assert_eq!(json, serde_json::json!({ "routing_requirements": { "required_capabilities": ["gpu"] } }));
         assert_eq!(serde_json::from_value::<Policy>(json).unwrap(), gpu);
-        assert_eq!(serde_json::from_value::<Policy>(kept).unwrap(), policy);
+        assert_eq!(serde_json::from_value::<Policy>(compact).unwrap(), policy);
     }
 
     #[test]

@@ -47,7 +47,7 @@ macro_rules! queries {
                 /// How it ended; refused as `execution_not_terminal` while it has not.
                 result(id: &ExecutionId) -> ExecutionEnd = Result(ReadResult): ReadResult { execution_id: *id };
                 attempts(id: &ExecutionId) -> Attempts = Attempts(ReadAttempts): ReadAttempts { execution_id: *id };
-                /// The output of an attempt, or of all attempts, from a cursor on. Answers at once, with what there is.
+                /// The output of an attempt, or of all attempts, from a cursor on. Answers at once, perhaps with none.
                 read_stream(args: ReadStreamArgs) -> StreamPage = ReadStream(ReadStreamArgs): args;
                 /// The recorded steps of an execution with their results, in the order of recording. A page ends before it passes
                 /// a mebibyte, but has one step at least.
@@ -72,7 +72,7 @@ macro_rules! queries {
                 /// One signal with its bytes; refused as `not_found` when the execution received no such signal.
                 signal(id: &ExecutionId, signal: &SignalId) -> ReceivedSignal = Signal(ReadSignal):
                     ReadSignal { execution_id: *id, signal_id: *signal };
-                /// The deliveries on any partition since a cursor. Answers at once, with what there is.
+                /// The deliveries on any partition since a cursor. Answers at once, perhaps with none.
                 deliveries(args: DeliveriesArgs) -> DeliveriesPage = Deliveries(DeliveriesArgs): args;
                 describe_flow(id: &FlowId) -> FlowInfo = DescribeFlow(DescribeFlow): DescribeFlow { flow_id: *id };
                 /// The members of a flow, in the order they were added.
@@ -81,24 +81,24 @@ macro_rules! queries {
                 flow_edges(args: FlowEdgesArgs) -> EdgesPage = FlowEdges(FlowEdgesArgs): args;
                 /// Lists flows, newest first.
                 list_flows(args: ListFlowsArgs) -> FlowsPage = ListFlows(ListFlowsArgs): args;
-                /// The events of a flow since a position. Answers at once, with what there is.
+                /// The events of a flow since a position. Answers at once, perhaps with none.
                 flow_events(args: FlowEventsArgs) -> FlowEventsPage = FlowEvents(FlowEventsArgs): args;
-                /// The events on any partition since a cursor. Answers at once, with what there is. From then on, and for
-                /// [`crate::limits::FOLLOWED_MS`] after the last such question, every event is kept for readers.
+                /// The events on any partition since a cursor. Answers at once, perhaps with none. From then on, and
+                /// for [`crate::limits::FOLLOWED_MS`] after the last such question, every event is kept for readers.
                 events(args: EventsArgs) -> EventsPage = Events(EventsArgs): args;
-                /// What an execution has spent, by attempt.
+                /// The usage of an execution, by attempt.
                 usage(id: &ExecutionId) -> UsageInfo = Usage(ReadUsage): ReadUsage { execution_id: *id };
                 /// Every key there ever was, without its hash.
                 list_keys(args: ListKeysArgs) -> KeysPage = ListKeys(ListKeysArgs): args;
             }
             engine {
-                /// What time it is for this store.
+                /// The time of this store.
                 now() -> TimestampMs = Now(Now): Now;
-                /// Looks at a partition without a hint: what is ready there, and what is due when.
+                /// Looks at a partition without a hint: its ready work, and when its next work is due.
                 sweep(partition: u16) -> PartitionStatus = Sweep(Sweep): Sweep { partition };
-                /// How an execution's lane is configured, and what is ahead of the execution.
+                /// The configuration of an execution's lane, and the work ahead of the execution.
                 queue_facts(args: QueueArgs) -> QueueFacts = QueueFacts(QueueArgs): args;
-                /// A lane as callers see it, without what has finished, which takes long to count.
+                /// A lane as callers see it, without finished executions, which take long to count.
                 describe_live_lane(namespace: &Namespace, lane: &LaneId) -> LaneInfo = DescribeLiveLane(DescribeLiveLane):
                     DescribeLiveLane { namespace: namespace.clone(), lane: lane.clone() };
                 /// The first executions of a queue on a partition.
@@ -110,13 +110,13 @@ macro_rules! queries {
                 /// The quota policies of a namespace, as its home has them.
                 quota_set(namespace: &Namespace) -> QuotaSet = QuotaSet(ReadQuotaSet):
                     ReadQuotaSet { namespace: namespace.clone() };
-                /// What limits each namespace that has a quota policy or a budget, or had one.
+                /// The policies and budgets of each namespace that has any, or had one.
                 all_quotas() -> Vec<QuotaSet> = AllQuotas(ListAllQuotas): ListAllQuotas;
                 /// How a budget stands at its home.
                 budget_ledger(args: ReadBudgetLedger) -> BudgetLedgerSums = BudgetLedger(ReadBudgetLedger): args;
                 /// Executions whose usage budgets may not have counted.
                 usage_backlog(args: UsageBacklogArgs) -> Vec<ExecutionId> = UsageBacklog(UsageBacklogArgs): args;
-                /// What budgets have to count of an execution.
+                /// The usage of an execution that budgets have not counted.
                 pending_usage(id: &ExecutionId) -> Option<PendingUsage> = PendingUsage(ReadPendingUsage):
                     ReadPendingUsage { execution_id: *id };
                 /// The values of a quota policy's key that are in use.
@@ -181,7 +181,7 @@ macro_rules! define_queries {
         }
 
         impl Query {
-            /// What it is called in metrics and logs.
+            /// Its name in metrics and logs.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => stringify!($call),)*
@@ -191,7 +191,7 @@ macro_rules! define_queries {
         }
 
         impl Query {
-            /// Refuses what no state of the store could make acceptable.
+            /// Refuses arguments that no state of the store could make acceptable.
             pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
                 match self {
                     $(Self::$name(query) => query.check_for(partitions),)*
@@ -247,9 +247,9 @@ questions! {
     ReadResult { execution_id: ExecutionId }
     /// Which attempts were there at it?
     ReadAttempts { execution_id: ExecutionId }
-    /// What has it spent?
+    /// How much has it spent?
     ReadUsage { execution_id: ExecutionId }
-    /// What do budgets have to count of it?
+    /// Which usage of it have budgets not counted?
     ReadPendingUsage { execution_id: ExecutionId }
     /// In which namespace is it?
     NamespaceOf { execution_id: ExecutionId }
@@ -257,7 +257,7 @@ questions! {
     EndOf { execution_id: ExecutionId }
     /// How does a lane stand?
     DescribeLane { namespace: Namespace, lane: LaneId }
-    /// How does a lane stand, without what has finished?
+    /// How does a lane stand, without finished executions?
     DescribeLiveLane { namespace: Namespace, lane: LaneId }
     /// Which waitpoints of an execution are open?
     ListWaitpoints { execution_id: ExecutionId }
@@ -283,11 +283,11 @@ questions! {
     ReadKeyRing { partition: u16 }
     /// How does a partition stand?
     Sweep { partition: u16 }
-    /// What does a partition hold?
+    /// Which records does a partition hold?
     TakeSnapshot { partition: u16 }
 }
 
-/// What of a question can be judged without looking at any record.
+/// The checks of a question that need no record.
 trait Check {
     fn check_for(&self, partitions: &PartitionConfig) -> Result<(), Refusal>;
 }
@@ -320,7 +320,7 @@ checks! {
         ReadScheduleAgenda;
 }
 
-/// What is limited at all?
+/// Which namespaces are limited?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAllQuotas;
 

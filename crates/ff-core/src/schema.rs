@@ -18,7 +18,7 @@ use crate::types::{ExecutionId, Priority};
 /// A uuid as ids are written.
 const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
-/// A text with a limit, by the name of what says which characters it may not hold.
+/// A text with a limit. `refused` is the name of the function that refuses characters.
 pub(crate) fn text(least: usize, limit: usize, refused: &str) -> Schema {
     let pattern = match refused {
         "refused_in_a_name" => "^[A-Za-z0-9._-]+$",

@@ -1,4 +1,4 @@
-//! Everything a partition holds, as a value: what tests compare between stores and what the doctor examines.
+//! Everything a partition holds, as a value: tests compare it between stores, and the doctor examines it.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub struct Snapshot {
     pub groups: BTreeMap<ExecutionId, Group>,
     /// Keys of changes to a flow's graph that are remembered.
     pub flow_keys: BTreeMap<(FlowId, IdempotencyKey), FlowKeyEntry>,
-    /// What happened in a flow, oldest first.
+    /// The events of a flow, oldest first.
     pub flow_events: BTreeMap<FlowId, Vec<FlowEvent>>,
     /// Every index of flows as stored, not as computed.
     pub flow_indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, Score>>,
@@ -80,7 +80,7 @@ pub struct Snapshot {
     pub ring: Option<KeyRing>,
     /// Every index as stored, not as computed.
     pub indexes: BTreeMap<Index, BTreeMap<ExecutionId, Score>>,
-    /// What a store keeps of an execution for its own sake and that does not follow from the record. Only the store can
-    /// tell; there is nothing of the kind when all is well.
+    /// Leftovers of an execution in a store that do not follow from the record. Only the store can
+    /// find them; there are none when all is well.
     pub strays: Vec<(ExecutionId, String)>,
 }

@@ -170,7 +170,7 @@ pub struct MembersOf {
     pub limit: usize,
 }
 
-/// What an executor must load before the rule can decide.
+/// A record or query that an executor must load before the rule can decide.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Miss {
     Execution(ExecutionId),
@@ -208,7 +208,7 @@ pub enum Miss {
     All(Vec<Miss>),
 }
 
-/// Looks at several things, so that what is missing of them is missed together.
+/// Looks at several things, so that all missing ones are missed together.
 pub(crate) fn require_all<T>(looks: impl IntoIterator<Item = Result<T, Miss>>) -> Result<(), Miss> {
     let missing: Vec<_> = looks.into_iter().filter_map(Result::err).collect();
     if missing.is_empty() { Ok(()) } else { Err(Miss::All(missing)) }

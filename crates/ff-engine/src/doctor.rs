@@ -44,7 +44,7 @@ pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answe
     Ok(Examination { partitions: 1, executions: snapshot.executions.len(), findings })
 }
 
-/// I13: what is spent of a budget is what reports account for, and what is reserved of it is reserved for executions. Each budget is
+/// I13: the spending of a budget is accounted for by reports, and its reservations belong to executions. Each budget is
 /// looked at with the partition its home is on.
 async fn unaccounted(store: &dyn EngineStore, partition: u16) -> Answer<Vec<Finding>> {
     let (mut findings, partitions) = (Vec::new(), store.partitions());
@@ -54,7 +54,7 @@ async fn unaccounted(store: &dyn EngineStore, partition: u16) -> Answer<Vec<Find
         }
         let read = ReadBudgetLedger { budget_id: budget.id, with_draws: true };
         let mut faults = store.budget_ledger(read).await?.faults();
-        // Reports come while it is read; what is wrong stays wrong.
+        // Reports come while it is read; a real mismatch stays.
         for _ in 0..LOOKS {
             if faults.is_empty() {
                 break;

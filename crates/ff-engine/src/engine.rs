@@ -73,12 +73,12 @@ impl Engine {
         let pump_lag = PumpLag::default();
         let engine_id = EngineId::new();
         let routing_news = RoutingNews::default();
-        let ((news, heard), (owned, owns)) = (mpsc::unbounded_channel(), watch::channel(None));
+        let ((news, receiver), (owned, owns)) = (mpsc::unbounded_channel(), watch::channel(None));
         let quotas = QuotaChannels { news, owned };
         let pump = Pump::new(store.clone(), engine_id, pump_lag.clone(), routing_news.clone(), quotas);
         let routing = Routing::new(store.clone(), routing_news, options.routing_grace);
         let quota_corrections = Arc::new(AtomicU64::new(0));
-        let keeper = QuotaKeeper::new(store.clone(), heard, owns, quota_corrections.clone());
+        let keeper = QuotaKeeper::new(store.clone(), receiver, owns, quota_corrections.clone());
         let pump = tokio::spawn(async move {
             let all = async { tokio::join!(pump.run(), routing.run(), reap_workers(store.clone()), keeper.run()) };
             stopped.run_until_cancelled(all).await;
@@ -110,8 +110,8 @@ impl Engine {
 /// Has the other engines take over at once. A store that does not answer is not waited for: they find out.
 async fn leave(store: &dyn EngineStore, engine_id: EngineId) {
     if store.sweep_every().is_some() {
-        let told = store.announce(vec![Hint::EngineSeen { engine_id, keeps_up: false }]);
-        if !matches!(timeout(LEAVE, told).await, Ok(Ok(()))) {
+        let notice = store.announce(vec![Hint::EngineSeen { engine_id, keeps_up: false }]);
+        if !matches!(timeout(LEAVE, notice).await, Ok(Ok(()))) {
             tracing::debug!("the other engines were not told that this one stops");
         }
     }

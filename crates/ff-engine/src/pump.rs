@@ -73,7 +73,7 @@ pub(crate) struct Pump {
     pump_lag: PumpLag,
     routing_news: RoutingNews,
     backoff: Backoff,
-    /// Who gives slots of quotas back.
+    /// The channels to the task that gives slots of quotas back.
     quotas: QuotaChannels,
     ticker: Ticker,
 }
@@ -189,7 +189,7 @@ impl Pump {
         }
     }
 
-    /// What time it is for the store by what it said when it was last asked, and whether that was lately.
+    /// The store's time, estimated from its last answer, and whether that answer is recent.
     fn estimate(&self) -> Option<(TimestampMs, bool)> {
         let (read, at) = self.clock?;
         let since = at.elapsed();

@@ -33,7 +33,7 @@ const PAGES: usize = 4;
 /// Turns do not follow each other sooner.
 const TURN_MIN: Duration = Duration::from_secs(1);
 
-/// What the pump tells a keeper.
+/// The pump's messages to a keeper.
 pub(crate) enum QuotaNews {
     Freed { execution_id: ExecutionId, epoch: LeaseEpoch, slots: Vec<QuotaSlot> },
     Defined,
@@ -182,7 +182,7 @@ struct Reconciler {
     look_again_in: Option<Duration>,
 }
 
-/// What a slot is held for.
+/// The use of a held slot.
 enum SlotUse {
     /// A lease that lives.
     Lease,
@@ -295,8 +295,8 @@ impl Reconciler {
         Ok(())
     }
 
-    /// What a slot is held for. A claim takes nothing for longer than it is reserved; the same again makes up for clocks that
-    /// differ.
+    /// The use of a held slot. A claim takes nothing for longer than it is reserved; the same again makes up for clocks
+    /// that differ.
     async fn use_of(&self, slot: &HeldSlot, now: TimestampMs) -> Answer<SlotUse> {
         let info = match self.store.describe(&slot.execution_id).await {
             Ok(info) => Some(info),

@@ -31,7 +31,7 @@ const LOOKED_AT: usize = 16;
 /// A queue on a partition.
 type Place = (u16, WorkQueue);
 
-/// What the pump has heard of work with requirements, for the routing task.
+/// The pump's news of work with requirements, for the routing task.
 #[derive(Clone, Default)]
 pub(crate) struct RoutingNews(Arc<(Mutex<News>, Notify)>);
 
@@ -245,7 +245,7 @@ async fn block(store: &dyn EngineStore, place: &Place) -> Answer<usize> {
         }
         let blocked = store.block(BlockArgs { partition: *partition, executions }).await?.blocked;
         count += blocked;
-        // What was claimed meanwhile is not in the queue any more.
+        // Work that was claimed meanwhile is not in the queue any more.
         if blocked == 0 || ready.len() < limits::BLOCK {
             return Ok(count);
         }

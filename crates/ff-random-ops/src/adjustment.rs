@@ -1,5 +1,5 @@
 //! Operations that change one property of one execution and leave it in its phase. All that a run knows of such an operation is here:
-//! when it is chosen, which operation it is, and what the semantics say of it.
+//! when it is chosen, which operation it is, and its semantics.
 
 use ff_core::contracts::{ChangePriorityArgs, DeadlineExtended, ExtendDeadlineArgs, PriorityChanged, SetTagsArgs};
 use ff_core::engine_error::Code;
@@ -87,7 +87,7 @@ pub(crate) fn subject(operation: &Operation) -> Option<ExecutionId> {
     }
 }
 
-/// What the semantics say of an adjustment: the record after it, or the refusal. Any other operation leaves the record.
+/// The semantics of an adjustment: the record after it, or the refusal. Any other operation leaves the record.
 pub(crate) fn adjusted(operation: &Operation, before: &Execution, now: TimestampMs) -> Result<Execution, Code> {
     let mut after = before.clone();
     if subject(operation).is_some() && !takes_ended(operation) && before.is_finished() {
@@ -106,7 +106,7 @@ pub(crate) fn adjusted(operation: &Operation, before: &Execution, now: Timestamp
     Ok(after)
 }
 
-/// What the same call answers once more; nothing, for the reply to another operation.
+/// The answer to the same call again; nothing, for the reply to another operation.
 pub(crate) fn answer_again(reply: &Reply) -> Option<Reply> {
     Some(match reply {
         Reply::Tagged(_) => reply.clone(),

@@ -1,4 +1,4 @@
-//! What happened in a run, by name and how often. A run in which little happened proves little.
+//! The events of a run, by name and how often. A run in which little happened proves little.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Adds what happened in another run.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         other.counts.iter().for_each(|(name, count)| *self.counts.entry(name.clone()).or_default() += count);
     }
@@ -104,7 +104,7 @@ impl Coverage {
         }
     }
 
-    /// Counts what workers were handed.
+    /// Counts the executions that workers were handed.
     pub(crate) fn count_claims(&mut self, claimed: &[ClaimedExecution]) {
         if claimed.len() > 1 {
             self.happened("several claimed");

@@ -39,7 +39,7 @@ pub async fn run(setup: Setup, seed: u64, transitions: usize) -> Coverage {
     coverage
 }
 
-/// Takes runs from so many seeds, and adds up what happened in them.
+/// Takes runs from so many seeds, and adds up their coverage.
 pub async fn runs(setup: Setup, seeds: impl IntoIterator<Item = u64>, transitions: usize) -> Coverage {
     let mut coverage = Coverage::default();
     for seed in seeds {

@@ -47,7 +47,7 @@ pub trait Subject: Send + Sync {
     async fn close(self: Box<Self>) {}
 }
 
-/// What a store is made with, each time it is opened.
+/// The options a store is opened with, each time.
 #[derive(Clone)]
 pub struct Options {
     pub partitions: PartitionConfig,
@@ -92,7 +92,7 @@ impl Entropy for SharedEntropy {
     }
 }
 
-/// What a run is about, and the subject it is compared with; without one the model alone performs it, and the laws are
+/// The mix of a run, and the subject it is compared with; without one the model alone performs it, and the laws are
 /// checked after every operation.
 #[derive(Clone, Copy)]
 pub struct Setup {

@@ -50,8 +50,8 @@ impl Claimer {
         self.depth.partitions(executions)
     }
 
-    /// Claims what is offered, whether or not the caller stays for the answer: what has no receiver is given back, so
-    /// that it need not wait for its lease to expire.
+    /// Claims the offers, whether or not the caller stays for the answer: executions without a receiver are given back,
+    /// so that they need not wait for their leases to expire.
     pub(crate) async fn claim_for(
         self: &Arc<Self>,
         args: &Arc<NextArgs>,
@@ -107,7 +107,7 @@ impl Claimer {
                     }
                 }
                 Some(_) => break,
-                // What was claimed does not wait for the last few; the worker asks again for the rest of its room.
+                // Claimed executions do not wait for the last few; the worker asks again for the rest of its room.
                 None if 4 * claimed.len() >= 3 * args.max || bytes >= limits::CLAIM_BYTES => break,
                 None => offers = self.matchmaker.take(wanted, self.partitions(args.max - claimed.len())),
             }
@@ -123,9 +123,9 @@ impl Claimer {
         room: usize,
     ) -> (Vec<ClaimedExecution>, Option<EngineError>) {
         let shares = shares(room, offers.len());
-        let asked = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
+        let claims = offers.into_iter().zip(shares).map(|(offer, share)| self.ask(args, offer, share));
         let (mut claimed, mut failed) = (Vec::new(), None);
-        for answer in join_all(asked).await {
+        for answer in join_all(claims).await {
             match answer {
                 Ok(some) => claimed.extend(some),
                 Err(error) => {
@@ -160,7 +160,7 @@ impl Claimer {
             return Ok(claims.claimed);
         }
         self.depth.saw(claims.claimed.len(), claims.next.is_some());
-        // A partition that gave nothing counts as empty, whatever its head says; asking again could loop for ever.
+        // A partition that gave nothing counts as empty, even with a head; asking again could loop for ever.
         offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
         Ok(claims.claimed)
     }

@@ -1,4 +1,4 @@
-//! Who gets what: knows where work is ready, and brings it to the workers that wait for it.
+//! The scheduler: knows where work is ready, and brings it to the workers that wait for it.
 
 mod claimer;
 mod limits;

@@ -56,7 +56,7 @@ impl Matchmaker {
         self.state().held_back.keys().cloned().collect()
     }
 
-    /// There may be room on a lane: what was held back of it is ready again.
+    /// There may be room on a lane: its work that was held back is ready again.
     pub(crate) fn let_go(&self, lane: &LaneId) {
         let mut state = self.state();
         state.let_go += 1;
@@ -103,8 +103,8 @@ impl State {
     }
 }
 
-/// Ready work taken out to be claimed, so that no other worker asks for it meanwhile. When it is dropped, what is left
-/// of it is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
+/// Ready work taken out to be claimed, so that no other worker asks for it meanwhile. When it is dropped, the rest of
+/// it is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
 pub(crate) struct Offer {
     matchmaker: Arc<Matchmaker>,
     taken: ReadyLane,
@@ -160,8 +160,8 @@ impl Offer {
         }
     }
 
-    /// The store has answered that as much of the lane is held as may be. What was let go meanwhile may have made room for
-    /// this as well, and then it is ready again.
+    /// The store has answered that the lane is at its limit. Executions released meanwhile may have made room for this
+    /// as well, and then it is ready again.
     pub(crate) fn hold_back(mut self) {
         let matchmaker = self.matchmaker.clone();
         let mut state = matchmaker.state();
@@ -170,8 +170,8 @@ impl Offer {
         }
         let ReadyLane { partition, lane, preference, types } = &mut self.taken;
         let (partition, preference, types) = (*partition, *preference, std::mem::take(types));
-        let kept = ReadyLane { partition, lane: lane.clone(), preference, types };
-        state.held_back.entry(lane.clone()).or_default().push(kept);
+        let ready_lane = ReadyLane { partition, lane: lane.clone(), preference, types };
+        state.held_back.entry(lane.clone()).or_default().push(ready_lane);
         matchmaker.holding.notify_one();
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct ReadyWork {
     rounds: HashMap<LaneId, Head>,
 }
 
-/// The kind of ready work, and what it requires of its worker.
+/// The kind of ready work, and its requirements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct WorkType {
     pub(crate) kind: Kind,
@@ -69,8 +69,8 @@ impl ReadyWork {
         self.assigned += 1;
     }
 
-    /// What is left of a partition of a fair lane once a claim has used some virtual time of it: those come first of which the least was
-    /// used, so that a partition with many keys is asked more often than one with few.
+    /// The head of a partition of a fair lane once a claim has used some virtual time of it. Partitions with the least
+    /// used time come first, so that one with many keys is asked more often than one with few.
     pub(crate) fn after_turn(&self, lane: &LaneId, head: Head, used: Head) -> Head {
         let began = if head.is_fair() { Some(head) } else { self.rounds.get(lane).copied() };
         Head {
@@ -87,7 +87,7 @@ impl ReadyWork {
     /// Takes out at most so many partitions of the first lane that has any, the better heads first. All have the
     /// highest priority there is; those with a lower one are taken when these have nothing better left.
     ///
-    /// What is assigned to the worker goes before anything else, whatever its lane and priority, and is claimed by itself.
+    /// Work assigned to the worker goes first, in any lane and of any priority, and is claimed by itself.
     pub(crate) fn take(&mut self, wanted: &WorkFilter, most: usize) -> Vec<ReadyLane> {
         let assigned = if self.assigned > 0 { self.take_of(wanted, most, true) } else { Vec::new() };
         if assigned.is_empty() { self.take_of(wanted, most, false) } else { assigned }
@@ -158,7 +158,7 @@ struct Heads {
 impl Heads {
     fn add(&mut self, partition: u16, head: Head) -> bool {
         let known = self.by_partition.get(&partition).copied();
-        // A partition of a fair lane that was served waits for its turn, whatever else becomes ready there.
+        // A partition of a fair lane that was served waits for its turn, even if more becomes ready there.
         let is_later_turn = known.is_some_and(|known| known.is_fair() && head.is_fair() && head > known);
         let is_earlier = known.is_none_or(|known| head < known && !(known.is_fair() && head.is_fair()));
         if is_earlier || is_later_turn {

@@ -55,7 +55,7 @@ impl Runtime {
         &self.0.long_poll
     }
 
-    /// What an engine asks of the store.
+    /// The store, as an engine uses it.
     pub fn engine_store(&self) -> &Arc<dyn EngineStore> {
         &self.0.store
     }

@@ -72,9 +72,9 @@ impl Scheduler {
         let matchmaker = Arc::new(Matchmaker::default());
         let stopped = CancellationToken::new();
         let tasks = TaskTracker::new();
-        let (flush_requests, asked) = mpsc::unbounded_channel();
+        let (flush_requests, flush_queue) = mpsc::unbounded_channel();
         // Made here rather than in the task, so that no hint given from now on is missed.
-        let listener = Listener::new(store.clone(), matchmaker.clone(), asked);
+        let listener = Listener::new(store.clone(), matchmaker.clone(), flush_queue);
         tasks.spawn({
             let stopped = stopped.clone();
             async move { stopped.run_until_cancelled(listener.run()).await }
@@ -98,7 +98,7 @@ impl Scheduler {
 
     /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
     ///
-    /// A caller that goes away leaves nothing behind: what was claimed for it by then is given back.
+    /// A caller that goes away leaves nothing behind: executions claimed for it by then are given back.
     pub async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         args.check()?;
         let args = Arc::new(args);
@@ -127,7 +127,7 @@ impl Scheduler {
         Ok(Vec::new())
     }
 
-    /// What is ready, down to what became so just before the call.
+    /// Claims ready work, including work that became ready just before the call.
     async fn next_at_once(&self, args: &Arc<NextArgs>, wanted: &Arc<WorkFilter>) -> Answer<Vec<ClaimedExecution>> {
         let take = || self.matchmaker.take(wanted, self.claimer.partitions(args.max));
         let mut claimed = Vec::new();

@@ -17,7 +17,7 @@
 pub(crate) struct Header {
     pub(crate) name: String,
     pub(crate) domain: String,
-    /// What it does.
+    /// The description.
     pub(crate) about: Vec<String>,
     pub(crate) keys: Vec<String>,
     /// How many of the keys must be there; those after them may be left out.
@@ -39,7 +39,7 @@ pub(crate) struct Header {
 pub(crate) struct Arg {
     pub(crate) name: String,
     pub(crate) kind: ArgKind,
-    /// What more there is to say about it.
+    /// A note about it.
     pub(crate) note: String,
 }
 

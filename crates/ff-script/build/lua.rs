@@ -118,7 +118,7 @@ fn refusal(name: &str) -> String {
     format!("return no.invalid_args('field', '{name}')")
 }
 
-/// Servers keep the library's text in memory and send it to their replicas; what explains it stays here.
+/// Servers keep the library's text in memory and send it to their replicas, so comments are left out.
 fn without_comments(source: &str) -> String {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("--") && !line.trim().is_empty());
     code.map(|line| format!("{line}\n")).collect()

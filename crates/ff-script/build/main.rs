@@ -1,4 +1,4 @@
-//! Reads the Lua files and writes what follows from their headers: the library's text, and for each function a Rust struct
+//! Reads the Lua files and generates code from their headers: the library's text, and for each function a Rust struct
 //! whose fields are its keys and arguments. The order of both is written once, in the header.
 
 mod header;

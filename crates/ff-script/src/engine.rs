@@ -1,4 +1,4 @@
-//! The queries of an engine: the time, how many partitions there are, what is due, and what waits.
+//! The queries of an engine: the time, the number of partitions, due timers, and waiting executions.
 
 use ff_core::backend::{PartitionStatus, ReadyLane};
 use ff_core::contracts::{Head, WorkQueue};
@@ -55,7 +55,7 @@ impl FromFcallResult for PartitionConfig {
     }
 }
 
-/// Fires what is due on a partition, at most one batch, and says when the next thing is.
+/// Fires the due timers of a partition, at most one batch, and gives the time of the next.
 pub async fn ff_pump(server: &dyn Server, partition: u16, nonce: &Nonce) -> Result<PumpedPartition, ScriptError> {
     let lease_expiry = index_keys(partition).lease_expiry();
     ask(server, Pump { lease_expiry, jitter: nonce.jitter() }.call()).await
@@ -70,7 +70,7 @@ impl FromFcallResult for PumpedPartition {
     }
 }
 
-/// What waits on a partition, and when something is due.
+/// The waiting executions of a partition, and the time of the next timer.
 pub async fn ff_sweep(server: &dyn Server, partition: u16) -> Result<PartitionStatus, ScriptError> {
     ask(server, Sweep { lanes: index_keys(partition).lanes() }.call()).await
 }

@@ -21,7 +21,7 @@ pub enum LoadError {
     Script(#[from] ScriptError),
 }
 
-/// What a server says of the library it has.
+/// The library that a server has.
 struct LibraryInfo {
     version: Version,
     clock: String,

@@ -9,17 +9,17 @@ use ff_core::engine_error::{Code, Refusal};
 use crate::signature::Signature;
 use crate::{ScriptError, Value};
 
-/// What a function answered when it did not refuse.
+/// The answer of a function that did not refuse.
 pub enum FcallResult {
-    /// It did what it was asked.
+    /// The call was performed.
     Ok(Fields),
     /// It found it done.
     AlreadySatisfied(Fields),
-    /// It found the same asked before.
+    /// The same call was performed before.
     Duplicate(Fields),
 }
 
-/// What can be read from the answer of a function.
+/// A type that can be read from the answer of a function.
 pub trait FromFcallResult: Sized {
     fn from_fcall_result(result: FcallResult) -> Result<Self, ScriptError>;
 }

@@ -1,4 +1,4 @@
-//! What this crate needs of a server: one that can be asked, and one that can be given the library.
+//! The interfaces of a server that this crate needs: to call functions, and to load the library.
 
 use std::str::FromStr;
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::Fcall;
 
-/// What the header of a function says.
+/// The header of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub name: &'static str,

@@ -19,7 +19,7 @@ impl From<&str> for Value {
 }
 
 impl Value {
-    /// What kind of value it is. Its bytes may be a payload, which has no place in a message.
+    /// The kind of the value. Its bytes may be a payload, which has no place in a message.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Nil => "nothing",

@@ -26,18 +26,18 @@ impl Client {
         Ok(self.backend().list_budgets(namespace).await?.budgets)
     }
 
-    /// What an execution has spent, in all and by attempt.
+    /// The spending of an execution, in total and by attempt.
     pub async fn usage(&self, id: &ExecutionId) -> Result<UsageInfo, Error> {
         Ok(self.backend().usage(id).await?)
     }
 
-    /// What the members of a flow have spent together.
+    /// The total spending of a flow's members.
     pub async fn flow_usage(&self, id: &FlowId) -> Result<UsageInfo, Error> {
         Ok(self.backend().flow_usage(id).await?)
     }
 }
 
-/// A budget by its name. Cheap to clone; nothing is asked of the store before a method is called.
+/// A budget by its name. Cheap to clone; makes no call before a method is called.
 #[derive(Clone)]
 pub struct BudgetHandle {
     client: Client,
@@ -46,7 +46,7 @@ pub struct BudgetHandle {
 }
 
 impl BudgetHandle {
-    /// Defines it, or defines it anew. Once this is answered it holds everywhere; what it kept waiting is judged anew.
+    /// Creates or replaces it. Once this returns it holds everywhere; executions it blocked are checked again.
     pub async fn put(&self, definition: BudgetDefinition) -> Result<Budget, Error> {
         let BudgetRef { namespace, name } = self.named();
         let args = PutBudgetArgs { namespace, name, definition: Some(definition) };
@@ -58,12 +58,12 @@ impl BudgetHandle {
         Ok(self.client.backend().describe_budget(self.named()).await?)
     }
 
-    /// Has it begin anew before its time; what it kept waiting is ready again.
+    /// Resets it before its time; executions it blocked are ready again.
     pub async fn reset(&self) -> Result<BudgetReset, Error> {
         Ok(self.client.backend().reset_budget(self.named()).await?)
     }
 
-    /// Deletes it; what it kept waiting is ready again.
+    /// Deletes it; executions it blocked are ready again.
     pub async fn delete(&self) -> Result<BudgetDeleted, Error> {
         Ok(self.client.backend().delete_budget(self.named()).await?)
     }

@@ -1,6 +1,6 @@
-//! Callbacks: what another service posts to a program of yours, checked and passed on as a signal.
+//! Callbacks: requests another service posts to your program, verified and passed on as signals.
 //!
-//! Services that keep to the Standard Webhooks sign what they send with a secret both sides know. A program that receives such
+//! Services that follow Standard Webhooks sign their requests with a shared secret. A program that receives such
 //! a request has the body, three headers, and the [`Waitpoint`] it made when it asked the service for something.
 
 use base64::Engine;
@@ -33,7 +33,7 @@ pub struct Callback<'r> {
     pub body: Bytes,
 }
 
-/// Why a callback is not believed. What was wrong is for your log; its sender need not be told.
+/// Why a callback is rejected. The reason is for your log; do not send it to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallbackRejection {
     #[error("the secret is not base64, with or without whsec_ before it")]

@@ -42,7 +42,7 @@ impl Client {
         Self { backend, long_poll, own }
     }
 
-    /// Refuses a namespace that was named and that the key would not be asked for.
+    /// Refuses the default namespace, named explicitly, when the key belongs to another one.
     pub(crate) fn check_named(&self, named: Option<&Namespace>) -> Result<(), Error> {
         Ok(check_named(named, self.own.as_ref())?)
     }
@@ -194,7 +194,7 @@ impl Client {
         Ok(self.backend.unassign(UnassignArgs { execution_id: *id }).await?)
     }
 
-    /// What is assigned to worker instances in a namespace.
+    /// The executions of a namespace that are assigned to worker instances.
     pub async fn grants(&self, namespace: &Namespace) -> Result<Vec<GrantInfo>, Error> {
         let filter =
             Filter { blocking_reason: Some(Blocker::Assignment.reason()), ..Filter::everything(namespace.clone()) };
@@ -209,12 +209,12 @@ impl Client {
         }
     }
 
-    /// Why an execution does not run, or that it does, and what would help.
+    /// Why an execution does not run, with suggested actions, or that it does run.
     pub async fn explain(&self, id: &ExecutionId) -> Result<Explanation, Error> {
         Ok(self.backend.explain(id).await?)
     }
 
-    /// Delivers a signal to whatever waits for it.
+    /// Delivers a signal to the execution that waits for it.
     pub async fn signal(&self, signal: Signal) -> Result<DeliveredSignal, Error> {
         Ok(self.backend.deliver(signal.build()?).await?)
     }
@@ -224,34 +224,34 @@ impl Client {
         Ok(self.backend.signals(args).await?)
     }
 
-    /// One signal an execution received, with what it carried.
+    /// One signal an execution received, with its payload.
     pub async fn received(&self, id: &ExecutionId, signal: &SignalId) -> Result<SignalMessage, Error> {
         Ok(SignalMessage(self.backend.signal(id, signal).await?))
     }
 
-    /// What was delivered to any execution since a cursor, waiting for something up to a minute. Begin without a cursor, and
+    /// The deliveries to all executions since a cursor, waiting up to a minute for one. Begin without a cursor, and
     /// hand back the `next` of each page.
     pub async fn deliveries(&self, after: Option<FeedCursor>) -> Result<DeliveriesPage, Error> {
         let args = DeliveriesArgs { after, limit: limits::PAGE };
         Ok(self.long_poll.next_deliveries(args, limits::LONG_POLL_MS).await?)
     }
 
-    /// What is asked of an execution that waits, and answered here: yes. The worker is told the reason as a comment.
+    /// Approves what a suspended execution waits for. The worker gets the reason as a comment.
     pub async fn approve(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Approve, reason)).await
     }
 
-    /// What is asked of an execution that waits, and answered here: no. The worker is told the reason as a comment.
+    /// Rejects what a suspended execution waits for. The worker gets the reason as a comment.
     pub async fn reject(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Reject, reason)).await
     }
 
-    /// Lets an execution go on that waits, whatever it waits for. The worker is told the reason as a comment.
+    /// Resumes a suspended execution without a decision. The worker gets the reason as a comment.
     pub async fn resume(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Resume, reason)).await
     }
 
-    /// Ends what an execution waits in, with all there is to say about it.
+    /// Ends a suspension, with every option.
     pub async fn decide(&self, args: ResumeArgs) -> Result<ResumedExecution, Error> {
         Ok(self.backend.resume(args).await?)
     }
@@ -268,7 +268,7 @@ impl Client {
         Ok(Waitpoint { execution_id: *id, waitpoint_id, waitpoint_key, waitpoint_token })
     }
 
-    /// Brings a new secret to every partition, for the tokens to come; says what became of it on each.
+    /// Brings a new secret to every partition, for the tokens to come; reports the outcome on each.
     pub async fn rotate_secret(&self, args: RotateSecretArgs) -> Result<RotationReport, Error> {
         Ok(self.backend.rotate_secret(args).await?)
     }

@@ -55,21 +55,21 @@ pub struct Connect {
     routing_grace: Option<Duration>,
 }
 
-/// What is put in front of a store.
+/// Wraps a store in another.
 type StoreWrapper = Arc<dyn Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync>;
 
 /// Why a connection could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The URL, one of its parameters or the key in `FF_API_KEY` is not allowed. Says which part and what is; the URL itself is
-    /// not repeated, as it may hold a password.
+    /// The URL, one of its parameters or the key in `FF_API_KEY` is not allowed. Names the part and the rule; the URL
+    /// itself is not repeated, as it may hold a password.
     #[error("{why}")]
     BadUrl { why: String },
     #[error("there is no store at {url}")]
     NoStore { url: String },
     #[error("{url} may lose acknowledged work: {why}")]
     NotDurable { url: String, why: String },
-    /// The program was built without what connects to such a URL.
+    /// The program was built without the feature that connects to such a URL.
     #[error("{url}: this program is built without ff-sdk's feature {feature:?}")]
     NotBuilt { url: String, feature: &'static str },
     #[cfg(feature = "sqlite")]
@@ -118,7 +118,7 @@ impl Connect {
         }
     }
 
-    /// Leaves firing what is due to another process.
+    /// Leaves firing due timers to another process.
     pub fn without_engine(mut self) -> Self {
         self.engine = false;
         self
@@ -137,15 +137,15 @@ impl Connect {
     }
 
     /// Refuses a store that may lose acknowledged work: a server with settings that do, a file with `synchronous=normal`, memory.
-    /// Otherwise settings of a server that may lose work are a warning in the log. What a server reached over HTTP stores in, it
-    /// checks itself.
+    /// Otherwise settings of a server that may lose work are a warning in the log. A server over HTTP checks its own
+    /// store.
     pub fn strict_durability(mut self) -> Self {
         self.strict_durability = true;
         self
     }
 
-    /// Puts something in front of a store in this process, through which everything is asked of it: one that counts, say. A
-    /// server is asked as it is.
+    /// Wraps a store in this process: every call to it goes through the wrapper, one that counts calls for example. A
+    /// server over HTTP is not wrapped.
     pub fn through(
         mut self,
         front: impl Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync + 'static,
@@ -275,13 +275,13 @@ impl Connect {
     }
 }
 
-/// What closes a store.
+/// The function that closes a store.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn closing<S: Send + Sync + 'static>(store: Arc<S>, close: fn(Arc<S>) -> BoxFuture<'static, ()>) -> Close {
     Arc::new(move || close(store.clone()))
 }
 
-/// What a URL names.
+/// The store or the server a URL names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A store that forgets when its process ends.

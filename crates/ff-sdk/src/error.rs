@@ -1,11 +1,11 @@
-//! What can go wrong for a program that uses FlowFabric.
+//! The errors of a program that uses FlowFabric.
 
 use ff_core::engine_error::{Code, EngineError, Refusal};
 use ff_core::execution::Outcome;
 
 use crate::WaitError;
 
-/// Why a call did not get what it asked for.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The engine refused, or could not answer.

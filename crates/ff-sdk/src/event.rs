@@ -1,4 +1,4 @@
-//! What happens to executions, as it happens.
+//! The events of executions, as they happen.
 
 use std::collections::VecDeque;
 
@@ -25,42 +25,42 @@ impl Client {
         self.follow(EventsArgs { after, namespace: None, execution: Some(*id), limit: limits::PAGE }).await
     }
 
-    async fn follow(&self, mut asked: EventsArgs) -> Result<Events, Error> {
-        let next = match asked.after.take() {
+    async fn follow(&self, mut args: EventsArgs) -> Result<Events, Error> {
+        let next = match args.after.take() {
             Some(cursor) => cursor,
-            None => self.backend().events(EventsArgs { limit: 1, ..asked.clone() }).await?.next,
+            None => self.backend().events(EventsArgs { limit: 1, ..args.clone() }).await?.next,
         };
-        Ok(Events { client: self.clone(), asked, read: next.clone(), next, told: VecDeque::new(), missed: false })
+        Ok(Events { client: self.clone(), asked: args, read: next.clone(), next, told: VecDeque::new(), missed: false })
     }
 }
 
-/// What happens to executions, oldest first, without end.
+/// The events of executions, oldest first, without end.
 pub struct Events {
     client: Client,
-    /// What is asked for, from wherever the next page begins.
+    /// The query, without its cursor.
     asked: EventsArgs,
     /// Where the next page begins.
     next: EventCursor,
-    /// Where what has been handed out ends.
+    /// The cursor after the last event returned.
     read: EventCursor,
     told: VecDeque<EventRecord>,
     missed: bool,
 }
 
 impl Events {
-    /// The next thing that happens, however long it takes. After an error it may be asked again, and goes on where it
+    /// The next event, however long it takes. After an error it may be called again, and continues where it
     /// was.
     pub async fn next(&mut self) -> Result<EventRecord, Error> {
         loop {
-            if let Some(told) = self.take() {
-                return Ok(told);
+            if let Some(record) = self.take() {
+                return Ok(record);
             }
             let page = self.ask(limits::LONG_POLL_MS).await?;
             self.enter(page);
         }
     }
 
-    /// The next thing that has happened; nothing when everything was told so far.
+    /// The next event that has happened; `None` when all so far have been returned.
     pub async fn next_if_any(&mut self) -> Result<Option<EventRecord>, Error> {
         if self.told.is_empty() {
             let page = self.ask(0).await?;
@@ -74,7 +74,7 @@ impl Events {
         if self.told.is_empty() { &self.next } else { &self.read }
     }
 
-    /// Whether events may be missing since the last call: they were no longer kept, or not recorded because the feed
+    /// Whether events may be missing since the last call: they were deleted, or not recorded because the feed
     /// had no reader.
     pub fn missed(&mut self) -> bool {
         std::mem::take(&mut self.missed)
@@ -102,9 +102,9 @@ impl Events {
     }
 
     fn take(&mut self) -> Option<EventRecord> {
-        let told = self.told.pop_front()?;
-        let place = Position { nth: told.position.nth + 1, ..told.position };
-        self.read.places.insert(told.execution_id.partition(), place);
-        Some(told)
+        let record = self.told.pop_front()?;
+        let place = Position { nth: record.position.nth + 1, ..record.position };
+        self.read.places.insert(record.execution_id.partition(), place);
+        Some(record)
     }
 }

@@ -37,7 +37,7 @@ enum StoreLocation {
 pub(crate) type Close = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl FlowFabric {
-    /// A connection to a store in this process, without an engine: another process fires what is due.
+    /// A connection to a store in this process, without an engine: another process fires due timers.
     pub fn over(store: Arc<dyn EngineStore>) -> Self {
         Self::assemble(Runtime::without_engine(store), None)
     }
@@ -77,7 +77,7 @@ impl FlowFabric {
         &self.long_poll
     }
 
-    /// The store in this process and what runs beside it, which a server serves; absent over HTTP, where the server has it.
+    /// The runtime of the store in this process, for a server to serve; `None` over HTTP, where the server has it.
     pub fn runtime(&self) -> Option<&Runtime> {
         match &self.location {
             StoreLocation::Here { runtime, .. } => Some(runtime),
@@ -86,12 +86,12 @@ impl FlowFabric {
         }
     }
 
-    /// What an engine asks of the store; absent over HTTP, where the server's engine does.
+    /// The store as an engine uses it; `None` over HTTP, where the server's engine uses it.
     pub fn engine_store(&self) -> Option<&Arc<dyn EngineStore>> {
         self.runtime().map(Runtime::engine_store)
     }
 
-    /// What approval links begin with at the server this is connected to; nothing for a store in this process.
+    /// The base of approval links at the server this is connected to; `None` for a store in this process.
     pub fn public_url(&self) -> Option<&str> {
         match &self.location {
             StoreLocation::Here { .. } => None,
@@ -132,12 +132,12 @@ impl FlowFabric {
         }
     }
 
-    /// How long what is due has been due without being fired; nothing is known where no engine runs in this process.
+    /// How far the engine is behind with firing due timers; `None` where no engine runs in this process.
     pub fn pump_behind(&self, now: TimestampMs) -> Option<Duration> {
         self.runtime()?.pump_behind(now)
     }
 
-    /// Stops what runs in this process and closes the store. Calls made afterwards are refused as unavailable.
+    /// Stops the runtime in this process and closes the store. Calls made afterwards are refused as unavailable.
     pub async fn shutdown(&self) {
         match &self.location {
             StoreLocation::Here { runtime, close } => {

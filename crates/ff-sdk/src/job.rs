@@ -80,12 +80,12 @@ impl Job {
         })
     }
 
-    /// What makes another submission the same submission.
+    /// A second submission with this key is the same submission.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.set("idempotency_key", IdempotencyKey::parse(key), |args, key| args.idempotency_key = Some(key))
     }
 
-    /// At most one execution of a key runs; `on_conflict` says what becomes of this one while another lives.
+    /// At most one execution of a key runs; `on_conflict` decides about this one while another is live.
     pub fn singleton(self, key: &str, on_conflict: OnConflict) -> Self {
         let key = SubmissionKey::parse(key).map_err(|error| Refusal::invalid("singleton.key", error));
         self.key_rule(key.and_then(|key| KeyRule::of(Some(Singleton { key, on_conflict }), None)))
@@ -119,7 +119,7 @@ impl Job {
         self.put(|args| args.start = Start::At(at))
     }
 
-    /// How it wants to be treated. What was required of its worker before is required as well.
+    /// Its policy. Capabilities required before stay required.
     pub fn policy(self, policy: Policy) -> Self {
         self.put(|args| {
             let before = std::mem::replace(&mut args.policy, policy);
@@ -144,7 +144,7 @@ impl Job {
         self.try_put(trace, |args, trace| args.trace = Some(Box::new(trace)))
     }
 
-    /// The same trace as some other work has, if it has one: what a handler submits belongs to what it was called for.
+    /// The same trace as other work, if that has one: a handler's submissions belong to the trace of its own execution.
     pub fn in_trace(self, trace: Option<&TraceContext>) -> Self {
         self.put(|args| args.trace = trace.cloned().map(Box::new))
     }
@@ -178,7 +178,7 @@ impl Job {
     }
 }
 
-/// Puts a value into what is being built. The first error stays: it is told when the whole is used.
+/// Puts a value into the arguments being built. The first error stays, and is returned when they are used.
 pub(crate) fn try_put<B, T, E>(built: &mut Result<B, E>, value: Result<T, E>, put: impl FnOnce(&mut B, T)) {
     match (&mut *built, value) {
         (Ok(built), Ok(value)) => put(built, value),

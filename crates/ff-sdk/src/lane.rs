@@ -34,13 +34,13 @@ impl Client {
         Ok(self.backend().explain_lane(namespace, lane).await?)
     }
 
-    /// Says how a lane is to be; what is not named stays as it is.
+    /// Configures a lane; settings that are not named stay as they are.
     pub async fn configure_lane(&self, args: ConfigureLaneArgs) -> Result<LaneInfo, Error> {
         Ok(self.backend().configure_lane(args).await?)
     }
 }
 
-/// A lane by its name. Cheap to clone; nothing is asked of the store before a method is called. Once a change is
+/// A lane by its name. Cheap to clone; makes no call before a method is called. Once a change is
 /// answered it holds everywhere, and making it again is harmless.
 #[derive(Clone)]
 pub struct LaneHandle {
@@ -60,12 +60,12 @@ impl LaneHandle {
         Ok(self.client.backend().describe_lane(&self.namespace, &self.lane).await?)
     }
 
-    /// Has it hand out no more work. It goes on taking work, and what is held goes on.
+    /// Has it hand out no more work. It goes on accepting submissions, and running executions go on.
     pub async fn pause(&self) -> Result<LaneInfo, Error> {
         self.stand(LaneState::Paused).await
     }
 
-    /// Has it take no more new work. It goes on handing out what is there.
+    /// Has it accept no more submissions. It goes on handing out the executions it has.
     pub async fn drain(&self) -> Result<LaneInfo, Error> {
         self.stand(LaneState::Draining).await
     }
@@ -86,7 +86,7 @@ impl LaneHandle {
         self.client.configure_lane(ConfigureLaneArgs { ageing_ms: setting(span), ..self.unchanged() }).await
     }
 
-    /// How long what is submitted to it from now on is kept after its end; a week when none is given.
+    /// How long executions submitted from now on are kept after their end; a week when none is given.
     pub async fn retention(&self, span: Option<Duration>) -> Result<LaneInfo, Error> {
         self.client.configure_lane(ConfigureLaneArgs { retention_ms: setting(span), ..self.unchanged() }).await
     }
@@ -101,7 +101,7 @@ impl LaneHandle {
         self.client.configure_lane(ConfigureLaneArgs { fair_by, ..self.unchanged() }).await
     }
 
-    /// What a key weighs: one that weighs twice as much is served twice as often. It is 1 when none is given.
+    /// The weight of a key: a key with twice the weight is served twice as often. It is 1 when none is given.
     pub async fn weight(&self, key: &str, weight: Option<u32>) -> Result<LaneInfo, Error> {
         let key = FairKey::parse(key).map_err(|error| Refusal::invalid("weights", error))?;
         let weights = [(key, weight.map_or(Setting::Default, Setting::To))].into();

@@ -1,4 +1,4 @@
-//! What people program with: connect to a store or a server, submit work, and work.
+//! The Rust SDK: connect to a store or a server, submit work, and run workers.
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {

@@ -27,7 +27,7 @@ impl Client {
     }
 }
 
-/// A quota policy by its name. Cheap to clone; nothing is asked of the store before a method is called.
+/// A quota policy by its name. Cheap to clone; makes no call before a method is called.
 #[derive(Clone)]
 pub struct QuotaHandle {
     client: Client,
@@ -43,12 +43,12 @@ impl QuotaHandle {
         Ok(self.client.backend().put_quota(args).await?)
     }
 
-    /// How it is defined, and what is used of it.
+    /// Its definition and its current use.
     pub async fn describe(&self) -> Result<QuotaInfo, Error> {
         Ok(self.client.backend().describe_quota(self.named()).await?)
     }
 
-    /// Deletes it; what it kept waiting is ready again.
+    /// Deletes it; executions it blocked are ready again.
     pub async fn delete(&self) -> Result<QuotaDeleted, Error> {
         Ok(self.client.backend().delete_quota(self.named()).await?)
     }

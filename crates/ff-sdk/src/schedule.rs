@@ -32,7 +32,7 @@ impl Client {
     }
 }
 
-/// A schedule by its name. Cheap to clone; nothing is asked of the store before a method is called.
+/// A schedule by its name. Cheap to clone; makes no call before a method is called.
 #[derive(Clone)]
 pub struct ScheduleHandle {
     client: Client,
@@ -46,7 +46,7 @@ impl ScheduleHandle {
         Ok(self.client.backend().put_schedule(args).await?)
     }
 
-    /// How it is defined, when it ticks next, and what became of its last ticks.
+    /// Its definition, its next tick, and the outcomes of its last ticks.
     pub async fn describe(&self) -> Result<ScheduleInfo, Error> {
         Ok(self.client.backend().describe_schedule(self.schedule.clone()).await?)
     }
@@ -62,12 +62,12 @@ impl ScheduleHandle {
         Ok(self.client.backend().resume_schedule(self.schedule.clone()).await?)
     }
 
-    /// Starts what a tick would start, now, as the overlap policy allows. Asked again it starts again.
+    /// Fires a tick now, as the overlap policy allows. A second call fires again.
     pub async fn trigger(&self) -> Result<TickRecord, Error> {
         Ok(self.client.backend().trigger_schedule(self.schedule.clone()).await?)
     }
 
-    /// Starts what the ticks of a past range would have started, each once. Safe to repeat.
+    /// Fires the ticks of a past range, each once. Safe to repeat.
     pub async fn backfill(&self, from: TimestampMs, to: TimestampMs) -> Result<Vec<TickRecord>, Error> {
         let args = BackfillArgs { schedule: self.schedule.clone(), from, to };
         Ok(self.client.backend().backfill_schedule(args).await?.ticks)
@@ -78,7 +78,7 @@ impl ScheduleHandle {
         Ok(self.client.backend().next_ticks(self.schedule.clone(), count).await?.ticks)
     }
 
-    /// Deletes it. What it has started goes on.
+    /// Deletes it. Executions and flows it has started go on.
     pub async fn delete(&self) -> Result<ScheduleDeleted, Error> {
         Ok(self.client.backend().delete_schedule(self.schedule.clone()).await?)
     }

@@ -38,7 +38,7 @@ impl Signal {
         Self { args: args.map_err(|error| Refusal::invalid("name", error).into()) }
     }
 
-    /// What it carries, as JSON.
+    /// Its payload, as JSON.
     pub fn json(self, payload: &impl Serialize) -> Self {
         match serde_json::to_vec(payload) {
             Ok(text) => self.payload(Payload::json(text)),
@@ -46,18 +46,18 @@ impl Signal {
         }
     }
 
-    /// What it carries.
+    /// Its payload.
     pub fn payload(self, payload: Payload) -> Self {
         self.set(Ok(payload), |args, payload| args.payload = Some(payload))
     }
 
-    /// Who sends it: what kind of sender, and which.
+    /// Its sender: the kind of sender, and which one.
     pub fn source(self, kind: &str, identity: Option<&str>) -> Self {
         let source = Source::parse(kind, identity).map_err(Error::from);
         self.set(source, |args, source| args.source = source)
     }
 
-    /// What makes another signal to this waitpoint the same signal.
+    /// A second signal to this waitpoint with this key is the same signal.
     pub fn idempotency_key(self, key: &str) -> Self {
         let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
         self.set(key, |args, key| args.idempotency_key = Some(key))
@@ -74,27 +74,27 @@ impl Signal {
     }
 }
 
-/// A signal that was received, with what it carried.
+/// A signal that was received, with its payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignalMessage(pub ReceivedSignal);
 
 impl SignalMessage {
-    /// What it says, in one word.
+    /// Its name.
     pub fn name(&self) -> &str {
         self.0.signal.name.as_str()
     }
 
-    /// Who sent it, as its sender says; `operator` and `engine` are what only those can be.
+    /// Its sender, by the sender's own account; only operators and the engine can be `operator` and `engine`.
     pub fn source(&self) -> &Source {
         &self.0.signal.source
     }
 
-    /// What it carried; empty when it carried nothing.
+    /// Its payload; empty when it has none.
     pub fn payload(&self) -> Payload {
         self.0.payload.clone().unwrap_or_default()
     }
 
-    /// What it carried, read as JSON; `null` when it carried nothing.
+    /// Its payload, read as JSON; `null` when it has none.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let bytes = self.0.payload.as_ref().map_or(&b"null"[..], |payload| &payload.bytes);
         serde_json::from_slice(bytes).map_err(Error::Decode)

@@ -1,6 +1,6 @@
 //! Passwords in the address of a store.
 
-/// A URL without what is in front of the host, and without parameters that may be a password.
+/// A URL without user and password, and without parameters that may be a password.
 pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") else {
         return url.to_owned();
@@ -13,9 +13,9 @@ pub fn without_password(url: &str) -> String {
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
     // A parameter's name may be percent-encoded.
     let is_secret = |one: &&str| one.to_ascii_lowercase().contains("pass") || one.contains('%');
-    let kept: Vec<_> = parameters.split('&').filter(|one| !one.is_empty() && !is_secret(one)).collect();
-    let mark = if kept.is_empty() { "" } else { "?" };
-    format!("{scheme}://{place}{mark}{}", kept.join("&"))
+    let pairs: Vec<_> = parameters.split('&').filter(|one| !one.is_empty() && !is_secret(one)).collect();
+    let mark = if pairs.is_empty() { "" } else { "?" };
+    format!("{scheme}://{place}{mark}{}", pairs.join("&"))
 }
 
 /// Whether a URL holds a password.

@@ -1,4 +1,4 @@
-//! Following what an execution puts out.
+//! Following the output of an execution.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,30 +13,30 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 use crate::{Client, Error};
 
 impl Client {
-    /// Follows what an execution puts out, through all its attempts, from its beginning or from a cursor on.
+    /// Follows the output of an execution, through all its attempts, from its beginning or from a cursor on.
     pub fn output(&self, id: &ExecutionId, from: Option<StreamCursor>) -> OutputReader {
         OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt: None, from, limit: limits::PAGE })
     }
 
-    /// Makes a token with which a reader without a key, such as a page in a browser, reads what an execution puts out, for at most a
-    /// day.
+    /// Makes a token with which a reader without a key, such as a page in a browser, reads an execution's output, for
+    /// at most a day.
     pub async fn stream_token(&self, id: &ExecutionId, valid_for: Duration) -> Result<StreamToken, Error> {
         let expires_in_ms = u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX);
         Ok(self.backend().stream_token(StreamTokenArgs { execution_id: *id, expires_in_ms }).await?)
     }
 
-    /// Follows what one attempt at an execution puts out.
+    /// Follows the output of one attempt at an execution.
     pub fn output_of(&self, id: &ExecutionId, attempt: AttemptIndex, from: Option<StreamCursor>) -> OutputReader {
         let attempt = Some(attempt);
         OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt, from, limit: limits::PAGE })
     }
 }
 
-/// What an execution puts out, item by item.
+/// The output of an execution, item by item.
 pub struct OutputReader {
     client: Client,
     asked: ReadStreamArgs,
-    /// Where what has been handed out ends.
+    /// The cursor after the last item returned.
     read: StreamCursor,
     told: VecDeque<StreamItem>,
     ended: bool,
@@ -44,13 +44,13 @@ pub struct OutputReader {
 }
 
 impl OutputReader {
-    fn new(client: &Client, asked: ReadStreamArgs) -> Self {
-        let read = asked.start();
-        Self { client: client.clone(), asked, read, told: VecDeque::new(), ended: false, outcome: None }
+    fn new(client: &Client, args: ReadStreamArgs) -> Self {
+        let read = args.start();
+        Self { client: client.clone(), asked: args, read, told: VecDeque::new(), ended: false, outcome: None }
     }
 
-    /// The next item, however long it takes; none when everything was told and nothing more comes. After an error it may be
-    /// asked again, and goes on where it was.
+    /// The next item, however long it takes; `None` once all items are read and no more come. After an error it may be
+    /// called again, and continues where it was.
     pub async fn next(&mut self) -> Result<Option<StreamItem>, Error> {
         loop {
             if let Some(item) = self.told.pop_front() {
@@ -71,7 +71,7 @@ impl OutputReader {
         self.read
     }
 
-    /// How the execution ended, once everything was told.
+    /// How the execution ended, once all items are read.
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.filter(|_| self.told.is_empty())
     }

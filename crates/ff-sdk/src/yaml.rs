@@ -12,7 +12,7 @@ use serde_saphyr::{Error, UserMessageFormatter};
 /// Scalars, lists and maps one document may have: enough for the largest flow there may be, said at length.
 const PIECES: usize = 1_000_000;
 
-/// What aliases may repeat of it.
+/// How many events aliases may repeat.
 const REPEATED: usize = 100_000;
 
 /// The same document as JSON text, or where its syntax is wrong.

@@ -1,4 +1,4 @@
-//! What ended in the last hour, over HTTP.
+//! The activity of the last hour, over HTTP.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Tells what ended in the last hour, as this server has seen it.
+/// Shows the executions that ended in the last hour, as this server counted them.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
     State(metrics): State<Option<Metrics>>,

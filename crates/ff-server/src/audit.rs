@@ -1,4 +1,4 @@
-//! What people decided, for the log: who, what about, and what came of it. The store keeps the same with the execution.
+//! The audit log: decisions of people, with their author, subject and outcome. The store records the same.
 
 use axum::http::Method;
 use ff_core::contracts::{CreatedKey, DeliveredSignal, FlowCancelled, ResumedExecution, RevokedKey, RotationReport};
@@ -62,7 +62,7 @@ pub(crate) fn decided(
     );
 }
 
-/// Somebody decided through an approval link.
+/// A decision through an approval link.
 pub(crate) fn decided_by_link(
     caller: &Caller,
     execution: &ExecutionId,
@@ -93,7 +93,7 @@ pub(crate) fn raised_by_link(
     tracing::info!(target: AUDIT, %execution, %budget, %dimension, by, %caller, "an approval through a link raised a budget");
 }
 
-/// An operator was told what opens a waitpoint.
+/// An operator read the token of a waitpoint.
 pub(crate) fn token_read(caller: &Caller, execution: &ExecutionId, waitpoint: &WaitpointId) {
     tracing::info!(target: AUDIT, %execution, %waitpoint, %caller, "an operator read a token");
 }
@@ -115,7 +115,7 @@ pub(crate) fn rotated(caller: &Caller, kid: &Kid, report: &RotationReport) {
     );
 }
 
-/// Somebody stopped a flow.
+/// A flow was cancelled.
 pub(crate) fn flow_cancelled(caller: &Caller, flow: &FlowId, requested_by: Option<&str>, cancelled: &FlowCancelled) {
     tracing::info!(
         target: AUDIT,
@@ -130,7 +130,7 @@ pub(crate) fn flow_cancelled(caller: &Caller, flow: &FlowId, requested_by: Optio
     );
 }
 
-/// An administrator let somebody in.
+/// An administrator created a key.
 pub(crate) fn key_created(caller: &Caller, created: &CreatedKey) {
     let key = &created.key;
     tracing::info!(
@@ -145,12 +145,12 @@ pub(crate) fn key_created(caller: &Caller, created: &CreatedKey) {
     );
 }
 
-/// An administrator let somebody in no more.
+/// An administrator revoked a key.
 pub(crate) fn key_revoked(caller: &Caller, id: &KeyId, revoked: &RevokedKey) {
     tracing::info!(target: AUDIT, %id, already = revoked.already, %caller, "an administrator revoked a key");
 }
 
-/// Somebody showed what is no key, or a key that is not known, not proven, revoked or expired.
+/// A caller showed a malformed, unknown, unproven, revoked or expired key.
 pub(crate) fn wrong_key(caller: &Caller, named: Option<&KeyId>) {
     let id = named.map_or("none", KeyId::as_str);
     tracing::info!(target: AUDIT, id = ?id, %caller, "a wrong key was shown");

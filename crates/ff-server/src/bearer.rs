@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, header};
 use ff_core::api_key::{SecretKey, unauthenticated, unknown_key};
 use ff_core::engine_error::Refusal;
 
-/// Marks the headers a key may be in, so that nothing that shows headers shows what is in them.
+/// Marks the headers that may hold a key as sensitive, so that their values are never printed.
 pub(crate) fn conceal(headers: &mut HeaderMap) {
     let shown = headers.iter_mut().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
     shown.for_each(|(_, value)| value.set_sensitive(true));

@@ -177,20 +177,20 @@ async fn collected(
         return Err(too_large(declared).into());
     }
     let began = Instant::now();
-    let mut kept = BytesMut::new();
+    let mut buffer = BytesMut::new();
     loop {
-        let frame = tokio::time::timeout_at(began + allowed(kept.len()), body.frame()).await;
-        let Some(frame) = frame.map_err(|_| too_slow(kept.len()))? else { return Ok(kept.freeze()) };
+        let frame = tokio::time::timeout_at(began + allowed(buffer.len()), body.frame()).await;
+        let Some(frame) = frame.map_err(|_| too_slow(buffer.len()))? else { return Ok(buffer.freeze()) };
         let frame =
             frame.map_err(|error| Refusal::new(Code::InvalidJson).at("body").because(format!("broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
-        if kept.len() + data.len() > limit {
-            return Err(too_large(kept.len() + data.len()).into());
+        if buffer.len() + data.len() > limit {
+            return Err(too_large(buffer.len() + data.len()).into());
         }
         if let Some(arriving) = &mut arriving {
             arriving.received(data.len())?;
         }
-        kept.extend_from_slice(&data);
+        buffer.extend_from_slice(&data);
     }
 }
 
@@ -209,7 +209,7 @@ fn too_slow(received: usize) -> Refusal {
     Refusal::new(Code::RequestTimeout).at("body").because(why)
 }
 
-/// Takes what a client still sends, as one of the bodies on their way.
+/// Reads and drops the rest of a body; it still counts as an arriving body.
 async fn discard(mut body: Stream, _arriving: Option<IncomingBody>) {
     let mut discarded = 0;
     while discarded <= DISCARDED_BYTES

@@ -59,13 +59,13 @@ pub(crate) async fn delete(
     Ok(Json(ff.backend().delete_budget(BudgetRef { namespace, name }).await?))
 }
 
-/// What an execution has spent.
+/// The usage of an execution.
 pub(crate) async fn of_execution(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<UsageInfo>> {
     params.done()?;
     Ok(Json(ff.backend().usage(&id).await?))
 }
 
-/// What the members of a flow have spent together.
+/// The usage of all members of a flow together.
 pub(crate) async fn of_flow(State(ff): State<Runtime>, Flow(id): Flow, params: Params) -> Result<Json<UsageInfo>> {
     params.done()?;
     Ok(Json(ff.backend().flow_usage(&id).await?))

@@ -14,7 +14,7 @@ use crate::path::{Flow, Id, Instance};
 use crate::problem::{Problem, Result};
 use crate::state::ServerState;
 
-/// What the path of a call may name.
+/// The thing that the path of a call names.
 pub(crate) trait Subject: Sized {
     type InPath: FromRequestParts<ServerState, Rejection = Problem> + Into<Self> + Send;
 }
@@ -39,7 +39,7 @@ subjects! {
     WorkerInstanceId in Instance;
 }
 
-/// Where an operation keeps who asked for it, if it does.
+/// The `requested_by` field of an operation, if it has one.
 fn requested_by(operation: &mut Operation) -> Option<&mut Option<String>> {
     match operation {
         Operation::Assign(args) => Some(&mut args.requested_by),

@@ -16,23 +16,23 @@ use crate::connections::Connection;
 use crate::problem::Problem;
 use crate::rate::{RateKey, network};
 
-/// What one request costs of a caller's time: ten thousand may be asked in a second.
+/// The cost of one request in a caller's time: ten thousand per second.
 const ASKED: Duration = Duration::from_micros(100);
 
-/// What a wrong token or key costs: ten may be shown in a second.
+/// The cost of a wrong token or key: ten per second.
 const WRONG: Duration = Duration::from_millis(100);
 
 /// How much of its time a caller may use ahead: a hundred wrong tokens at once. Requests beyond that are refused
 /// without being charged, so a caller that stops being wrong waits a moment, however often it was wrong.
 const AHEAD: Duration = Duration::from_secs(10);
 
-/// How many callers are told apart. The rest share one allowance, so that inventing addresses costs no memory.
+/// How many callers have an allowance of their own. The rest share one, so that inventing addresses costs no memory.
 const KNOWN: usize = 10_000;
 
 /// How often callers that have all their allowance again are forgotten, when there are too many to tell apart.
 const FORGET: Duration = Duration::from_secs(1);
 
-/// Who was wrong: an address, and the key it named if it named one. Keys behind one address do not pay for each other.
+/// An address that failed, and the key it named, if any. Keys behind one address do not pay for each other.
 type FailureSource = (IpAddr, Option<KeyId>);
 
 /// The allowances of all callers of a server.
@@ -75,7 +75,7 @@ impl Callers {
 }
 
 impl TimeBudget {
-    /// A caller's own entry, or the one of all that are not told apart.
+    /// A caller's own entry, or the shared one.
     fn of(&mut self, (address, key): &FailureSource, now: Instant) -> &mut Instant {
         let debtor = (network(*address), key.clone());
         let is_full = |spent: &Self| spent.until.len() >= KNOWN && !spent.until.contains_key(&debtor);
@@ -88,12 +88,12 @@ impl TimeBudget {
     }
 }
 
-/// Who is asking.
+/// The sender of a request.
 #[derive(Clone)]
 pub(crate) struct Caller {
     address: IpAddr,
     callers: Arc<Callers>,
-    /// What it asks over; none in tests that call a handler.
+    /// The connection of the request; none in tests that call a handler.
     connection: Option<Arc<Connection>>,
     /// The key it has shown, where the server asks for keys.
     key: Option<Arc<ApiKey>>,
@@ -117,7 +117,7 @@ impl Caller {
         }
     }
 
-    /// The caller has shown a valid key, or none is asked for: its connection stays when there are too many.
+    /// The caller has shown a valid key, or needs none: its connection stays when there are too many.
     pub(crate) fn prove_connection(&self) {
         if let Some(connection) = &self.connection {
             connection.prove();
@@ -129,7 +129,7 @@ impl Caller {
         Self { key: Some(key), ..self.clone() }
     }
 
-    /// Whom its requests are counted to.
+    /// The key or address its requests are counted against.
     pub(crate) fn as_asker(&self) -> RateKey {
         match &self.key {
             Some(key) => RateKey::Key(key.info.key_id.clone()),
@@ -147,7 +147,7 @@ impl Caller {
         self.key.as_ref().map(|key| &key.info)
     }
 
-    /// Says who asks, where the caller does not say it: by the name of its key.
+    /// Fills in an absent `requested_by` with the name of the caller's key.
     pub(crate) fn sign(&self, requested_by: &mut Option<String>) {
         if let (None, Some(key)) = (&requested_by, self.key()) {
             *requested_by = Some(key.name.to_string());
@@ -166,7 +166,7 @@ impl Caller {
 
     /// Counts a wrong token.
     pub(crate) fn was_wrong(&self) {
-        // A caller that is held back is told so with its next request.
+        // A caller that is held back learns it with its next request.
         let _held_back = self.callers.was_wrong(&(self.address, None), Instant::now());
     }
 

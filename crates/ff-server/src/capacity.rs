@@ -26,7 +26,7 @@ const WAITING: &[&str] = &[
 ];
 
 /// Routes that answer with a page of many rows. Reading and writing one keeps a processor busy for a while, so few do it at once and the
-/// others wait their turn: a caller that lists in a loop does not slow down who submits, claims and completes.
+/// others wait their turn: a caller that lists in a loop does not slow down submits, claims and completions.
 const PAGES: &[&str] = &[
     "/v1/decisions",
     "/v1/executions",
@@ -41,11 +41,11 @@ const PAGES: &[&str] = &[
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Requests whose body is still arriving, in all. They cost a connection and little else, and are counted apart from those that
-/// are being answered: a body that does not come keeps nobody out.
+/// are being answered: a body that does not come keeps no other request out.
 pub(crate) const ARRIVING: usize = 8_192;
 
-/// What there is for requests and streams. Requests that wait are counted apart from those that do not, so that neither keeps out the
-/// other.
+/// The capacity for requests and streams. Requests that may wait are counted apart from the others, so that neither
+/// keeps out the other.
 pub(crate) struct Capacity {
     requests: Arc<Pool>,
     waiting: Arc<Pool>,
@@ -56,8 +56,7 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
-    /// Where callers are told apart by keys, one of them gets at most half of everything; where nobody has a key, all callers are
-    /// one.
+    /// With keys, one caller gets at most half of everything; without keys, all callers count as one.
     pub(crate) fn new(limits: &Limits, has_keys: bool) -> Arc<Self> {
         let pool = |total| if has_keys { Pool::halved(total) } else { Pool::new(total, total) };
         Arc::new(Self {
@@ -77,7 +76,7 @@ impl Capacity {
         if is_page { self.pages.acquire().await.ok() } else { None }
     }
 
-    /// What a request to a route may take of it.
+    /// The slot of a request to a route.
     pub(crate) fn request(self: &Arc<Self>, route: &str, who: RateKey) -> Arc<Slot> {
         let is_waiting = WAITING.contains(&route);
         Arc::new(Slot { capacity: self.clone(), who, is_waiting, state: Mutex::default() })
@@ -89,7 +88,7 @@ fn pages_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, |processors| processors.get() / 2).max(1)
 }
 
-/// What one request has of the capacity. It is given back when the request is answered and its answer is written.
+/// The share of one request. It is given back when the request is answered and its answer is written.
 pub(crate) struct Slot {
     capacity: Arc<Capacity>,
     who: RateKey,
@@ -156,7 +155,7 @@ impl Slot {
 }
 
 impl IncomingBody {
-    /// Counts what has arrived.
+    /// Counts the bytes that have arrived.
     pub(crate) fn received(&mut self, bytes: usize) -> Result<(), Problem> {
         let pool = &self.slot.capacity.body_bytes;
         self.bytes.take_more(bytes).map_err(|full| overloaded(full, pool, "bytes of bodies"))

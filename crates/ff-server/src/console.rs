@@ -1,4 +1,4 @@
-//! The console: files that browsers load from this server and from nowhere else. What is on its pages comes from the API.
+//! The console: files that browsers load only from this server. Its pages get their data from the API.
 
 use axum::Router;
 use axum::extract::Path;

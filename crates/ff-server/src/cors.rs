@@ -1,4 +1,4 @@
-//! Pages of other origins that may read streams: browsers let a page read what an answer names its origin for.
+//! Pages of other origins that may read streams: a browser lets a page read an answer that names the page's origin.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::route_table;
 
-/// What a page may send along: a key, where it has one in place of a token, and what it heard last.
+/// The headers a page may send: a key, in place of a token, and the id of its last event.
 const HEADERS: HeaderValue = HeaderValue::from_static("Authorization, Last-Event-ID");
 
 /// How many seconds a browser need not ask again whether it may.
@@ -67,19 +67,19 @@ impl Cors {
         Self(origins.into())
     }
 
-    /// Whether pages of some origin may read what is asked for.
+    /// Whether pages of some origin may read the answer to this request.
     fn covers(&self, request: &Request) -> bool {
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
         !self.0.is_empty() && path == Some(route_table::STREAM)
     }
 
-    /// The origin a request comes from, if its pages may read what it asks for.
+    /// The origin a request comes from, if its pages may read streams.
     fn allowed(&self, headers: &HeaderMap) -> Option<&HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().map(|CorsOrigin(known)| known).find(|known| *known == origin)
     }
 
-    /// Whether a request comes from a page that may read what it asks for.
+    /// Whether a request comes from a page that may read its answer.
     pub(crate) fn allows(&self, request: &Request) -> bool {
         self.covers(request) && self.allowed(request.headers()).is_some()
     }
@@ -106,7 +106,7 @@ pub(crate) async fn cors<F: Future<Output = Response>>(
     response
 }
 
-/// What a page may do.
+/// The answer to a preflight request: the method and headers a page may use.
 fn permission() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET")),

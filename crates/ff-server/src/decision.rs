@@ -1,4 +1,4 @@
-//! Who decided what, over HTTP.
+//! Decisions about suspended executions, over HTTP.
 
 use std::collections::VecDeque;
 
@@ -21,8 +21,8 @@ const SPANS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 86_400_000, 7 * 86_400_0
 /// How many pages of the feed are read for one of them.
 const PAGES: usize = 10;
 
-/// Lists what was approved and rejected in a namespace, newest first. A feed is read from a moment on, so a longer span is looked at
-/// only when the shorter one has too few.
+/// Lists the approvals and rejections in a namespace, newest first. A feed is read from a moment on, so a longer span
+/// is read only when the shorter one has too few.
 pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Decisions>> {
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);

@@ -8,7 +8,7 @@ use ff_scheduler::Runtime;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Examines one partition, or all of them when none is named, and tells what is wrong: nothing, most of the time.
+/// Examines one partition, or all of them when none is named, and reports the findings.
 pub(crate) async fn examine(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DoctorReport>> {
     let partition = params.number("partition")?;
     params.done()?;

@@ -90,13 +90,13 @@ pub(crate) async fn describe(State(ff): State<Runtime>, Id(id): Id, params: Para
     Ok(Json(ff.backend().describe(&id).await?))
 }
 
-/// Says why an execution does not run, and what would help.
+/// Explains why an execution does not run, and suggests remedies.
 pub(crate) async fn explain(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Explanation>> {
     params.done()?;
     Ok(Json(ff.backend().explain(&id).await?))
 }
 
-/// Gives back the bytes that were submitted: as they are, or as JSON when an encoding is asked for.
+/// Returns the submitted bytes: as they are, or as JSON when the request names an encoding.
 pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Response> {
     let encoding: Option<Encoding> = params.word("encoding")?;
     params.done()?;
@@ -115,7 +115,7 @@ pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: P
     Ok((saved, payload.bytes).into_response())
 }
 
-/// Says how an execution ended, waiting for its end if asked to.
+/// Shows how an execution ended; can wait for its end.
 pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<ExecutionEnd>> {
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
@@ -135,7 +135,7 @@ pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, params: Para
     Ok(Json(ff.backend().attempts(&id).await?))
 }
 
-/// Cancels or replays what is meant, a page at a time, or says what would be.
+/// Applies an action to the selected executions, a page at a time, or makes a dry run.
 pub(crate) async fn bulk(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -184,7 +184,7 @@ pub(crate) fn one_key(
     Ok(header.or(field))
 }
 
-/// Submits what could be read, and puts each answer where its submission stood.
+/// Submits the readable submissions, and puts each answer at its submission's place.
 async fn each(
     ff: &Runtime,
     read: Vec<std::result::Result<SubmitArgs, Refusal>>,

@@ -1,4 +1,4 @@
-//! What holds for every request: who may ask, how long it may take, what the log says, and that a defect is an answer.
+//! The rules for every request: access, time limit, logging, and that a panic becomes an answer.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -34,8 +34,8 @@ use crate::stream::token;
 use crate::transport::RequestGuard;
 use crate::{audit, bearer, loopback_guard, route_table, session};
 
-/// How long a request may wait for the store, beyond the time it was asked to wait. A store that says nothing for so long is not
-/// there, and whoever asks is better told than kept.
+/// How long a request may wait for the store, beyond the wait it asked for. A store that is silent for so long is
+/// away, and the caller gets an error.
 const STORE: Duration = Duration::from_secs(10);
 
 /// Routes whose requests ask the store many times, and how long all of that may take.
@@ -51,12 +51,12 @@ const MANY_CALLS: &[&str] = &[
 ];
 const MANY: Duration = Duration::from_secs(60);
 
-/// Where one asks whether the server lives and can serve. Whoever does is answered however full it is.
+/// The health checks. They are answered even when the server is full.
 const ALWAYS: &[&str] = &["/healthz", "/readyz"];
 
-/// What every request is judged by.
+/// The checks every request passes.
 pub(crate) struct Guard {
-    /// The keys that are asked for; none where nobody is asked for one.
+    /// The accepted keys; none where the server asks for no key.
     keyring: Option<Arc<Keyring>>,
     capacity: Arc<Capacity>,
     rate: Option<Rate>,
@@ -67,7 +67,7 @@ pub(crate) struct Guard {
     stopping: CancellationToken,
     /// The store whose outages are logged.
     store: Arc<dyn EngineStore>,
-    /// What opens the cookies of sessions.
+    /// Decrypts the cookies of sessions.
     sealer: Arc<Sealer>,
 }
 
@@ -103,7 +103,7 @@ impl Guard {
     async fn enter(&self, route: &str, request: &mut Request) -> Result<Arc<Slot>, Problem> {
         let admitted = tokio::time::timeout(STORE, self.admit(request)).await;
         let admitted = admitted.unwrap_or_else(|_| Err(unanswered(&Method::GET, STORE)));
-        // Whoever is refused has asked as well.
+        // A refused request counts as well.
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
         if let Some(rate) = &self.rate {
             rate.ask(&caller.as_asker()).map_err(Problem::too_often)?;
@@ -119,7 +119,7 @@ impl Guard {
         Ok(slot)
     }
 
-    /// Lets through who may ask, and notes who it is.
+    /// Checks the caller's access, and notes the caller in the request.
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
         bearer::conceal(request.headers_mut());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
@@ -127,7 +127,7 @@ impl Guard {
         let shown = Some(request.uri()).filter(|_| access.takes_stream_token()).and_then(token::shown_in);
         let has_token = shown.is_some();
         if let Some(shown) = shown {
-            // Where it is found again, it is judged before anything is told.
+            // The handler of the stream judges it before it sends anything.
             request.extensions_mut().insert(shown);
         }
         let Some(keyring) = &self.keyring else {
@@ -155,11 +155,11 @@ impl Guard {
                 return Err(refusal.into());
             }
         };
-        // A key that is proven is never held back for what others behind the same address show.
+        // A proven key is never held back for wrong keys from the same address.
         let key = match keyring.judge(&shown).await {
             Ok(key) => key,
             Err(error) if error.code() == Code::Unauthenticated => {
-                // Ids are easily made up: those that nobody has are counted together.
+                // Ids are easily made up: unknown ids are counted together.
                 let known = Some(shown.id()).filter(|id| keyring.knows(id));
                 caller.showed_wrong_key(known).map_err(Problem::too_often)?;
                 audit::wrong_key(&caller, Some(shown.id()));
@@ -206,18 +206,18 @@ impl Guard {
     }
 }
 
-/// What the route that is asked for asks in return; nothing, where there is no such route.
+/// The access that the request's route requires; open where there is no such route.
 fn asked_by_route(request: &Request) -> Access {
-    // What answers GET answers HEAD, and asks the same.
-    let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    // A route of GET answers HEAD as well, with the same access.
+    let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    path.map_or(Access::Open, |path| route_table::access(asked.as_str(), path))
+    path.map_or(Access::Open, |path| route_table::access(method.as_str(), path))
 }
 
 /// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.
 pub(crate) async fn guard(guard: &Guard, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    // There whenever anything is logged, so that a warning says what it is about.
+    // At error level, so that it is there whenever anything is logged and every warning names its request.
     let (execution, lane, worker) = (Empty, Empty, Empty);
     let span =
         tracing::error_span!("request", method = %request.method(), route = route.as_str(), execution, lane, worker);
@@ -261,14 +261,14 @@ fn patience(slot: &Slot, route: &str) -> Duration {
     }
 }
 
-/// The store did not answer. Whatever only reads has done nothing; of the rest nobody knows.
+/// The store did not answer. A read has changed nothing; the outcome of a write is unknown.
 fn unanswered(method: &Method, after: Duration) -> Problem {
     let why = format!("the store has not answered for {} s", after.as_secs());
     let only_reads = matches!(*method, Method::GET | Method::HEAD);
     if only_reads { EngineError::Unavailable(why) } else { EngineError::Unknown(why) }.into()
 }
 
-/// What a panic said, when it said it in words.
+/// The message of a panic, if it has one.
 fn said(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
@@ -302,7 +302,7 @@ mod tests {
         panic!("out of luck");
     }
 
-    async fn asked(stopping: &CancellationToken, path: &str) -> (StatusCode, String) {
+    async fn fetch(stopping: &CancellationToken, path: &str) -> (StatusCode, String) {
         let app = Router::new().route("/panics", get(panics)).route("/fine", get(async || "fine"));
         let guard = Arc::new(guard_over_memory(stopping));
         let guarded = async |State(guard): State<Arc<Guard>>, request, next| super::guard(&guard, request, next).await;
@@ -315,7 +315,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_handler_that_panics_is_an_answer_that_tells_nothing_of_it() {
-        let (status, body) = asked(&CancellationToken::new(), "/panics").await;
+        let (status, body) = fetch(&CancellationToken::new(), "/panics").await;
         assert_eq!(status, 500);
         assert!(body.contains("\"code\":\"internal\"") && !body.contains("luck"), "{body}");
     }
@@ -323,9 +323,9 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_stops_takes_nothing_new() {
         let stopping = CancellationToken::new();
-        assert_eq!(asked(&stopping, "/fine").await, (StatusCode::OK, "fine".to_owned()));
+        assert_eq!(fetch(&stopping, "/fine").await, (StatusCode::OK, "fine".to_owned()));
         stopping.cancel();
-        let (status, body) = asked(&stopping, "/fine").await;
+        let (status, body) = fetch(&stopping, "/fine").await;
         assert_eq!(status, 503);
         assert!(body.contains("\"code\":\"shutting_down\""), "{body}");
     }

@@ -12,11 +12,11 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use crate::capacity::Slot;
 use crate::transport::RequestGuard;
 
-/// How much is handed on at once. The connection takes the next part when it has written most of what it has, so a body is here
-/// until its reader has read nearly all of it.
+/// How much is handed on at once. The connection takes the next part when it has written most of the last one, so a
+/// body is here until its reader has read nearly all of it.
 const PART: usize = 64 * 1024;
 
-/// A body that is handed on in parts, and what its request holds until the last of them.
+/// A body that is handed on in parts; it holds the request's slot until the last of them.
 struct GuardedBody {
     body: Body,
     rest: Bytes,
@@ -24,7 +24,7 @@ struct GuardedBody {
     _busy: Option<Arc<RequestGuard>>,
 }
 
-/// Keeps what a request holds until its answer is written.
+/// Holds the request's slot and guard until its answer is written.
 pub(crate) fn until_written(response: Response, slot: Option<Arc<Slot>>, busy: Option<Arc<RequestGuard>>) -> Response {
     response.map(|body| Body::new(GuardedBody { body, rest: Bytes::new(), _slot: slot, _busy: busy }))
 }

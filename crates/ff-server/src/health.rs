@@ -27,18 +27,18 @@ pub(crate) struct Health {
     status: &'static str,
 }
 
-/// What the store answered last. Clones share it.
+/// The last answer of the store. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Readiness(Arc<Mutex<Option<LastAnswer>>>);
 
-/// What the store answered when it was last asked, and when that was.
+/// The last answer of the store, and its time.
 #[derive(Clone)]
 struct LastAnswer {
     at: Instant,
     answer: Answer<()>,
 }
 
-/// Tells that the process lives, whatever becomes of its store.
+/// Says that the process lives, without asking the store.
 pub(crate) async fn healthz(params: Params) -> Result<Json<Health>> {
     params.done()?;
     Ok(Json(Health { status: "ok" }))
@@ -71,8 +71,8 @@ impl Readiness {
 /// Asks for something that every store has to read.
 async fn ask(ff: &Runtime) -> Answer<()> {
     let store = ff.engine_store();
-    let asked = store.list_keys(ListKeysArgs { after: None, limit: 1 });
-    let answered = tokio::time::timeout(PATIENCE, asked).await;
+    let query = store.list_keys(ListKeysArgs { after: None, limit: 1 });
+    let answered = tokio::time::timeout(PATIENCE, query).await;
     let late = |_| EngineError::Unavailable(format!("it has not answered for {} s", PATIENCE.as_secs()));
     answered.map_err(late)?.map(drop)
 }

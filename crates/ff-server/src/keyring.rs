@@ -1,4 +1,4 @@
-//! The keys a server knows: asked of the store, and kept in mind for a moment.
+//! The keys of a server: read from the store, and cached for a short time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use tokio::sync::Semaphore;
 /// For how long a key is known without asking the store again: within it, a revocation takes effect everywhere.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// How many keys are kept in mind. Past it all are forgotten, and asked for again.
+/// How many keys are cached. Past it all are dropped, and read again.
 const KNOWN: usize = 10_000;
 
-/// How many keys are looked up at once. Anyone may name a key, so this is what strangers can ask of the store.
+/// How many keys are looked up at once. Anyone may name a key, so this bounds the store's load from strangers.
 const LOOKUPS: usize = 32;
 
 /// The keys of a store, as a server asks for them.
@@ -31,7 +31,7 @@ pub(crate) struct Keyring {
 #[derive(Clone)]
 struct CachedKey {
     key: Arc<ApiKey>,
-    /// When, by this machine, and what time it was for the store.
+    /// The time of the lookup, by this machine and by the store.
     at: Instant,
     now: TimestampMs,
 }
@@ -76,7 +76,7 @@ impl Keyring {
         self.found().get(id).filter(|found| found.at.elapsed() < FRESH).cloned()
     }
 
-    /// Asks the store. Only what is there is kept in mind: ids are easily made up.
+    /// Asks the store. Only existing keys are cached: ids are easily made up.
     async fn look(&self, id: &KeyId) -> Answer<Option<CachedKey>> {
         // Never closed, so a permit always comes.
         let _lookup = self.lookups.acquire().await;
@@ -110,7 +110,7 @@ impl AcceptedKey {
         Self { keyring, key }
     }
 
-    /// Why it is not accepted any more. While the store does not answer it stays accepted: nothing of the store can be told then
+    /// Why it is not accepted any more. While the store does not answer it stays accepted: the stream has no data then
     /// either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
         match self.keyring.judge_again(&self.key).await {
@@ -121,7 +121,7 @@ impl AcceptedKey {
 }
 
 impl CachedKey {
-    /// What time it is for the store by now.
+    /// The store's current time.
     fn time(&self) -> TimestampMs {
         self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

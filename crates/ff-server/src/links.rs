@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, header};
 use ff_api::PublicUrl;
 use ff_core::engine_error::Refusal;
 
-/// What links begin with.
+/// The beginning of every link.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     public_url: Option<PublicUrl>,
@@ -16,17 +16,17 @@ impl Links {
         Self { public_url, scheme: if tls { "https" } else { "http" } }
     }
 
-    /// The address outsiders reach this server by, where it was told one.
+    /// The public address of this server, if it is configured.
     pub(crate) fn public_url(&self) -> Option<&PublicUrl> {
         self.public_url.as_ref()
     }
 
-    /// Whether browsers reach this server over TLS: its own, or that of what stands before it.
+    /// Whether browsers reach this server over TLS: its own, or that of a proxy before it.
     pub(crate) fn is_private(&self) -> bool {
         self.scheme == "https" || self.public_url.as_ref().is_some_and(|url| url.as_str().starts_with("https:"))
     }
 
-    /// What a link begins with that a caller is told: where no public address is known, the address the caller asked at.
+    /// The beginning of a link for a caller: the public address or, if none is known, the address the caller used.
     pub(crate) fn base(&self, asked_with: &HeaderMap) -> Result<PublicUrl, Refusal> {
         if let Some(public_url) = &self.public_url {
             return Ok(public_url.clone());

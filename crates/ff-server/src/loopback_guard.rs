@@ -1,4 +1,4 @@
-//! Who may ask a server that asks for no key: programs on this machine, and no page a browser shows from elsewhere.
+//! Access to a server without keys: programs on this machine may ask, and no page a browser shows from elsewhere.
 //!
 //! Such a page can send requests to loopback, under its own name or under one that its owner lets resolve to loopback.
 //! Browsers say which name they used and where a page is from; other programs have no reason to lie about it.

@@ -1,4 +1,4 @@
-//! What a server may be told when it starts.
+//! The options of a server.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct ServerOptions {
     pub cors_origins: Vec<CorsOrigin>,
 }
 
-/// A certificate with what leads to it, and its key, both as PEM.
+/// A certificate with its chain, and its key, both as PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     pub cert: PathBuf,

@@ -15,7 +15,7 @@ pub(crate) fn cut<T: Serialize>(rows: &mut Vec<T>) -> bool {
     is_cut
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Size(usize);
 
 impl io::Write for Size {

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use crate::problem::Problem;
 use crate::tenant;
 
-/// What the name of a parameter begins with that says a label.
+/// The prefix of parameters that name a tag.
 const TAG: &str = "tag.";
 
 /// The parameters of a request that have not been read yet.

@@ -1,5 +1,5 @@
-//! What an address names: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, an instance of a
-//! worker, or a key. Another tenant's execution or flow is not there, so no handler ever has the id of one.
+//! The subjects of paths: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, an instance
+//! of a worker, or a key. Another tenant's execution or flow is not found, so no handler ever has the id of one.
 
 use axum::extract::{FromRef, FromRequestParts, Path};
 use axum::http::request::Parts;

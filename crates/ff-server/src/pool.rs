@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::rate::RateKey;
 
-/// What there is, and who has how much of it.
+/// A number of units, and how many each caller has.
 pub(crate) struct Pool {
     total: usize,
     each: usize,

@@ -14,7 +14,7 @@ use serde::Serialize;
 /// When to ask again for a stream there was no room for.
 const STREAM_WAIT: Duration = Duration::from_secs(5);
 
-/// What a handler answers, or why not.
+/// A handler's answer, or the problem that prevents it.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 /// An error on its way to the caller.
@@ -36,7 +36,7 @@ impl<E: Into<EngineError>> From<E> for Problem {
 }
 
 impl Problem {
-    /// A defect of the server. The caller learns that there is one, the log learns what.
+    /// A defect of the server. The caller learns that there is one, the log has the message.
     pub(crate) fn defect(what: &str) -> Self {
         tracing::error!("{what}");
         Code::Internal.into()
@@ -69,7 +69,7 @@ impl Problem {
 
     fn log(&self) {
         match &self.error {
-            // Quoted, because it may repeat what the caller sent: a line break in it must not begin a line of the log.
+            // Quoted, because it may repeat the caller's input: a line break in it must not begin a line of the log.
             EngineError::Refused(refusal) => tracing::debug!("{:?}", refusal.to_string()),
             // Logged by the guard, which knows the store's outages.
             error if is_away(error) => tracing::debug!("{error}"),
@@ -92,9 +92,9 @@ impl IntoResponse for Problem {
         let problem = ff_api::Problem::from(self.error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let media_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        // A client that asks without a key is to be told what kind of one.
-        let asked = (status == StatusCode::UNAUTHORIZED).then_some([(header::WWW_AUTHENTICATE, "Bearer")]);
-        (status, retry_after, asked, unanswered, [media_type], axum::Json(problem)).into_response()
+        // A client without a key must learn which kind of credential to send.
+        let challenge = (status == StatusCode::UNAUTHORIZED).then_some([(header::WWW_AUTHENTICATE, "Bearer")]);
+        (status, retry_after, challenge, unanswered, [media_type], axum::Json(problem)).into_response()
     }
 }
 

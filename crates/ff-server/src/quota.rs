@@ -20,7 +20,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(ff.backend().list_quotas(&namespace).await?))
 }
 
-/// A policy, and what is used of it.
+/// A policy, and its usage.
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Quota(name): Quota,

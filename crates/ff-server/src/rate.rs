@@ -12,7 +12,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 /// After so many requests, callers that have all their allowance again are forgotten.
 const FORGET: u32 = 10_000;
 
-/// Who is counted: a key, or an address that showed none.
+/// The unit of rate limits: a key, or an address without one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RateKey {
     Key(KeyId),
@@ -42,7 +42,7 @@ impl Rate {
     }
 }
 
-/// What a caller is told apart by: its address; of IPv6 the network, which one caller has to itself.
+/// The address that identifies a caller; for IPv6 its /64 network, which one caller has to itself.
 pub(crate) fn network(caller: IpAddr) -> IpAddr {
     match caller.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),

@@ -1,4 +1,4 @@
-//! Every route, in one table: its method, its path, what it asks of its caller, and its name in the description of the API.
+//! Every route, in one table: its method, path, required access, and its name in the description of the API.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ macro_rules! handler_rows {
 ff_api::calls!(call_rows);
 ff_api::routes!(handler_rows);
 
-/// Every route there is: its method, its path, and what it asks of its caller.
+/// Every route: its method, its path, and its required access.
 pub static ROUTES: LazyLock<Vec<(&str, &str, Access)>> =
     LazyLock::new(|| named_routes().map(|(method, path, access, _)| (*method, *path, *access)).collect());
 
@@ -38,10 +38,10 @@ fn route(method: &str, path: &str) -> Option<&'static (&'static str, &'static st
 /// The page of an approval link.
 pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
 
-/// Where what an execution puts out is read.
+/// The route that reads the output of an execution.
 pub(crate) const STREAM: &str = "/v1/executions/{id}/stream";
 
-/// What a route asks of its caller; nothing, where there is no such route.
+/// The access a route requires; open where there is no such route.
 pub(crate) fn access(method: &str, path: &str) -> Access {
     route(method, path).map_or(Access::Open, |route| route.2)
 }
@@ -51,7 +51,7 @@ pub(crate) fn is_operators_call(path: &str) -> bool {
     CALLS.iter().any(|(_, known, access, _)| *known == path && *access == access::OPERATE)
 }
 
-/// What a route is called in the description of the API, and so by generated clients: the domain and what is done in it.
+/// The name of a route in the description of the API, and so in generated clients: its domain and its operation.
 pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
     Some(route(method, path)?.3.replace("::", "_").replace(' ', ""))
 }

@@ -1,4 +1,4 @@
-//! Every route, with what answers it.
+//! Every route, with its handler.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ macro_rules! handler_routes {
 ff_api::calls!(call_routes);
 ff_api::routes!(handler_routes);
 
-/// The whole API over a connection, until it is told to stop.
+/// The router of the whole API.
 pub(crate) fn router(
     runtime: Runtime,
     guard: Guard,
@@ -63,7 +63,7 @@ pub(crate) fn router(
         .with_state(state)
 }
 
-/// What holds for every request.
+/// The rules for every request.
 struct Rules {
     guard: Guard,
     cors: Cors,
@@ -86,7 +86,7 @@ async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params:
     Ok(Json(ErrorPage::of(code)))
 }
 
-/// How many partitions the store was made with, which a client must know to place what it submits, and where links lead.
+/// The store's number of partitions, by which a client places its submissions, and where links lead.
 async fn partitions(
     State(ff): State<Runtime>,
     State(links): State<Links>,

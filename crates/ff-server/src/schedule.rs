@@ -88,7 +88,7 @@ pub(crate) async fn resume(
     view(ff.backend().resume_schedule(resume.into_ref(name)).await?)
 }
 
-/// Starts what a tick would start, now.
+/// Starts a tick's execution or flow now.
 pub(crate) async fn trigger(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
@@ -97,7 +97,7 @@ pub(crate) async fn trigger(
     Ok(Json(ff.backend().trigger_schedule(trigger.into_ref(name)).await?))
 }
 
-/// Starts what the ticks of a past range would have started.
+/// Starts the executions or flows of the ticks of a past range.
 pub(crate) async fn backfill(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,

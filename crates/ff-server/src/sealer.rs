@@ -1,4 +1,5 @@
-//! Encrypting what callers keep for the server, under the store's current secret, so that every server of the store can read it.
+//! Encrypts data that callers keep for the server, under the store's current secret, so that every server of the store
+//! can read it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,11 +23,11 @@ pub(crate) struct Sealer {
     secrets: Mutex<Option<Secrets>>,
 }
 
-/// What is inside a text.
+/// The content of a sealed text.
 pub(crate) enum SealedContent {
     Bytes {
         bytes: Vec<u8>,
-        /// What time it is for the store.
+        /// The store's time.
         now: TimestampMs,
     },
     /// The secret it was sealed with is retired.
@@ -40,7 +41,7 @@ pub(crate) enum SealedContent {
 struct Secrets {
     ring: Arc<KeyRing>,
     read_at: Instant,
-    /// What time it was for the store.
+    /// The store's time then.
     now: TimestampMs,
 }
 
@@ -49,7 +50,7 @@ impl Sealer {
         Self { store, random: SystemRandom::new(), secrets: Mutex::default() }
     }
 
-    /// What time it is for the store.
+    /// The store's time.
     pub(crate) async fn now(&self) -> Answer<TimestampMs> {
         Ok(self.secrets(|_| true).await?.time())
     }
@@ -80,7 +81,7 @@ impl Sealer {
         Ok(SealedContent::Bytes { bytes: bytes.to_vec(), now: secrets.time() })
     }
 
-    /// The store's secrets; read again when they are old, or not what is needed.
+    /// The store's secrets; read again when they are old, or when they do not fit.
     async fn secrets(&self, fits: impl Fn(&KeyRing) -> bool) -> Answer<Secrets> {
         let known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(known) = known.filter(|known| known.read_at.elapsed() < FRESH && fits(&known.ring)) {
@@ -94,7 +95,7 @@ impl Sealer {
 }
 
 impl Secrets {
-    /// What time it is for the store by now.
+    /// The store's current time.
     fn time(&self) -> TimestampMs {
         self.now + u64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -105,7 +106,7 @@ fn key(secret: &Secret, purpose: &str) -> Option<LessSafeKey> {
     UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok().map(LessSafeKey::new)
 }
 
-/// The name of the secret, the nonce, and what is encrypted.
+/// The name of the secret, the nonce, and the ciphertext.
 fn parts(bytes: &[u8]) -> Option<(Kid, Nonce, &[u8])> {
     let (length, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*length))?;

@@ -11,7 +11,7 @@ use crate::callers::Caller;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Brings a new secret to every partition, and says what became of it on each.
+/// Brings a new secret to every partition, and reports the result for each.
 pub(crate) async fn rotate(
     State(ff): State<Runtime>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! The listener: takes connections until it is told to stop, then lets what runs finish.
+//! The listener: accepts connections until it must stop, then lets running requests finish.
 
 use std::io;
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ const HEAD_BYTES: usize = 64 * 1024;
 /// How long a connection may take to become private.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long running requests may take to finish once the server is told to stop.
+/// How long running requests may take to finish once the server stops.
 pub const DRAIN: Duration = Duration::from_secs(30);
 
 /// How long to hold back when the machine has no room for another connection.
@@ -53,7 +53,7 @@ const FULL: Duration = Duration::from_millis(100);
 pub struct Server {
     listener: TcpListener,
     runtime: Runtime,
-    /// The keys that are asked for; `None` where the server asks for none.
+    /// The accepted keys; `None` where the server asks for none.
     keyring: Option<Keyring>,
     tls: Option<TlsAcceptor>,
     limits: Limits,
@@ -71,7 +71,7 @@ impl Server {
         Self::bind_with(listen, runtime, ServerOptions::default()).await
     }
 
-    /// Takes an address, to serve as it is told.
+    /// Binds an address, to serve with these options.
     pub async fn bind_with(listen: SocketAddr, runtime: Runtime, options: ServerOptions) -> io::Result<Self> {
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let keyring = Keyring::of(runtime.engine_store()).await.map_err(io::Error::other)?;
@@ -98,7 +98,7 @@ impl Server {
         })
     }
 
-    /// Times its requests, and tells at `/metrics` what was counted.
+    /// Times its requests, and serves the metrics at `/metrics`.
     pub fn measured(mut self, metrics: Metrics) -> Self {
         self.metrics = Some(metrics);
         self
@@ -195,7 +195,7 @@ pub(crate) async fn pause_after_accept_error(error: &io::Error) {
     }
 }
 
-/// Makes a connection private, where the server proves its name, and answers what is asked on it.
+/// Does the TLS handshake, where the server has a certificate, and serves the connection.
 async fn accept_connection(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,

@@ -24,7 +24,7 @@ use crate::sealer::{SealedContent, Sealer};
 
 const COOKIE: &str = "ff_session";
 
-/// What cookies are encrypted as.
+/// The purpose under which cookies are encrypted.
 const PURPOSE: &str = "browser session";
 
 /// How long a session lasts.
@@ -34,7 +34,7 @@ const LASTS: Duration = Duration::from_secs(12 * 3_600);
 /// Requests that change something need it beside the cookie.
 const OWN_PAGE: &str = "FF-Console";
 
-/// Says who asks.
+/// Shows the session of the caller.
 pub(crate) async fn show(caller: Caller, params: Params) -> Result<Json<Session>> {
     params.done()?;
     Ok(Json(of(&caller)))

@@ -1,5 +1,5 @@
-//! The domain of signals over HTTP. Delivering one needs no key: its token is the whole authority; and
-//! no token of who shows a key that may signal.
+//! The domain of signals over HTTP. Delivering one needs a waitpoint's token, which is the whole authority,
+//! or a key that may signal.
 
 use axum::Json;
 use axum::extract::State;
@@ -53,7 +53,7 @@ async fn token_for(ff: &Runtime, args: &DeliverArgs) -> Result<PresentedToken> {
     Ok((&ff.backend().waitpoint_token(&args.execution_id, &id).await?).into())
 }
 
-/// Charges a caller whose token did not open what it was shown to.
+/// Charges a caller that showed a wrong token.
 pub(crate) fn count_wrong(caller: &Caller, error: Option<&EngineError>) {
     let wrong = [Code::InvalidToken, Code::MissingToken, Code::TokenExpired];
     if error.is_some_and(|error| wrong.contains(&error.code())) {
@@ -84,7 +84,7 @@ pub(crate) async fn read(
     Ok(Json(ReceivedSignal::of(ff.backend().signal(&id, &signal).await?, encoding)))
 }
 
-/// Tells what was delivered anywhere since a cursor, waiting for something if asked to.
+/// Lists the deliveries since a cursor; can wait for the next one.
 pub(crate) async fn deliveries(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DeliveriesPage>> {
     let args = DeliveriesArgs {
         after: params.parsed("after").map_err(|refusal| refusal.at("after"))?,

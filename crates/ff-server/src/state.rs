@@ -1,5 +1,5 @@
-//! What handlers share. It is one value behind one pointer, and a handler takes the part it needs: an extension for each part
-//! would be a layer of its own, which every request pays for.
+//! The state that handlers share. It is one value behind one pointer, and a handler takes the part it needs: an
+//! extension for each part would be a layer of its own, which every request pays for.
 
 use std::sync::Arc;
 

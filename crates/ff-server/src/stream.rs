@@ -25,14 +25,14 @@ pub(crate) use output::read;
 use token::AcceptedToken;
 pub(crate) use token::make as make_token;
 
-/// How long nothing is said before a sign of life: less than what proxies take for silence. The key is judged again with each, so
-/// with the time a key is kept in mind this is how long a stream outlives its key.
+/// The pause before a keep-alive: shorter than the idle timeout of proxies. The key is judged again with each, so
+/// this and the time a key is cached are how long a stream outlives its key.
 pub(crate) const KEEP_ALIVE_MS: u64 = 12_000;
 
 /// The comment that is sent while there are no events.
 pub(crate) const KEEP_ALIVE: &str = ":\n\n";
 
-/// The header in which a browser says what it heard last.
+/// The header in which a browser sends the id of its last event.
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Where a request may open a stream.
@@ -62,7 +62,7 @@ impl StreamSlot {
         Self { token, ..self }
     }
 
-    /// Why nothing more may be told to its reader.
+    /// Why nothing more may be sent to its reader.
     async fn refused(&self) -> Option<Refusal> {
         match &self.token {
             Some(token) => token.refused().await,
@@ -79,14 +79,13 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamOpener {
     }
 }
 
-/// Something that is told bit by bit.
+/// A source of events for a stream.
 pub(crate) trait EventSource: Send + 'static {
-    /// The next text; none when everything was told. Nothing is asked for before it can be sent, so a reader that is slow
-    /// costs no memory.
+    /// The next text; none at the end. It is called only when its text can be sent, so a slow reader costs no memory.
     fn more(&mut self) -> impl Future<Output = Option<String>> + Send;
 }
 
-/// Pushes whatever is told until it ends, until its reader goes, or until its reader's key or token is not valid any more.
+/// Pushes events until the source ends, the reader goes, or the reader's key or token is no longer valid.
 pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -123,13 +122,13 @@ pub(crate) fn accepts_stream(headers: &HeaderMap) -> bool {
     headers.get_all(header::ACCEPT).iter().any(named)
 }
 
-/// What a client heard last, as the id of that event. A stream that was never heard of has none.
+/// The id of the last event a client received; none for a new reader.
 pub(crate) fn last_event_id<T>(
     headers: &HeaderMap,
     read: impl Fn(&str) -> Option<T>,
     expected: &str,
 ) -> std::result::Result<Option<T>, Refusal> {
     let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
-    let heard = value.to_str().ok().and_then(read);
-    heard.map(Some).ok_or_else(|| Refusal::invalid("Last-Event-ID", format!("must be {expected}")))
+    let id = value.to_str().ok().and_then(read);
+    id.map(Some).ok_or_else(|| Refusal::invalid("Last-Event-ID", format!("must be {expected}")))
 }

@@ -1,4 +1,4 @@
-//! The domain of suspensions over HTTP: what a holder waits on, and what operators decide about what waits.
+//! The domain of suspensions over HTTP: a holder suspends its execution, and operators decide about it.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +19,7 @@ use crate::params::Params;
 use crate::path::{self, Id};
 use crate::problem::{Problem, Result};
 
-/// Lets the holder go and the execution wait, unless what it would wait for is there already.
+/// Ends the lease and suspends the execution, unless its condition is satisfied already.
 pub(crate) async fn suspend(
     State(ff): State<Runtime>,
     State(links): State<Links>,
@@ -42,12 +42,12 @@ pub(crate) async fn suspend(
     Ok(Json(SuspendReply { suspended, approval_url }))
 }
 
-/// Notes the question of an approval where it is shown. A refusal is not told: the suspension gives the same one, unless it was
-/// done before and is answered again.
+/// Stores the question of an approval as the progress message. A refusal is ignored: the suspension gives the same one,
+/// unless it was done before and is answered again.
 async fn ask(ff: &Runtime, args: &SuspendArgs, question: String) -> Result<()> {
     let (execution_id, fence) = (args.execution_id, args.fence);
-    let asked = ProgressArgs { execution_id, fence, percent: None, message: Some(question) };
-    match ff.backend().progress(asked).await {
+    let note = ProgressArgs { execution_id, fence, percent: None, message: Some(question) };
+    match ff.backend().progress(note).await {
         Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -59,7 +59,7 @@ pub(crate) async fn waitpoints(State(ff): State<Runtime>, Id(id): Id, params: Pa
     Ok(Json(Waitpoints { waitpoints: ff.backend().waitpoints(&id).await? }))
 }
 
-/// Tells an operator what opens a waitpoint.
+/// Shows an operator the token of a waitpoint.
 pub(crate) async fn token(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -100,9 +100,9 @@ macro_rules! decisions {
 decisions! {
     /// Lets a suspended execution go on.
     resume: Resume;
-    /// Approves what a suspended execution waits for.
+    /// Approves a suspended execution.
     approve: Approve;
-    /// Rejects what a suspended execution waits for.
+    /// Rejects a suspended execution.
     reject: Reject;
 }
 

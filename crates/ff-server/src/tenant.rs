@@ -1,7 +1,7 @@
-//! Tenants apart: what a key of one namespace names is its own, or it is not there.
+//! Isolation of tenants: for a key of one namespace, the things of other namespaces do not exist.
 //!
-//! Whatever a request can name reaches its handler through an extractor: the path, the parameters or the body. Each asks
-//! here, so no handler does.
+//! Every name in a request reaches its handler through an extractor: the path, the parameters or the body. Each of them
+//! checks it here, so no handler does.
 
 use axum::http::request::Parts;
 use ff_core::backend::Answer;

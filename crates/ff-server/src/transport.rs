@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 /// How long a request's head may take, from its first byte on.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 
-/// How long a client may read nothing of what is sent to it.
+/// How long a client may read nothing of its answer.
 pub(crate) const UNREAD: Duration = Duration::from_secs(30);
 
 /// Whether a connection is between the head of a request and the end of its answer.

@@ -96,7 +96,7 @@ async fn steps(work: &Context, gate: Option<Gate>) -> Result<Vec<u32>, Fault> {
 /// Reports of usage an execution makes.
 const REPORTS: u64 = 4;
 
-/// Reports what was spent, each report again until the engine has answered.
+/// Reports the spending, each report again until the engine has answered.
 async fn spend(work: &Context) -> Result<(), Fault> {
     let mut again = interval(Duration::from_millis(20));
     for nth in 1..=REPORTS {

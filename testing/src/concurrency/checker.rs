@@ -104,7 +104,7 @@ fn nothing_from_a_stale_fence(id: &ExecutionId, history: &[Entry], claims: &BTre
     }
 }
 
-/// The store holds what the clients were told: as many ends as replays allow, every try, and one of the results sent.
+/// The store agrees with the clients' answers: as many ends as replays allow, every try, and one of the results sent.
 async fn check_store(
     store: &dyn EngineStore,
     id: &ExecutionId,

@@ -1,4 +1,4 @@
-//! One of many clients: it asks for whatever comes to its mind, in time or too late.
+//! One of many clients: it makes random calls, in time or too late.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ use crate::Chance;
 /// How many of the latest fences and waitpoints clients remember: enough that most of them are over.
 const REMEMBERED: usize = 64;
 
-/// What all clients share.
+/// State shared by all clients.
 pub struct ClientContext {
     /// The ways to the store: one program each.
     ways: Vec<Arc<dyn EngineBackend>>,
@@ -112,8 +112,8 @@ impl Client {
         let args = self.chance.pick(&shared.jobs).clone();
         let began = shared.ledger.moment();
         let answer = self.store.submit(args).await;
-        shared.ledger.note(began, answer, |told| {
-            vec![(told.execution_id, LedgerAction::Submitted { duplicate: told.duplicate })]
+        shared.ledger.note(began, answer, |reply| {
+            vec![(reply.execution_id, LedgerAction::Submitted { duplicate: reply.duplicate })]
         });
     }
 
@@ -128,8 +128,8 @@ impl Client {
         };
         let began = shared.ledger.moment();
         let answer = self.store.claim(args).await;
-        shared.ledger.note(began, answer, |told| {
-            let held = || told.claimed.iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence));
+        shared.ledger.note(began, answer, |reply| {
+            let held = || reply.claimed.iter().map(|claimed| (claimed.task.execution_id, claimed.task.fence));
             shared.remember(held());
             held().map(|(id, fence)| (id, LedgerAction::Claimed(fence))).collect()
         });
@@ -164,19 +164,19 @@ impl Client {
                 let permanent = self.chance.one_in(2);
                 let failure = Failure { category: Kind::parse("shoved").unwrap(), message: "away".into(), permanent };
                 let answer = store.fail(FailArgs { execution_id, fence, failure }).await;
-                ledger.note(began, answer, |told| vec![(execution_id, LedgerAction::Failed(fence, told))]);
+                ledger.note(began, answer, |reply| vec![(execution_id, LedgerAction::Failed(fence, reply))]);
             }
             5 | 6 => {
                 let answer = store.suspend(self.wish(execution_id, fence)).await;
-                ledger.note(began, answer, |told| {
-                    shared.remember_waitpoints(execution_id, &told);
-                    vec![(execution_id, LedgerAction::Suspended(fence, told))]
+                ledger.note(began, answer, |reply| {
+                    shared.remember_waitpoints(execution_id, &reply);
+                    vec![(execution_id, LedgerAction::Suspended(fence, reply))]
                 });
             }
             _ => {
                 let start = Start::After(self.chance.below(2) * 100);
                 let answer = store.delay(DelayArgs { execution_id, fence, start }).await;
-                ledger.note(began, answer, |told| vec![(execution_id, LedgerAction::Delayed(fence, told))]);
+                ledger.note(began, answer, |reply| vec![(execution_id, LedgerAction::Delayed(fence, reply))]);
             }
         }
     }
@@ -206,11 +206,11 @@ impl Client {
         let key = args.idempotency_key.clone();
         let began = shared.ledger.moment();
         let answer = self.store.deliver(args).await;
-        let signalled = |told| vec![(execution_id, LedgerAction::Signalled(granted.waitpoint_id, key, told))];
+        let signalled = |reply| vec![(execution_id, LedgerAction::Signalled(granted.waitpoint_id, key, reply))];
         shared.ledger.note(began, answer, signalled);
     }
 
-    /// Does what operators do.
+    /// Cancels, revokes, resumes or replays an execution, as operators do.
     async fn interfere(&mut self) {
         let shared = self.shared.clone();
         let (store, ledger) = (self.store.clone(), &shared.ledger);
@@ -219,19 +219,19 @@ impl Client {
         match self.chance.below(5) {
             0 => {
                 let answer = store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await;
-                ledger.note(began, answer, |told| {
-                    vec![(execution_id, LedgerAction::Cancelled { already: told.already })]
+                ledger.note(began, answer, |reply| {
+                    vec![(execution_id, LedgerAction::Cancelled { already: reply.already })]
                 });
             }
             1 => {
                 let answer = store.revoke(RevokeArgs { execution_id, lease_id: None, reason: None }).await;
-                ledger.note(began, answer, |told| {
-                    vec![(execution_id, LedgerAction::Revoked { epoch: told.lease_epoch, already: told.already })]
+                ledger.note(began, answer, |reply| {
+                    vec![(execution_id, LedgerAction::Revoked { epoch: reply.lease_epoch, already: reply.already })]
                 });
             }
             2 => {
                 let answer = store.resume(ResumeArgs::new(execution_id, OperatorDecision::Resume)).await;
-                ledger.note(began, answer, |told| vec![(execution_id, LedgerAction::Decided(told))]);
+                ledger.note(began, answer, |reply| vec![(execution_id, LedgerAction::Decided(reply))]);
             }
             _ => {
                 let answer = store.replay(ReplayArgs::new(execution_id)).await;
@@ -241,7 +241,7 @@ impl Client {
     }
 }
 
-/// Moves the clock in small steps and fires what is due, until it is told to stop. Gives how much fired.
+/// Moves the clock in small steps and pumps, until it must stop. Gives how much fired.
 pub async fn keep_time(store: Arc<dyn EngineStore>, clock: Arc<ManualClock>, stop: Arc<AtomicBool>) -> usize {
     let mut chance = Chance::new(0);
     let mut fired = 0;

@@ -1,4 +1,4 @@
-//! Many workers on many flows at once, while some of the flows are cancelled. What happened in each must fit its graph.
+//! Many workers on many flows at once, while some of the flows are cancelled. The events of each must fit its graph.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ async fn submit(store: Arc<dyn EngineStore>, nth: u64, flows: u64) -> Vec<Submit
     graphs
 }
 
-/// Takes what it gets. Most of it succeeds, some fails, and some is forgotten until its lease runs out.
+/// Claims members. Most succeed, some fail, and some are left until their lease expires.
 async fn work(store: Arc<dyn EngineStore>, nth: u64, done: Arc<AtomicBool>) {
     let mut chance = Chance::new(1_000 + nth);
     let holder = Holder::parse("hand", &format!("hand-{nth}")).unwrap();
@@ -108,7 +108,7 @@ fn unless_refused<T>(answer: Result<T, EngineError>) {
     }
 }
 
-/// Fails when what happened in a flow that has ended does not fit its graph.
+/// Fails when the events of an ended flow do not fit its graph.
 pub async fn check_flow(store: &dyn EngineStore, graph: &SubmitFlowArgs) {
     let id = graph.header.flow_id;
     let info = store.describe_flow(&id).await.unwrap();

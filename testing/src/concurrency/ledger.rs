@@ -1,4 +1,4 @@
-//! What clients were told, and when each asked and was answered.
+//! The answers clients got, and the time of each call and answer.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ pub struct Entry {
     pub what: LedgerAction,
 }
 
-/// What it did.
+/// The effect of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LedgerAction {
     Submitted {
@@ -74,7 +74,7 @@ impl LedgerAction {
     }
 }
 
-/// Everything all clients were told.
+/// The answers all clients got.
 #[derive(Default)]
 pub struct Ledger {
     moments: AtomicU64,
@@ -88,12 +88,12 @@ impl Ledger {
         self.moments.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Writes down what a call that began then was told. Anything but an answer or a refusal fails the test.
-    pub fn note<T>(&self, began: u64, answer: Answer<T>, told: impl FnOnce(T) -> Vec<(ExecutionId, LedgerAction)>) {
+    /// Records the answer to a call that began then. Anything but an answer or a refusal fails the test.
+    pub fn note<T>(&self, began: u64, answer: Answer<T>, actions: impl FnOnce(T) -> Vec<(ExecutionId, LedgerAction)>) {
         let ended = self.moment();
         match answer {
             Ok(answer) => {
-                let entries = told(answer).into_iter().map(|(id, what)| Entry { began, ended, id, what });
+                let entries = actions(answer).into_iter().map(|(id, what)| Entry { began, ended, id, what });
                 self.entries.lock().unwrap_or_else(PoisonError::into_inner).extend(entries);
             }
             Err(EngineError::Refused(refusal)) => {
@@ -104,7 +104,7 @@ impl Ledger {
         }
     }
 
-    /// What was done to each execution.
+    /// The history of each execution.
     pub fn by_execution(&self) -> BTreeMap<ExecutionId, Vec<Entry>> {
         let mut sorted: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
         for entry in self.entries.lock().unwrap_or_else(PoisonError::into_inner).iter() {

@@ -16,10 +16,10 @@ pub(super) fn one_end_for_each_suspension(id: &ExecutionId, history: &[Entry]) {
     let mut ends: BTreeMap<SuspensionId, &Entry> = BTreeMap::new();
     for entry in history {
         let ended = match &entry.what {
-            LedgerAction::Signalled(waitpoint, _, told) if told.effect == Effect::Satisfied => {
+            LedgerAction::Signalled(waitpoint, _, reply) if reply.effect == Effect::Satisfied => {
                 suspended_on.get(waitpoint).copied()
             }
-            LedgerAction::Decided(told) if !told.already => Some(told.suspension_id),
+            LedgerAction::Decided(reply) if !reply.already => Some(reply.suspension_id),
             _ => None,
         };
         if let Some(before) = ended.and_then(|suspension| ends.insert(suspension, entry)) {
@@ -27,9 +27,9 @@ pub(super) fn one_end_for_each_suspension(id: &ExecutionId, history: &[Entry]) {
         }
     }
     for entry in history {
-        let LedgerAction::Signalled(waitpoint, _, told) = &entry.what else { continue };
+        let LedgerAction::Signalled(waitpoint, _, reply) = &entry.what else { continue };
         let end = suspended_on.get(waitpoint).and_then(|suspension| ends.get(suspension));
-        let late = end.is_some_and(|end| end.ended < entry.began) && told.effect != Effect::Duplicate;
+        let late = end.is_some_and(|end| end.ended < entry.began) && reply.effect != Effect::Duplicate;
         assert!(!late, "{id}: {entry:?} came after {end:?}");
     }
 }
@@ -39,45 +39,45 @@ pub(super) fn one_signal_for_each_key(id: &ExecutionId, history: &[Entry]) {
     let mut first: BTreeMap<_, SignalId> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for entry in history {
-        let LedgerAction::Signalled(waitpoint, key, told) = &entry.what else { continue };
-        if told.effect != Effect::Duplicate {
-            assert!(taken.insert(told.signal_id), "{id}: {} was taken twice", told.signal_id);
+        let LedgerAction::Signalled(waitpoint, key, reply) = &entry.what else { continue };
+        if reply.effect != Effect::Duplicate {
+            assert!(taken.insert(reply.signal_id), "{id}: {} was taken twice", reply.signal_id);
         }
         if let Some(key) = key {
-            let known = *first.entry((*waitpoint, key.as_str())).or_insert(told.signal_id);
-            assert_eq!(known, told.signal_id, "{id}: {waitpoint} took two signals under {key}");
+            let known = *first.entry((*waitpoint, key.as_str())).or_insert(reply.signal_id);
+            assert_eq!(known, reply.signal_id, "{id}: {waitpoint} took two signals under {key}");
         }
     }
 }
 
 /// The store holds the signals clients were told it took, and one for each decision.
 pub(super) async fn check_store(store: &dyn EngineStore, id: &ExecutionId, history: &[Entry]) {
-    let mut kept = BTreeSet::new();
+    let mut signals = BTreeSet::new();
     let mut skip = Some(0);
     while let Some(passed) = skip {
         let args = SignalsArgs { execution_id: *id, skip: passed, limit: limits::PAGE };
         let page = store.signals(args).await.unwrap();
-        kept.extend(page.signals.into_iter().map(|signal| signal.id));
+        signals.extend(page.signals.into_iter().map(|signal| signal.id));
         skip = page.next;
     }
     let taken = history.iter().filter_map(|entry| match &entry.what {
-        LedgerAction::Signalled(_, _, told) if told.effect != Effect::Duplicate => Some(told.signal_id),
+        LedgerAction::Signalled(_, _, reply) if reply.effect != Effect::Duplicate => Some(reply.signal_id),
         _ => None,
     });
     let taken: BTreeSet<_> = taken.collect();
-    assert!(taken.is_subset(&kept), "{id}: a signal is lost");
+    assert!(taken.is_subset(&signals), "{id}: a signal is lost");
     let decisions =
-        history.iter().filter(|entry| matches!(&entry.what, LedgerAction::Decided(told) if !told.already)).count();
-    assert_eq!(kept.len(), taken.len() + decisions, "{id}");
+        history.iter().filter(|entry| matches!(&entry.what, LedgerAction::Decided(reply) if !reply.already)).count();
+    assert_eq!(signals.len(), taken.len() + decisions, "{id}");
 }
 
 /// Which suspension each waitpoint belongs to.
 fn waitpoints(history: &[Entry]) -> BTreeMap<WaitpointId, SuspensionId> {
     let suspended = history.iter().filter_map(|entry| match &entry.what {
-        LedgerAction::Suspended(_, told) => Some(told),
+        LedgerAction::Suspended(_, reply) => Some(reply),
         _ => None,
     });
     suspended
-        .flat_map(|told| told.waitpoints.iter().map(|granted| (granted.waitpoint_id, told.suspension_id)))
+        .flat_map(|reply| reply.waitpoints.iter().map(|granted| (granted.waitpoint_id, reply.suspension_id)))
         .collect()
 }

@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::process::within;
 
-/// What Chromium is called, by those who package it.
+/// The names of Chromium in packages.
 const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
 /// Chromium takes commands from descriptor 3 and answers on descriptor 4, each message with a zero byte behind it.
@@ -81,7 +81,7 @@ impl Browser {
         within(&format!("the browser answers {method}"), self.answer(self.commands)).await
     }
 
-    /// The answer to a command; what happens otherwise is passed over.
+    /// The answer to a command; events are skipped.
     async fn answer(&mut self, id: u64) -> Value {
         loop {
             let mut message = Vec::new();
@@ -119,7 +119,7 @@ impl Tab<'_> {
     }
 }
 
-/// The program: what `FF_CHROMIUM` names, otherwise the first that is found.
+/// The program: the one `FF_CHROMIUM` names, otherwise the first that is found.
 fn chromium() -> PathBuf {
     if let Some(named) = env::var_os("FF_CHROMIUM") {
         return named.into();

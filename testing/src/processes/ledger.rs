@@ -17,7 +17,7 @@ pub enum Line {
     Ended(ExecutionId, i64),
     /// The function of a step begins.
     Ran(ExecutionId, StepRun),
-    /// A step has returned what is recorded; it says which attempt ran it.
+    /// A step has returned the recorded result; it says which attempt ran it.
     Recorded(ExecutionId, StepRun, u32),
     /// The engine has acknowledged its end, with this result.
     Completed(ExecutionId, String),
@@ -48,7 +48,7 @@ impl fmt::Display for Line {
 }
 
 impl Line {
-    /// Reads what was said.
+    /// Reads a line.
     pub fn parse(text: &str) -> Self {
         let mut words = text.splitn(3, ' ');
         let (what, id, more) = (words.next(), words.next().and_then(|id| id.parse().ok()), words.next());

@@ -1,4 +1,4 @@
-//! A child process: what it says line by line, and how it ends.
+//! A child process: its output line by line, and its end.
 
 use std::env;
 use std::future::Future;
@@ -31,7 +31,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program. What it complains about appears in the output of the test.
+    /// Starts a program. Its errors appear in the output of the test.
     pub fn start(name: &str, command: &mut Command) -> Self {
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn();
         let mut child = spawned.unwrap_or_else(|error| panic!("{name} does not start: {error}"));
@@ -46,7 +46,7 @@ impl Process {
         within(&format!("{} says something", self.name), self.lines.recv()).await
     }
 
-    /// What it has said since it was last listened to.
+    /// The lines since the last call.
     pub fn said(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.lines.try_recv().ok()).collect()
     }
@@ -107,7 +107,7 @@ async fn listen(stdout: ChildStdout, say: mpsc::UnboundedSender<String>) {
     }
 }
 
-/// The binary `ff`: what `FF_BIN` names, otherwise the one built beside this test.
+/// The binary `ff`: the one `FF_BIN` names, otherwise the one built beside this test.
 pub(super) fn ff() -> PathBuf {
     find("FF_BIN", "ff", "build it with `cargo build --bin ff` in the profile of this test, or name it in FF_BIN")
 }

@@ -86,14 +86,14 @@ impl ServerProcess {
     /// The whole answer to a look at a path.
     pub async fn read(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
-        let asked = async {
+        let response = async {
             let mut stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).await?;
             stream.write_all(request.as_bytes()).await?;
             let mut answer = String::new();
             stream.read_to_string(&mut answer).await?;
             Ok::<_, std::io::Error>(answer)
         };
-        within("the server answers", asked).await.unwrap()
+        within("the server answers", response).await.unwrap()
     }
 
     /// Stops it as Ctrl-C does, and waits for its end.

@@ -1,4 +1,4 @@
-//! A worker process that says what it does.
+//! A worker process that prints every action.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl WorkerProcess {
         Line::parse(&self.process.line().await.expect("the worker ended"))
     }
 
-    /// What it has said since it was last listened to.
+    /// The lines since the last call.
     pub fn said(&mut self) -> Vec<Line> {
         self.process.said().iter().map(|line| Line::parse(line)).collect()
     }

@@ -1,4 +1,4 @@
-//! The store on a real server. Opening it again kills the server first and starts it on what its disk has.
+//! The store on a real server. Opening it again kills the server first and starts it again on its files.
 
 use async_trait::async_trait;
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};

@@ -1,4 +1,4 @@
-//! Many clients in each other's way on one store: what they were told fits together, and the store with it.
+//! Many clients in each other's way on one store: their answers are consistent, also with the store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(TimestampMs(1_700_000_000_000)))
 }
 
-/// Has clients take turns at these ways to one store, and checks what they were told.
+/// Has clients take turns at these ways to one store, and checks their answers.
 async fn load<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>) {
     let store = ways[0].clone();
     let ways = ways.iter().map(|way| Arc::new(Coordinator::over(way.clone())) as Arc<dyn EngineBackend>).collect();
@@ -81,7 +81,7 @@ async fn load<S: EngineStore + 'static>(ways: &[Arc<S>], clock: Arc<ManualClock>
         ("suspensions ended by a signal", happened(|what| effect(what) == Some(Effect::Satisfied)), 30),
         ("signals sent again", happened(|what| effect(what) == Some(Effect::Duplicate)), 30),
         ("signals that came too late", shared.ledger.refused("waitpoint_closed"), 100),
-        ("decisions", happened(|what| matches!(what, LedgerAction::Decided(told) if !told.already)), 10),
+        ("decisions", happened(|what| matches!(what, LedgerAction::Decided(reply) if !reply.already)), 10),
     ] {
         println!("{count:>8}  {what}");
         assert!(count >= least, "too few {what}: {count}, at least {least}");
@@ -153,10 +153,10 @@ fn options(clock: &Arc<ManualClock>) -> SqliteOptions {
     }
 }
 
-/// What became of a signal, where one was sent.
+/// The effect of a signal, where one was sent.
 fn effect(what: &LedgerAction) -> Option<Effect> {
     match what {
-        LedgerAction::Signalled(_, _, told) => Some(told.effect),
+        LedgerAction::Signalled(_, _, reply) => Some(reply.effect),
         _ => None,
     }
 }

@@ -190,7 +190,7 @@ fn flow_files() {
     });
 }
 
-/// What can be read has ticks, each after the one before, wherever it is asked from.
+/// A schedule that can be read has ticks, each after the one before, from any start.
 #[test]
 fn cron_expressions() {
     let zones: Vec<Zone> = ["UTC", "Europe/Berlin", "Pacific/Apia"].iter().map(|name| name.parse().unwrap()).collect();
@@ -264,7 +264,7 @@ fn documented_bodies() -> Vec<String> {
     schemas.filter_map(required).collect()
 }
 
-/// What the paths of calls name.
+/// The names in the paths of calls.
 struct Subjects {
     execution_id: ExecutionId,
     flow_id: FlowId,

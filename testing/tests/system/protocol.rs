@@ -38,12 +38,12 @@ async fn survives(program: &str, language: &str, file: &str) {
     assert_eq!(greeting(&client, &first).await, "hello, Ada");
 
     // Killed in the middle of the work: the worker goes on and reports it to the server that comes back.
-    let kept = greet(&client, "Bob", 2.0).await;
-    started(&client, &kept).await;
+    let second = greet(&client, "Bob", 2.0).await;
+    started(&client, &second).await;
     server.kill_and_start_again().await;
     let client = server.connect().await.client();
-    assert_eq!(greeting(&client, &kept).await, "hello, Bob");
-    assert_eq!(client.attempts(&kept).await.unwrap().attempts.len(), 1, "it was done once");
+    assert_eq!(greeting(&client, &second).await, "hello, Bob");
+    assert_eq!(client.attempts(&second).await.unwrap().attempts.len(), 1, "it was done once");
 
     // Told to stop in the middle of the work, it finishes it first.
     let last = greet(&client, "Cy", 1.0).await;

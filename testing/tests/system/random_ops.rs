@@ -86,7 +86,7 @@ async fn a_store_over_http_does_what_the_model_does() {
     compare(http_over_memory, mix, runs(9_000), RUN, &[EXECUTIONS, SUSPENSIONS, FLOWS]).await;
 }
 
-/// The comparison itself can fail, and what it prints is short.
+/// The comparison itself can fail, and its output is short.
 #[tokio::test]
 async fn a_store_that_differs_is_shown_by_a_short_script() {
     let setup = Setup { make: Some(with_entropy_of_its_own), mix: Mix::ALL, to_the_end: false };
@@ -137,10 +137,10 @@ impl Entropy for OtherNonces {
     }
 }
 
-/// What must happen in runs about everything.
+/// Events that runs about everything must contain.
 const EVERYTHING: &[&str] = &[EXECUTIONS, SUSPENSIONS, RARE_SUSPENSIONS, FLOWS, RARE_FLOWS, OPERATORS];
 
-/// What must happen about executions and leases.
+/// Required events of executions and leases.
 const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed, claimed for a first try, claimed for a retry, \
     claimed after a lost lease, claimed for a replay, claimed again after a wait, renewed, noted, completed, \
     step recorded, step recorded before, steps handed, forked with steps, \
@@ -150,7 +150,7 @@ const EXECUTIONS: &str = "submitted, submitted duplicate, taken, several claimed
     invalid_execution_id, invalid_policy_json, stale_lease, lease_expired, lease_revoked, no_active_lease, invalid_input, \
     limit_exceeded, payload_too_large";
 
-/// What must happen about suspensions, signals and secrets, also where runs are few.
+/// Required events of suspensions, signals and secrets, also where runs are few.
 const SUSPENSIONS: &str = "suspended, already satisfied, waitpoint created, waitpoint closed, resumed, rotated, replayed, \
     resumed by signals, resumed by operator, resumed by timeout, appended_to_waitpoint, resume_condition_satisfied, \
     buffered_for_pending_waitpoint, appended_to_waitpoint_duplicate, signal_ignored_not_in_condition, \
@@ -164,7 +164,7 @@ const RARE_SUSPENSIONS: &str = "waitpoint closed already, resumed already, rotat
     bytes of signals handed, escalated by a timeout, failed by a timeout of its wait, cancelled by a timeout of its wait, \
     expired by a timeout of its wait, rotation_conflict, invalid_grace_ms";
 
-/// What must happen about flows, also where runs are few.
+/// Required events of flows, also where runs are few.
 const FLOWS: &str = "flow submitted, flow created, flow grown, flow closed, flow cancelled, flow tagged, waits for children, \
     children have succeeded, cascaded, replayed, cancel_all, cancel_pending, let_active_finish, flow_only, flow_not_found, \
     flow_already_terminal, idempotency_conflict, stale_graph_revision, self_referencing_edge, cycle_detected, \
@@ -179,11 +179,11 @@ const RARE_FLOWS: &str = "flow submitted duplicate, flow created duplicate, flow
     flow left open, flow left running, flow completed, flow failed, flow left cancelled, flow reopened, \
     execution_not_in_flow";
 
-/// What must happen about quotas.
+/// Required events of quotas.
 const QUOTAS: &str = "put_quota_home, define_quota, copy_quotas, admission listed, admitted, refused for a slot, \
     refused until a moment, reserved for another claim, asked about another definition, taken as admitted, \
     taken nothing as admitted, slots given back, a waiter woken, invalid_quota_spec";
 
-/// What must happen about operators, worker processes and readers of events.
+/// Required events of operators, worker processes and readers of events.
 const OPERATORS: &str = "lane configured, worker registered, worker seen, worker left, worker swept, \
     followed, event read, taken with a grant, granted nothing, forgotten, not_found, execution_not_eligible";

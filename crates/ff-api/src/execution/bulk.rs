@@ -1,4 +1,4 @@
-//! Doing something to many executions, on the wire: which are meant, what is done, and from where on.
+//! Bulk operations on executions, on the wire: the selection, the action, and the cursor.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is told of an execution on the wire: listings, payloads, ends.
+//! Views of executions on the wire: listings, payloads, ends.
 
 use ff_core::contracts::{self, ExecutionInfo};
 use ff_core::engine_error::Refusal;

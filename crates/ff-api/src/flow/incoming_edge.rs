@@ -1,4 +1,4 @@
-//! What a node waits for: the name of another node, alone or with what is passed on.
+//! An incoming edge of a node: the name of another node, alone or with the data that is passed on.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Flows on the wire: whole graphs, changes to them, and what is told of them. A file with a flow says the same.
+//! Flows on the wire: whole graphs, changes to them, and views of them. A file with a flow has the same form.
 
 mod grow;
 mod incoming_edge;

@@ -1,4 +1,4 @@
-//! The nodes of a graph by their names, each with what it waits for.
+//! The nodes of a graph by their names, each with its incoming edges.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,7 +68,7 @@ impl Nodes {
         Ok(Self(specs.into_iter().map(node).collect::<Result<_, _>>()?))
     }
 
-    /// The nodes and the edges between them, with what was left out filled in.
+    /// The nodes and the edges between them, with defaults filled in.
     pub fn into_specs(self) -> Result<(Vec<NodeSpec>, Vec<EdgeSpec>), Refusal> {
         let (mut nodes, mut edges) = (Vec::with_capacity(self.0.len()), Vec::new());
         for (name, mut node) in self.0 {

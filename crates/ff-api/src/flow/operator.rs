@@ -1,4 +1,4 @@
-//! What people ask of a flow from outside, and a holder of the flow it is in.
+//! Calls of operators about a flow, and of a holder about the flow it is in.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an edge passes on: a word, or the name of an input.
+//! The data an edge passes on: a word, or the name of an input.
 
 use std::fmt;
 

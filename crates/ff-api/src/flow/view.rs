@@ -1,4 +1,4 @@
-//! What is told of flows on the wire.
+//! Views of flows on the wire.
 
 use ff_core::contracts::{self, EdgeInfo, EdgesPage, FlowInfo, MemberInfo, MembersPage};
 use ff_core::engine_error::Refusal;

@@ -12,7 +12,7 @@ pub struct WorkerBatch {
     pub calls: Vec<Box<RawValue>>,
 }
 
-/// One of them: what would be sent to `POST /v1/executions/{id}/{call}`.
+/// One of them, as it would be sent to `POST /v1/executions/{id}/{call}`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerCall {
@@ -21,7 +21,7 @@ pub struct WorkerCall {
     pub body: Box<RawValue>,
 }
 
-/// What a holder may ask in a batch.
+/// The calls a holder may make in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaseCall {

@@ -1,4 +1,4 @@
-//! Claiming on the wire: what a worker asks for.
+//! Claims on the wire: the request of a worker.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Claimed work on the wire: what a worker receives.
+//! Claimed work on the wire: the answer to a worker.
 
 use ff_core::contracts::{self, Head, Resumption, Task, TaskFlow};
 use ff_core::engine_error::Refusal;

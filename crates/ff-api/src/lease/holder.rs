@@ -1,4 +1,4 @@
-//! What only the holder of a lease may ask. Every call carries the fence, flat beside its own fields.
+//! The calls of the holder of a lease. Every call carries the fence, flat beside its own fields.
 
 use ff_core::budget::Amounts;
 use ff_core::contracts::{CompleteArgs, DelayArgs, FailArgs, ProgressArgs, RenewArgs, ReportUsageArgs};

@@ -1,4 +1,4 @@
-//! Leases as they travel: claims, and what a holder says.
+//! Leases on the wire: claims, and the calls of a holder.
 
 mod batch;
 mod claim;

@@ -127,7 +127,7 @@ impl PutSchedule {
     }
 }
 
-/// A submission as a schedule shows it: without what each tick fills in.
+/// A submission as a schedule shows it: without the fields that each tick fills in.
 fn template(args: SubmitArgs) -> Result<Submit, serde_json::Error> {
     let payload = args.payload.clone();
     let submit = Submit::of(args)?;

@@ -1,4 +1,4 @@
-//! Schedules as they are told of.
+//! Views of schedules on the wire.
 
 use ff_core::contracts::{self, ScheduleInfo};
 use ff_core::engine_error::Refusal;

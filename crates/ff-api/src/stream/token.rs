@@ -30,7 +30,7 @@ impl MakeStreamToken {
         Self { expires_in_ms: Some(args.expires_in_ms) }
     }
 
-    /// What is asked of an execution.
+    /// The arguments of the call about this execution.
     pub fn into_args(self, execution_id: ExecutionId) -> StreamTokenArgs {
         let expires_in_ms = self.expires_in_ms.unwrap_or(limits::STREAM_TOKEN_DEFAULT_MS);
         StreamTokenArgs { execution_id, expires_in_ms }

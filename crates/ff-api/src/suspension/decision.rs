@@ -1,4 +1,4 @@
-//! What people decided, as it is listed.
+//! Decisions of people, as they are listed.
 
 use ff_core::signal::{Delivery, Effect, Signal, Source};
 use ff_core::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs};

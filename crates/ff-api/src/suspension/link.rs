@@ -22,7 +22,7 @@ pub struct Waitpoint {
 }
 
 impl Waitpoint {
-    /// What was granted to the holder of an execution.
+    /// The link for a waitpoint that was granted to the holder of an execution.
     pub fn new(execution_id: ExecutionId, granted: GrantedWaitpoint) -> Self {
         let GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token } = granted;
         Self { execution_id, waitpoint_id, waitpoint_key, waitpoint_token }

@@ -1,4 +1,4 @@
-//! Waitpoints on the wire, and what operators decide about what waits.
+//! Waitpoints on the wire, and operators' decisions about suspended executions.
 
 use ff_core::contracts::{CloseWaitpointArgs, ResumeArgs, WaitpointInfo};
 use ff_core::engine_error::Refusal;

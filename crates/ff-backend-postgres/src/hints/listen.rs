@@ -55,7 +55,7 @@ impl Subscription {
     /// Nothing once the connection is lost.
     async fn next(&mut self) -> Option<Notification> {
         match self.early.pop_front() {
-            Some(heard) => Some(heard),
+            Some(notification) => Some(notification),
             None => self.notes.recv().await,
         }
     }
@@ -93,11 +93,11 @@ impl Listener {
         let answered = async {
             let mut known = HashSet::new();
             while known.len() < others
-                && let Some(heard) = notes.recv().await
+                && let Some(notification) = notes.recv().await
             {
-                let from = heard.as_deref().map(note::sender).filter(|sender| *sender != self.ourselves);
+                let from = notification.as_deref().map(note::sender).filter(|sender| *sender != self.ourselves);
                 known.extend(from.map(str::to_owned));
-                early.push_back(heard);
+                early.push_back(notification);
             }
         };
         if tokio::time::timeout(WELCOME, answered).await.is_err() {

@@ -53,7 +53,7 @@ pub(crate) async fn poll(
     }
 }
 
-/// What a look at the table found.
+/// The notices found by one look at the table.
 struct NoticePage {
     notes: Vec<String>,
     /// Whether something lies in the inbox.

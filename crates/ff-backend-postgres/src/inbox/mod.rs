@@ -52,7 +52,7 @@ pub enum InboxError {
     Postgres {
         /// Where the store was expected.
         schema: String,
-        /// What the database says.
+        /// The error of the database.
         source: tokio_postgres::Error,
     },
     /// The work cannot be put down.

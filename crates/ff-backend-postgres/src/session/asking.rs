@@ -14,7 +14,7 @@ impl Read for WriterSession {
     }
 
     async fn ask_ahead(&mut self, next: Vec<Load>) -> Result<(), SqlError> {
-        // One by itself is on its way as soon as it is asked, and what is on its way is not asked for again.
+        // A single load is sent at once anyway, and loads that were sent already are not sent again.
         if next.len() < 2 || self.ahead.iter().map(|(load, _)| load).eq(&next) {
             return Ok(());
         }
@@ -55,10 +55,10 @@ impl WriterSession {
         }
     }
 
-    /// Takes the answer that is on its way, or else asks. What comes otherwise than foreseen makes the rest of no use.
+    /// Takes the answer that is on its way, or else asks. An unforeseen load makes the loads sent ahead useless.
     async fn found(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         match self.ahead.pop_front().filter(|(ahead, _)| *ahead == load) {
-            Some((_, asked)) => asked.found().await,
+            Some((_, answer)) => answer.found().await,
             None => {
                 self.ahead.clear();
                 let request = self.request(&load).await?;
@@ -76,8 +76,8 @@ impl WriterSession {
             requests.push((self.request(&load).await?, load));
         }
         for (request, load) in requests {
-            let asked = self.ask(request).await?;
-            self.ahead.push_back((load, asked));
+            let answer = self.ask(request).await?;
+            self.ahead.push_back((load, answer));
         }
         Ok(())
     }

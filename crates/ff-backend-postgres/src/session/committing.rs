@@ -104,7 +104,7 @@ impl WriterSession {
     }
 }
 
-/// What became of a commit, and of the statements before it. The first that went wrong is why the others did.
+/// The outcome of a commit and of the statements before it. The first that failed is why the others did.
 async fn answer_of(before: Vec<Answer>, commit: Answer, is_within: bool) -> Result<(), CommitError> {
     let written = first_trouble(before).await;
     let committed = commit.await;

@@ -13,9 +13,10 @@ use super::server_state::ServerState;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How long locks are kept before the server is asked whether anybody waits for one, and how long after that by a writer that
-/// has nothing to do. A program that comes unheard waits no longer than both.
+/// The interval after which a busy writer checks whether another session waits for one of its locks.
 const STAY: Duration = Duration::from_millis(80);
+/// An idle writer releases its locks this long after the interval. A program that no notification announces waits for a
+/// lock no longer than both together.
 const REST: Duration = Duration::from_millis(20);
 /// How many are kept at most: the server has memory for a few thousand locks in all.
 const MOST: usize = 256;
@@ -45,7 +46,7 @@ pub(super) struct SessionLocks {
     partitions: BTreeSet<u16>,
     /// How often locks were asked for in this period.
     requests: u32,
-    /// When they are released unless nobody else wants them; none while there are none.
+    /// When they are released if another session wants one; none while there are none.
     until: Option<Instant>,
     /// Read after the last lock was taken; valid while the locks are held.
     server_state: Option<ServerState>,
@@ -128,7 +129,7 @@ impl WriterSession {
         Ok(Some(self.context(server_state)))
     }
 
-    /// Keeps the locks for another while unless somebody waits for one, and says whether it does.
+    /// Keeps the locks for another while unless a session waits for one, and says whether it does.
     async fn stay(&mut self) -> Result<bool, DriverError> {
         let class = Parameter::one(Value::Int(self.class.cast_unsigned().into()));
         let wanted = self.ask_for(&self.frame.wanted.clone(), vec![class]).await?;

@@ -1,4 +1,4 @@
-//! A connection that writes: one transaction per batch. What is written goes together and is answered with the commit, so
+//! A connection that writes: one transaction per batch. Its writes go together and are answered with the commit, so
 //! that a batch crosses the network a few times and not once per table.
 
 mod asking;

@@ -47,8 +47,8 @@ impl SendBuffer {
         }
         self.add_rows(table, WriteKind::Insert, new);
         self.add_rows(table, WriteKind::Put, unknown);
-        // The server writes whole rows anyway, so one statement writes every column that changes in any of them. What does not
-        // follow from the record is written only in rows where it changes.
+        // The server writes whole rows anyway, so one statement writes every column that changes in any of them. A
+        // column that does not follow from the record is written only in rows where it changes.
         let mut alike = BTreeMap::<Columns, (Columns, Vec<_>)>::new();
         for (changed, row) in known {
             let (all, rows) = alike.entry(changed.among(table.columns_apart())).or_default();

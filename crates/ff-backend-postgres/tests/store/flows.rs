@@ -1,4 +1,4 @@
-//! Flows in a database: what one program submits another works through, and steps stay bounded.
+//! Flows in a database: one program submits them, another works through them, and steps stay bounded.
 
 use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::{EngineStore, Perform};

@@ -60,8 +60,8 @@ async fn whatever_is_worth_telling_is_told_elsewhere_as_it_is_here() {
     store.deliver(signal(&waits, &granted, "go")).await.unwrap();
     for nth in 0..9 {
         let local = timeout(Duration::from_secs(20), here.next()).await.unwrap();
-        let heard = timeout(Duration::from_secs(20), elsewhere.next()).await;
-        assert!(local.is_some() && heard.is_ok(), "hint {nth}: {local:?} here, {heard:?} elsewhere");
+        let remote = timeout(Duration::from_secs(20), elsewhere.next()).await;
+        assert!(local.is_some() && remote.is_ok(), "hint {nth}: {local:?} here, {remote:?} elsewhere");
     }
 }
 
@@ -73,10 +73,10 @@ async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
     let flow_id = store.submit_flow(chain(2)).await.unwrap().flow_id;
     run(&store, &flow_id).await;
     for expected in [Hint::FlowMoved { flow_id }, Hint::FlowEnded { flow_id }] {
-        let heard = timeout(Duration::from_secs(20), async {
+        let arrival = timeout(Duration::from_secs(20), async {
             while hints.next().await.is_some_and(|hint| hint != expected) {}
         });
-        assert!(heard.await.is_ok(), "{expected:?}");
+        assert!(arrival.await.is_ok(), "{expected:?}");
     }
     assert!(other.describe_flow(&flow_id).await.unwrap().ended_at.is_some());
 }
@@ -93,8 +93,8 @@ async fn nothing_is_told_until_somebody_else_listens() {
     let other = place.open().await;
     let mut hints = other.hints();
     store.submit(work()).await.unwrap();
-    let heard = timeout(Duration::from_secs(20), hints.next()).await.unwrap();
-    assert!(matches!(heard, Some(Hint::Ready { .. })), "{heard:?}");
+    let hint = timeout(Duration::from_secs(20), hints.next()).await.unwrap();
+    assert!(matches!(hint, Some(Hint::Ready { .. })), "{hint:?}");
 }
 
 /// A program that lost its ear looks everywhere once it hears again.

@@ -124,7 +124,7 @@ async fn without_listening_programs_still_learn_of_each_others_work() {
     let mut hints = two.hints();
     let client = place.look().await;
     // Notices from before the other's first look are not news to it.
-    let heard = async {
+    let arrival = async {
         loop {
             one.submit(work()).await.unwrap();
             if let Ok(Some(Hint::Ready { .. })) = timeout(Duration::from_millis(300), hints.next()).await {
@@ -132,7 +132,7 @@ async fn without_listening_programs_still_learn_of_each_others_work() {
             }
         }
     };
-    timeout(Duration::from_secs(20), heard).await.unwrap();
+    timeout(Duration::from_secs(20), arrival).await.unwrap();
     let id = Inbox::default().submit(&client, work()).await.unwrap();
     let taken = async { while one.describe(&id).await.is_err() {} };
     timeout(Duration::from_secs(20), taken).await.unwrap();

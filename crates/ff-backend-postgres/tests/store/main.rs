@@ -1,4 +1,4 @@
-//! What a store on Postgres promises beyond what every store does.
+//! Promises of a store on Postgres beyond those of every store.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -78,7 +78,7 @@ impl StoreLocation {
     async fn overhear(&self) -> (Client, mpsc::UnboundedReceiver<String>) {
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port);
         let (client, mut conversation) = tokio_postgres::connect(&url, NoTls).await.unwrap();
-        let (hear, heard) = mpsc::unbounded_channel();
+        let (hear, notes) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Some(Ok(message)) = poll_fn(|cx| conversation.poll_message(cx)).await {
                 if let AsyncMessage::Notification(note) = message {
@@ -87,6 +87,6 @@ impl StoreLocation {
             }
         });
         client.batch_execute("LISTEN flowfabric_hints").await.unwrap();
-        (client, heard)
+        (client, notes)
     }
 }

@@ -1,4 +1,4 @@
-//! The tables are what the code says they are, and what people can read.
+//! The tables are as the code declares them, and readable by people.
 
 use std::collections::BTreeMap;
 

@@ -44,7 +44,7 @@ async fn what_follows_on_a_partition_is_one_statement() {
     panic!("it always took more");
 }
 
-/// A writer that never rests keeps its locks, and asks now and then whether anybody waits for them.
+/// A writer that never rests keeps its locks, and asks now and then whether another session waits for them.
 #[tokio::test]
 async fn what_nobody_else_wants_stays() {
     let place = StoreLocation::new();
@@ -175,11 +175,11 @@ impl Program {
             SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted
             AND mode = 'ExclusiveLock' AND objsubid = 2 AND objid = 2 AND application_name = 'flowfabric writer'";
         self.signal("-STOP");
-        let kept = outsider.query_one(KEPT, &[]).await.unwrap().get::<_, i64>(0);
-        if kept == 0 {
+        let locks = outsider.query_one(KEPT, &[]).await.unwrap().get::<_, i64>(0);
+        if locks == 0 {
             self.signal("-CONT");
         }
-        kept > 0
+        locks > 0
     }
 
     fn signal(&self, signal: &str) {

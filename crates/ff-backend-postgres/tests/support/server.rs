@@ -9,12 +9,12 @@ use tempfile::TempDir;
 use super::binaries::{other_user, program};
 use super::ports::free_port;
 
-/// Whether what is acknowledged is on the disk.
+/// Whether an acknowledged write is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
     /// It is, as by default.
     Waited,
-    /// It need not be: what the server holds matters, not what it survives.
+    /// It need not be: the test needs the server's data, not its durability.
     Unwaited,
 }
 
@@ -109,7 +109,7 @@ impl Postgres {
         let output = child.stderr.take().expect("its output is a pipe");
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         let ready = lines.any(|line| line.contains("ready to accept connections"));
-        // What it says from now on is read and dropped, so that it never waits for a reader.
+        // Its later output is read and dropped, so that it never waits for a reader.
         std::thread::spawn(move || lines.for_each(drop));
         if ready {
             self.child = Some(child);

@@ -1,6 +1,6 @@
-//! What a batch's claims bring along: payloads, signals, steps, and the results that others passed on. What the batch itself has
-//! changed of them is noted when the claim is decided, for it may change again after; what is stored is read for all
-//! claims together, in the same transaction.
+//! The attachments of a batch's claims: payloads, signals, steps, and results passed on by others. Those that the batch
+//! itself has changed are noted when the claim is decided, for they may change again after; the stored ones are read
+//! for all claims together, in the same transaction.
 
 use std::collections::HashMap;
 

@@ -17,7 +17,7 @@ use crate::value::Value;
 
 /// Attempts, by where they are written.
 pub(super) struct EndedAttempts {
-    /// What becomes of the last attempt in the row of an execution.
+    /// How the last attempt in the row of an execution changes.
     pub(super) last: HashMap<ExecutionId, Write<Attempt>>,
     /// The others, as rows.
     pub(super) rows: Vec<Put>,

@@ -49,8 +49,8 @@ pub(super) async fn decide(
                 missed_by_next = 0;
             }
             None => {
-                let asked = if missed_by_next < TOGETHER { batch.len() } else { 1 };
-                let rest = batch.iter().zip(conditions).skip(replies.len()).take(asked);
+                let count = if missed_by_next < TOGETHER { batch.len() } else { 1 };
+                let rest = batch.iter().zip(conditions).skip(replies.len()).take(count);
                 let misses = missed(state, rest);
                 if reader.asks_ahead() {
                     let next = loads_of(&misses, at).await?.into_iter();

@@ -46,7 +46,7 @@ impl WantedList {
     }
 }
 
-/// What the queues of each class begin with.
+/// The key prefix of the queues of each class.
 fn classes_of(wanted: &ClaimFilter) -> impl Iterator<Item = Vec<Value>> {
     let queue = |class: &RequirementClass| {
         vec![wanted.partition.into(), wanted.lane.as_str().into(), class_word(class, &wanted.key)]

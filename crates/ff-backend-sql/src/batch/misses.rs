@@ -247,7 +247,7 @@ async fn load_due(
     Ok(())
 }
 
-/// What operations would miss if they were decided now.
+/// The misses of operations if they were decided now.
 pub(super) fn missed<'b>(
     state: &BatchState,
     rest: impl Iterator<Item = (&'b QueuedOperation, &'b Conditions)>,

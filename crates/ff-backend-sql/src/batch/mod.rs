@@ -42,7 +42,7 @@ const CAUTIOUS: u32 = 100;
 
 /// An operation a writer has taken up, with the randomness it keeps however often it is decided.
 pub struct QueuedOperation {
-    /// What is to be done.
+    /// The operation.
     pub operation: Operation,
     /// Its one nonce.
     pub nonce: Nonce,
@@ -72,7 +72,7 @@ pub async fn execute(
     failed(batch, &EngineError::Unavailable(undone))
 }
 
-/// What callers are answered when their batch was not committed.
+/// The answers to callers whose batch was not committed.
 pub(crate) fn failed(batch: &[QueuedOperation], error: &EngineError) -> Vec<Answer<Reply>> {
     // Each caller learns that the store did not answer, and logs it where it logs outages.
     if is_away(error) {
@@ -83,7 +83,7 @@ pub(crate) fn failed(batch: &[QueuedOperation], error: &EngineError) -> Vec<Answ
     batch.iter().map(|_| Err(error.clone())).collect()
 }
 
-/// What is tried again is decided again, with the same chance, over what is there by then.
+/// A retry decides again, with the same nonces, over the records stored by then.
 async fn attempt(
     session: &mut dyn Session,
     cache: &mut WriterCache,
@@ -139,7 +139,7 @@ pub(crate) async fn decide_ahead(
     partitions: &PartitionConfig,
 ) -> Result<Option<DecidedBatch>, AttemptError> {
     let start = BatchStart::of(session, cache, batch, partitions).await?;
-    // What a pump asks is not known before.
+    // The loads of a pump are not known before.
     let pumps = batch.iter().any(|queued_operation| matches!(queued_operation.operation, Operation::Pump(_)));
     if pumps || !start.first.is_empty() || !session.begins_at_once(&start.involved) {
         *cache = start.state.withdrawn();
@@ -152,7 +152,7 @@ pub(crate) async fn decide_ahead(
 struct BatchStart {
     state: BatchState,
     involved: Vec<u16>,
-    /// What it asks first.
+    /// The first loads.
     first: Vec<Load>,
     takes_ids_for_new: bool,
 }
@@ -164,9 +164,9 @@ impl BatchStart {
         batch: &[QueuedOperation],
         partitions: &PartitionConfig,
     ) -> Result<Self, AttemptError> {
-        let kept = std::mem::take(cache);
-        let takes_ids_for_new = session.asks_ahead() && kept.cautious_batches == 0;
-        let mut state = BatchState::with(if session.is_alone() { kept } else { kept.without_records() });
+        let contents = std::mem::take(cache);
+        let takes_ids_for_new = session.asks_ahead() && contents.cautious_batches == 0;
+        let mut state = BatchState::with(if session.is_alone() { contents } else { contents.without_records() });
         if takes_ids_for_new {
             take_for_new(&mut state, batch, partitions);
         }
@@ -245,7 +245,7 @@ pub(crate) async fn confirm(session: &mut dyn Session, cache: &mut WriterCache) 
     }
 }
 
-/// What it means that a commit brought an error.
+/// The meaning of an error of a commit.
 pub(crate) fn uncommitted(error: SqlError) -> AttemptError {
     match error {
         SqlError::Undone(why) => AttemptError::Undone(why),

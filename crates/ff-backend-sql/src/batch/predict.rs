@@ -1,5 +1,5 @@
-//! What an operation that has missed something is going to miss next. Its arguments often say, and then one load serves
-//! where each record would have been found missing only once the one before was there.
+//! Predicts the next misses of an operation that has missed something. Its arguments often name them, and then one load
+//! serves where each record would have been found missing only once the one before was there.
 
 use ff_core::contracts::{DeliverArgs, NodeSpec, StageFlowArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
 use ff_core::flow::{edge_id, edges_to_notify, member_id};

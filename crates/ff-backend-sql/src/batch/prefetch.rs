@@ -15,8 +15,8 @@ use crate::session::{Key, Load, Read};
 use crate::table::{Columns, Table};
 use crate::value::{Row, Value};
 
-/// What a batch asks first, if the store is as the batch before it found it. Nothing of that depends on the time, except for
-/// what a pump asks: then only who follows is asked for ahead.
+/// The first loads of a batch, if the store is as the batch before it found it. None of them depends on the time,
+/// except for a pump's: then only the feeds are loaded ahead.
 pub(super) async fn first_loads(
     state: &BatchState,
     batch: &[QueuedOperation],
@@ -37,7 +37,7 @@ pub(super) async fn first_loads(
     Ok([feeds.0, first].concat())
 }
 
-/// What loading these misses asks first. What follows from an answer is not known yet.
+/// The first loads for these misses. Loads that depend on an answer are not known yet.
 pub(super) async fn loads_of(misses: &Misses, at: &Conditions) -> Result<Vec<Load>, SqlError> {
     let mut prefetch = PrefetchReader(Vec::new());
     misses.clone().load(&mut prefetch, &mut BatchState::default(), at).await?;
@@ -103,7 +103,7 @@ mod tests {
         })
     }
 
-    /// What a batch of these asks first, on the partition 3, after a batch that began under these circumstances.
+    /// The first loads of a batch of these on partition 3, after a batch that began in this context.
     fn loads(after: TransactionContext, operations: Vec<Operation>) -> Vec<Load> {
         let batch: Vec<_> = operations.into_iter().map(queued_operation).collect();
         let mut cache = WriterCache::default();

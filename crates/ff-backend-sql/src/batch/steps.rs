@@ -1,4 +1,4 @@
-//! What a batch has missed of steps, writing what it has decided about them, and those that come with claims.
+//! Loads the steps a batch has missed, writes those it has decided, and reads those that come with claims.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(super) struct StepMisses {
 }
 
 impl StepMisses {
-    /// Loads everything missed. What cannot be read concerns only those who ask for it.
+    /// Loads everything missed. An unreadable record fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
         let key = |(id, step): &StepIdentity| key_of_step(id, step);
         let table = (&STEP, &["record", "result"][..]);
@@ -76,7 +76,7 @@ pub(super) async fn write_steps(session: &mut dyn Session, steps: &StepRecords) 
     Ok(written)
 }
 
-/// What a claim is to find out about the steps of its execution: how many there are, and what the batch had changed of them.
+/// The steps that a claim has to read: how many there are, and how the batch had changed them.
 pub(super) struct WantedSteps {
     counter: StepCounter,
     changes: StepChanges,

@@ -102,7 +102,7 @@ async fn write_executions(
     Ok(written | delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?)
 }
 
-/// Lanes, turns, quotas, schedules, queues of keys, workers, API keys, and what happened.
+/// Writes lanes, turns, quotas, schedules, queues of keys, workers, API keys and events.
 async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
@@ -186,7 +186,7 @@ async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write
     Ok(())
 }
 
-/// What executions were submitted as: new, or changed since.
+/// Writes submissions that are new or changed.
 async fn write_submissions(
     session: &mut dyn Session,
     state: &BatchState,

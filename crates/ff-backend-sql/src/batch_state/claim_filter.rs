@@ -22,7 +22,7 @@ pub(crate) struct ClaimFilter {
 }
 
 impl ClaimFilter {
-    /// What a query wants, the same however it names its kinds.
+    /// The filter of a query, the same in whichever order it names its kinds.
     pub(crate) fn by(query: &EligibleQuery) -> Self {
         let (mut kinds, mut classes) = (query.kinds.clone(), query.classes.clone());
         kinds.sort_unstable();
@@ -45,7 +45,7 @@ impl ClaimFilter {
         self.classes.first().is_some_and(|class| class.assignee().is_some())
     }
 
-    /// What decides who goes first.
+    /// The score by which executions are ordered.
     pub(crate) fn score(&self, priority: Priority, created_at: TimestampMs) -> Score {
         match self.ageing_ms {
             Some(ageing_ms) => aged_score(priority, created_at, ageing_ms),

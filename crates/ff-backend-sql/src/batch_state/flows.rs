@@ -9,14 +9,14 @@ use ff_core::view::{DueQuery, EdgesOf, MembersOf, Side};
 
 use super::{IndexPrefix, RecordSet};
 
-/// Flows, their edges and groups, what happened in them, and the lists that lead from one to the other.
+/// Flows, their edges, groups and events, and the lists that lead from one to the other.
 #[derive(Default)]
 pub(crate) struct Flows {
     pub(crate) flows: RecordSet<FlowId, Flow>,
     pub(crate) edges: RecordSet<(FlowId, EdgeId), Edge>,
     pub(crate) groups: RecordSet<ExecutionId, Group>,
     pub(crate) keys: RecordSet<(FlowId, IdempotencyKey), FlowKeyEntry>,
-    /// What happened, to be added to the events of each flow.
+    /// New events, to be added to those of each flow.
     pub(crate) events: Vec<(FlowId, FlowEvent)>,
     /// Flows that go, with everything of them.
     pub(crate) gone: Vec<FlowId>,

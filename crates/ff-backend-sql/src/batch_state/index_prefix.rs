@@ -4,12 +4,12 @@
 pub(crate) struct IndexPrefix<T> {
     first: Vec<T>,
     limit: usize,
-    /// The last of those that were asked for: what comes after it is not known. None when the store has no others.
+    /// The last member that was loaded: members after it are not known. None when the store has no others.
     horizon: Option<T>,
 }
 
 impl<T: Ord + Clone> IndexPrefix<T> {
-    /// What a store gave when asked for at most `limit`, from one index or from several together.
+    /// The members a store returned for a limit of `limit`, from one index or from several together.
     pub(crate) fn new(mut first: Vec<T>, limit: usize) -> Self {
         let is_whole = first.len() < limit;
         first.sort_unstable();
@@ -28,13 +28,13 @@ impl<T: Ord + Clone> IndexPrefix<T> {
         self.horizon.is_none()
     }
 
-    /// Whether it says nothing: it has no members, and what the store has is not known.
+    /// Whether it has no members though the store may have some.
     pub(crate) fn is_used_up(&self) -> bool {
         self.first.is_empty() && !self.is_whole()
     }
 
-    /// Counts in that members that changed have left and those that `entered` have come, all of it stored by now. What is
-    /// known of the index stays so: all of it, or all up to the last that was asked for.
+    /// Removes members that changed and adds those that `entered`, all of it stored by now. The known part of the index
+    /// stays known: all of it, or all up to the horizon.
     pub(crate) fn settle(&mut self, changed: impl Fn(&T) -> bool, entered: impl IntoIterator<Item = T>) {
         let entered = entered.into_iter().filter(|member| is_within(self.horizon.as_ref(), member));
         self.first.retain(|member| !changed(member));
@@ -53,8 +53,8 @@ impl<T: Ord + Clone> IndexPrefix<T> {
         self.first.iter()
     }
 
-    /// The first `limit` once members that changed have left and those that `entered` have come. Nothing when the list is
-    /// too short to tell: what the store has beyond it may come before what entered.
+    /// The first `limit` once members that changed have left and those that `entered` have come. Nothing when the list
+    /// is too short to tell: members of the store beyond it may come before those that entered.
     pub(crate) fn first(
         &self,
         limit: usize,
@@ -78,8 +78,8 @@ fn is_within<T: Ord>(horizon: Option<&T>, member: &T) -> bool {
 mod tests {
     use super::*;
 
-    fn first(list: &[u32], asked: usize, limit: usize, gone: &[u32], entered: &[u32]) -> Option<Vec<u32>> {
-        let list = IndexPrefix::new(list.to_vec(), asked);
+    fn first(list: &[u32], count: usize, limit: usize, gone: &[u32], entered: &[u32]) -> Option<Vec<u32>> {
+        let list = IndexPrefix::new(list.to_vec(), count);
         list.first(limit, |member| gone.contains(member), entered.iter().copied())
     }
 

@@ -4,7 +4,7 @@ use ff_core::execution::Execution;
 
 use super::StoredRecord;
 
-/// One execution: as stored, and what a batch makes of it.
+/// One execution: as stored, and as a batch has changed it.
 pub(super) struct LoadedExecution {
     pub(super) stored: StoredRecord<Execution>,
     pub(super) write: Option<PendingWrite>,

@@ -58,20 +58,20 @@ pub use writer_cache::WriterCache;
 #[derive(Default)]
 pub(crate) struct BatchState {
     loaded: HashMap<ExecutionId, LoadedExecution>,
-    /// What was put into `loaded` since the batch began.
+    /// The executions put into `loaded` since the batch began.
     newly_loaded: Vec<ExecutionId>,
-    /// What counts as absent without having been looked for.
+    /// The executions that count as absent without having been looked up.
     taken_for_new: HashSet<ExecutionId>,
     keys: HashMap<(Namespace, IdempotencyKey), Option<KeyEntry>>,
     waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
     due: HashMap<u16, IndexPrefix<(TimestampMs, ExecutionId)>>,
-    /// What has changed on each partition, in the order it first did.
+    /// The changed executions of each partition, in the order of their first change.
     changed: HashMap<u16, Vec<ExecutionId>>,
-    /// What goes, with everything of it, even if something new comes in its place.
+    /// The executions to delete with everything of them, even if a new one takes the id.
     going: BTreeSet<ExecutionId>,
     /// How many of a lane the store has as held on a partition.
     held: HashMap<(u16, LaneId), u32>,
-    /// Payloads that came with what waits, or were written a moment ago. What the batch makes of one counts before it.
+    /// Payloads loaded with waiting executions or written a moment ago. A change by the batch takes precedence.
     pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
     pub(crate) side_writes: SideWrites,
     pub(crate) suspensions: SuspensionRecords,
@@ -179,8 +179,8 @@ impl BatchState {
         {
             return;
         }
-        let (told, is_new) = (hints(before, &change.after), before.is_none());
-        self.hints.extend(told);
+        let (new_hints, is_new) = (hints(before, &change.after), before.is_none());
+        self.hints.extend(new_hints);
         self.hints.extend(delivered(&change));
         self.hints.extend(streamed(&change));
         self.cache.see(&change.after);
@@ -203,9 +203,9 @@ impl BatchState {
     /// Applies the change of a flow. The edges into members to be forgotten are loaded.
     pub(crate) fn apply_to_flow(&mut self, change: FlowChange) {
         let before = self.flows.flows.find(&change.after.id).flatten();
-        let mut told = flow_hints(before, &change);
-        told.retain(|hint| !matches!(hint, Hint::FlowMoved { flow_id } if !self.moved.insert(*flow_id)));
-        self.hints.extend(told);
+        let mut new_hints = flow_hints(before, &change);
+        new_hints.retain(|hint| !matches!(hint, Hint::FlowMoved { flow_id } if !self.moved.insert(*flow_id)));
+        self.hints.extend(new_hints);
         change.forgotten.iter().for_each(|id| self.forget(*id));
         self.flows.take(change);
     }
@@ -268,7 +268,7 @@ impl BatchState {
         self.loaded.get(id)?.current().ok()?
     }
 
-    /// What an execution has recorded of steps, as the batch has made it so far.
+    /// The step counter of an execution, as the batch has changed it so far.
     pub(crate) fn counted_steps(&self, id: &ExecutionId) -> Option<StepCounter> {
         self.current(id)?.steps
     }

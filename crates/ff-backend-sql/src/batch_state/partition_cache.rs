@@ -1,6 +1,6 @@
-//! The record cache: what a batch has loaded or written, kept for the next batch of the same writer while the session holds the
-//! locks of its partitions. No other session can write there meanwhile, so nothing of it has to be loaded again. A session turns it
-//! off by giving no `lock_session`.
+//! The record cache: the records a batch has loaded or written, for the next batch of the same writer while the session
+//! holds the locks of its partitions. No other session can write there meanwhile, so none has to be loaded again. A
+//! session turns it off by giving no `lock_session`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -40,18 +40,18 @@ pub(super) struct PartitionCache {
 }
 
 impl BatchState {
-    /// Takes what is kept, or puts it back.
+    /// Takes the cached records, or puts them back.
     pub(super) fn lay_out(&mut self) {
-        let kept = &mut self.cache.partition_cache;
-        std::mem::swap(&mut self.loaded, &mut kept.loaded);
-        std::mem::swap(&mut self.waiting, &mut kept.waiting);
-        std::mem::swap(&mut self.small_payloads, &mut kept.small_payloads);
-        std::mem::swap(&mut self.flows, &mut kept.flows);
-        std::mem::swap(&mut self.suspensions, &mut kept.suspensions);
+        let cache = &mut self.cache.partition_cache;
+        std::mem::swap(&mut self.loaded, &mut cache.loaded);
+        std::mem::swap(&mut self.waiting, &mut cache.waiting);
+        std::mem::swap(&mut self.small_payloads, &mut cache.small_payloads);
+        std::mem::swap(&mut self.flows, &mut cache.flows);
+        std::mem::swap(&mut self.suspensions, &mut cache.suspensions);
     }
 
-    /// Begins a batch on these partitions. What was kept is dropped unless it is of the same lock session: others may have
-    /// written since.
+    /// Begins a batch on these partitions. Cached records are dropped unless they are of the same lock session: others
+    /// may have written since.
     pub(crate) fn begin(&mut self, lock_session: Option<u64>, partitions: &[u16]) {
         if lock_session.is_none() || self.cache.partition_cache.lock_session != lock_session {
             self.lay_out();
@@ -282,7 +282,7 @@ mod tests {
     fn small_payloads_are_known_until_nobody_is_handed_them() {
         let execution = execution();
         let write = |bytes: usize| HashMap::from([(execution.id, Write::Put(Payload::bytes(vec![0; bytes])))]);
-        let kept = |cache, bytes: usize| {
+        let keep = |cache, bytes: usize| {
             let mut state = BatchState::with(cache);
             state.begin(Some(1), &[execution.id.partition()]);
             state.keep_small(&write(bytes));
@@ -290,11 +290,11 @@ mod tests {
             (state.small_payloads.contains_key(&execution.id), state.settled())
         };
         let cache = after(Some(1), &[execution.id.partition()], &execution);
-        let (is_kept, cache) = kept(cache, SMALL);
+        let (is_kept, cache) = keep(cache, SMALL);
         assert!(is_kept);
-        assert!(!kept(cache, SMALL + 1).0, "and what it was before is no more");
+        assert!(!keep(cache, SMALL + 1).0, "and what it was before is no more");
         let cache = after(Some(1), &[execution.id.partition()], &execution);
-        let mut state = BatchState::with(kept(cache, SMALL).1);
+        let mut state = BatchState::with(keep(cache, SMALL).1);
         state.begin(Some(1), &[]);
         let finished = Phase::Finished { outcome: Outcome::Success, at: TimestampMs(2), by: FinishedBy::Holder };
         state.decide(execution.id, PendingWrite::Written(Box::new(Execution { phase: finished, ..execution.clone() })));
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn what_went_is_not_kept() {
         let execution = execution();
-        let kept = |going| {
+        let known_after = |going| {
             let mut state = BatchState::with(after(Some(1), &[execution.id.partition()], &execution));
             state.begin(Some(1), &[]);
             state.small_payloads.insert(execution.id, Payload::default());
@@ -312,7 +312,7 @@ mod tests {
             let state = BatchState::with(state.settled());
             (state.execution(&execution.id).is_ok(), state.small_payloads.contains_key(&execution.id))
         };
-        assert_eq!(kept(ExecutionId::new(0, uuid::Uuid::nil())), (true, true));
-        assert_eq!(kept(execution.id), (false, false));
+        assert_eq!(known_after(ExecutionId::new(0, uuid::Uuid::nil())), (true, true));
+        assert_eq!(known_after(execution.id), (false, false));
     }
 }

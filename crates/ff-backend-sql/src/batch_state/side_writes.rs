@@ -1,4 +1,4 @@
-//! What a batch writes beside the records: bodies, archived attempts, lease history, keys.
+//! The writes of a batch beside the records: bodies, archived attempts, lease history, keys.
 
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ impl SideWrites {
         self.freed.push(entry);
     }
 
-    /// A payload that is another's result, as that stands now: what the batch has made of it, or what is stored.
+    /// A payload that is another execution's result, as it stands now: changed by the batch, or as stored.
     fn injected(&self, payload: Write<Payload>) -> Write<Payload> {
         match payload {
             Write::ResultOf(other) => match self.results.get(&other) {

@@ -1,4 +1,4 @@
-//! What a batch knows and writes of steps, and the payloads it forks executions with.
+//! The steps a batch has loaded and writes, and the payloads it forks executions with.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ pub(crate) type StepIdentity = (ExecutionId, StepRef);
 #[derive(Default)]
 pub(crate) struct StepRecords {
     pub(crate) records: RecordSet<StepIdentity, Step>,
-    /// What the store has of the steps of an execution.
+    /// The stored steps of an execution.
     heads: HashMap<ExecutionId, Result<Vec<StepHead>, String>>,
     /// Executions all of whose stored steps go.
     cleared: BTreeSet<ExecutionId>,
@@ -26,7 +26,7 @@ pub(crate) struct StepRecords {
     payloads: HashMap<ExecutionId, Option<Payload>>,
 }
 
-/// What a batch has changed of the steps of an execution.
+/// The changes of a batch to the steps of an execution.
 pub(crate) struct StepChanges {
     pub(crate) cleared: bool,
     /// The numbers of stored steps that go.
@@ -47,7 +47,7 @@ impl StepRecords {
     /// Takes what a change says of steps.
     pub(crate) fn take(&mut self, change: &mut Change) {
         let id = change.after.id;
-        // What was read of it before may be another one now.
+        // A payload that was read before may have changed.
         self.payloads.remove(&id);
         let Some(write) = change.steps.take() else { return };
         match write.forgotten {
@@ -98,7 +98,7 @@ impl StepRecords {
         self.payloads.get(id).map(Option::as_ref)
     }
 
-    /// What the batch has changed of the steps of an execution so far.
+    /// The changes of the batch to the steps of an execution so far.
     pub(crate) fn changes(&self, id: &ExecutionId) -> StepChanges {
         let stored = self.heads.get(id).and_then(|heads| heads.as_ref().ok()).into_iter().flatten();
         let gone = stored.filter(|head| self.records.is_touched(&(*id, head.step.clone())));

@@ -11,7 +11,7 @@ use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 use super::RecordSet;
 use super::partition_cache::SMALL;
 
-/// Waitpoints, signals, what is remembered of them, and the secrets behind their tokens.
+/// Waitpoints, signals, remembered answers, and the secrets behind their tokens.
 #[derive(Default)]
 pub(crate) struct SuspensionRecords {
     pub(crate) waitpoints: RecordSet<(ExecutionId, WaitpointId), Waitpoint>,

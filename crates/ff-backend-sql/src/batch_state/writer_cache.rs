@@ -1,4 +1,4 @@
-//! What a writer caches from one batch to the next: the configuration of lanes and the feeds, which are read all the
+//! The cache of a writer from one batch to the next: the configuration of lanes and the feeds, which are read all the
 //! time and hardly ever change, and the flow of an execution, which never does.
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,11 +13,11 @@ use super::RecordSet;
 use super::partition_cache::PartitionCache;
 use crate::session::TransactionContext;
 
-/// How many lanes are kept in mind, counted once on each partition. Past it they are looked up anew.
+/// How many lanes are cached, counted once on each partition. Past it they are looked up anew.
 const LANES: usize = 100_000;
-/// How many namespaces' quota policies are kept in mind, counted once on each partition.
+/// How many namespaces' quota policies are cached, counted once on each partition.
 const QUOTAS: usize = 10_000;
-/// How many members of flows are kept in mind. Past it they are found to be members only once they are loaded.
+/// How many members of flows are cached. Past it they are found to be members only once they are loaded.
 const MEMBERS: usize = 10_000;
 
 /// Lanes and feeds, absent ones included.
@@ -39,7 +39,7 @@ pub struct WriterCache {
 }
 
 impl WriterCache {
-    /// What stays valid where other sessions write too.
+    /// The part that stays valid where other sessions write too.
     pub(crate) fn without_records(self) -> Self {
         let (lanes, quotas) = (RecordSet::default(), RecordSet::default());
         Self { lanes, quotas, feeds: RecordSet::default(), ..self }

@@ -1,4 +1,4 @@
-//! What a partition holds of steps.
+//! The steps of a partition, for its snapshot.
 
 use ff_core::snapshot::Snapshot;
 
@@ -6,7 +6,7 @@ use crate::error::SqlError;
 use crate::session::Read;
 use crate::step::{STEPS_ON, read_step};
 
-/// Adds them to a snapshot. A record that cannot be read is told of, and the rest is still there.
+/// Adds them to a snapshot. A record that cannot be read is reported, and the rest is still there.
 pub(super) async fn add_steps(reader: &mut dyn Read, snapshot: &mut Snapshot, partition: u16) -> Result<(), SqlError> {
     for row in reader.query(STEPS_ON, &[vec![partition.into()]]).await?.iter().flatten() {
         let id = row.id(0, partition)?;

@@ -22,7 +22,7 @@ pub(super) async fn add_waits(
     partition: u16,
     ids: &[ExecutionId],
 ) -> Result<(), SqlError> {
-    // No table is an index of waitpoints made ahead: what is due leads to their execution, and that has them in mind.
+    // No table is an index of waitpoints made ahead: the record of their execution names them.
     snapshot.pending_waitpoints = snapshot.executions.values().flat_map(pending_waitpoints).collect();
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let tables: [(&str, Add); 4] = [

@@ -34,7 +34,7 @@ impl Body {
         self.place().1
     }
 
-    /// What loading it for these keys asks.
+    /// The load of it for these keys.
     pub(crate) fn load(self, keys: Vec<Key>) -> Load {
         let (table, columns) = self.place();
         Load::Rows(table, columns, keys)

@@ -44,8 +44,8 @@ impl NarrowTable {
     }
 }
 
-/// What comes before the class of work that is blocked because no live worker meets its requirements. Besides, only the class of work that
-/// is assigned to a worker instance begins with it, and goes on with another one: so whatever is counted as blocked lies together.
+/// The prefix of the class of work that no live worker can run. Only the class of work assigned to a worker instance
+/// begins with it as well, followed by another one: so all blocked work lies together.
 const UNROUTABLE: char = ',';
 
 /// The class as a queue of work that no live worker can run names it.

@@ -1,4 +1,4 @@
-//! The domain of executions: their rows, and what is read of them.
+//! The domain of executions: their rows and queries.
 
 mod body;
 mod entries;

@@ -1,4 +1,4 @@
-//! Reading one execution, and what is kept beside it.
+//! Reading one execution and its side records.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
@@ -135,7 +135,7 @@ pub(crate) async fn leases_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Res
     records(reader, LEASES_OF, ids).await
 }
 
-/// An execution that is to be there: what is staged is not, until its flow is.
+/// An execution. A staged one is not found until its flow is stored.
 pub(crate) async fn found(reader: &mut dyn Read, id: &ExecutionId) -> Answer<Execution> {
     let rows = reader.query(EXECUTION_OF, &[key_of(id)]).await?;
     let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;

@@ -81,7 +81,7 @@ fn row(execution: &Execution, record: Value) -> Vec<Value> {
     ]
 }
 
-/// What of a stored row does not follow from its record.
+/// The mismatches between a stored row and its record.
 pub(crate) fn strays(stored: &Row, execution: &Execution) -> Vec<String> {
     EXECUTION.strays(stored, |record| row(execution, record))
 }

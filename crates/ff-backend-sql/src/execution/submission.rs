@@ -20,7 +20,7 @@ pub(crate) fn new_submission(new: &Execution, payload: Option<Payload>, is_new: 
     Ok(if is_new { Put::new(values) } else { Put::whole(values) })
 }
 
-/// What changes in the row of what an execution was submitted as, if anything does.
+/// The change of an execution's submission row, if there is one.
 pub(crate) fn changed_submission(
     before: &Execution,
     after: &Execution,

@@ -1,4 +1,4 @@
-//! The domain of flows: flows, edges, groups and events as rows, and what is read of them.
+//! The domain of flows: flows, edges, groups and events as rows, and their queries.
 
 mod outbox;
 pub(crate) mod queries;

@@ -1,4 +1,4 @@
-//! Reading one flow, and what is kept beside it.
+//! Reading one flow and its side records.
 
 use std::cmp::Reverse;
 

@@ -45,7 +45,7 @@ fn row(flow: &Flow, record: Value) -> Vec<Value> {
     values
 }
 
-/// What of a stored row does not follow from its record.
+/// The mismatches between a stored row and its record.
 pub(crate) fn flow_strays(stored: &Row, flow: &Flow) -> Vec<String> {
     FLOW.strays(stored, |record| row(flow, record))
 }
@@ -126,7 +126,7 @@ fn key_of_event(flow: &FlowId, seq: u64) -> Key {
     vec![Value::Uuid(*flow.as_uuid()), Value::number(seq)]
 }
 
-/// The column `joined_by`: what is fixed by the edges themselves and not by how they stand.
+/// The column `joined_by`: the part that the edges set, independent of their states.
 #[derive(Serialize, Deserialize)]
 struct JoinColumn {
     #[serde(flatten)]

@@ -60,7 +60,7 @@ pub static EDGE_GROUP: Table = Table {
     ],
 };
 
-/// What happened in flows, the newest of each.
+/// Events of flows, the newest of each.
 pub static FLOW_EVENT: Table = Table {
     name: "flow_event",
     key: 2,

@@ -1,4 +1,4 @@
-//! The domain of suspensions: waitpoints, remembered answers and secrets as rows, and what is read of them.
+//! The domain of suspensions: waitpoints, remembered answers and secrets as rows, and their queries.
 
 mod ring;
 

@@ -34,8 +34,8 @@ pub(super) async fn load_ring(reader: &mut dyn Read, partition: u16) -> Result<O
     rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()
 }
 
-/// The records of secrets for partitions that have none, given those stored: what the others have, or the first secret
-/// there ever is. All partitions have the same, so that a rotation is the same everywhere.
+/// The records of secrets for partitions that have none, given those stored: a copy of the others', or the store's
+/// first secret. All partitions have the same, so that a rotation is the same everywhere.
 pub fn missing_rings(
     stored: &BTreeMap<u16, String>,
     partitions: &PartitionConfig,

@@ -42,7 +42,7 @@ async fn a_reader_sees_what_was_delivered_on_any_partition_once() {
     assert_eq!(read(&store, None, 10).await.next, after, "who starts now starts at the end");
 }
 
-/// Most of a full feed is put there behind the store's back; what it tells then pushes the oldest out.
+/// Most of a full feed is written past the store; new entries then push the oldest out.
 #[tokio::test]
 async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
     let place = StoreLocation::new();
@@ -63,15 +63,15 @@ async fn a_full_feed_keeps_its_newest_and_says_when_some_were_missed() {
         let (id, granted) = suspended(&store).await;
         sent.push(store.deliver(signal(&id, &granted, "go")).await.unwrap().signal_id);
     }
-    let kept = store.snapshot(0).await.unwrap().deliveries;
-    assert_eq!(kept.len(), limits::FEED);
-    assert_eq!(kept[0].position.nth, 3, "three were pushed out");
-    assert!(kept.is_sorted_by_key(|delivery| delivery.position));
-    let newest: Vec<_> = kept[almost_full - 3..].iter().map(|delivery| delivery.signal_id).collect();
+    let deliveries = store.snapshot(0).await.unwrap().deliveries;
+    assert_eq!(deliveries.len(), limits::FEED);
+    assert_eq!(deliveries[0].position.nth, 3, "three were pushed out");
+    assert!(deliveries.is_sorted_by_key(|delivery| delivery.position));
+    let newest: Vec<_> = deliveries[almost_full - 3..].iter().map(|delivery| delivery.signal_id).collect();
     assert_eq!(newest, sent);
     assert!(read(&store, Some(from_the_start), 1).await.missed);
-    let reached = FeedCursor([(0, kept[0].position)].into());
+    let reached = FeedCursor([(0, deliveries[0].position)].into());
     let next = read(&store, Some(reached), 1).await;
-    assert_eq!((next.missed, &next.deliveries[0].position), (false, &kept[1].position));
+    assert_eq!((next.missed, &next.deliveries[0].position), (false, &deliveries[1].position));
     assert_eq!(findings(&store).await, []);
 }

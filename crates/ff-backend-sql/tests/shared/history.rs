@@ -21,9 +21,9 @@ async fn the_newest_lost_leases_are_kept_and_older_ones_are_not() {
     let epochs = |leases: &[ff_core::lease::LeaseEvent]| -> Vec<_> {
         leases.iter().map(|lease| lease.fence.lease_epoch.0).collect()
     };
-    let kept: Vec<_> = (beyond as u64 + 1..=(limits::LEASE_HISTORY + beyond) as u64).collect();
-    assert_eq!(epochs(&store.attempts(&id).await.unwrap().leases), kept);
+    let expected: Vec<_> = (beyond as u64 + 1..=(limits::LEASE_HISTORY + beyond) as u64).collect();
+    assert_eq!(epochs(&store.attempts(&id).await.unwrap().leases), expected);
     let snapshot = store.snapshot(id.partition()).await.unwrap();
-    assert_eq!(epochs(&snapshot.leases[&id]), kept);
+    assert_eq!(epochs(&snapshot.leases[&id]), expected);
     assert_eq!(snapshot.attempts[&id].len(), limits::LEASE_HISTORY + beyond, "attempts are all kept");
 }

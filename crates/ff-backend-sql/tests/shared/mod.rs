@@ -1,5 +1,5 @@
-//! What tests of the SQL stores share: what they submit and claim, and the promises both keep in the same words. The tests of
-//! a store bring a `StoreLocation` of their own, and say how a store is opened there.
+//! Shared by the tests of the SQL stores: helpers that submit and claim, and the tests that both stores run. The tests
+//! of a store bring a `StoreLocation` of their own, and say how a store is opened there.
 
 mod feed;
 mod history;
@@ -36,7 +36,7 @@ pub(crate) fn key(text: &str) -> WaitpointKey {
     WaitpointKey::parse(text).unwrap()
 }
 
-/// New work that waits for a signal, and what opens it.
+/// New work that waits for a signal, and its waitpoint.
 pub(crate) async fn suspended(store: &SqlStore<impl Driver>) -> (ExecutionId, GrantedWaitpoint) {
     // Of a kind of its own, so that no older work is claimed instead.
     let work = work();
@@ -53,7 +53,7 @@ pub(crate) fn signal(id: &ExecutionId, to: &GrantedWaitpoint, name: &str) -> Del
     DeliverArgs::new(*id, WaitpointRef::Id(to.waitpoint_id), token, SignalName::parse(name).unwrap())
 }
 
-/// What a doctor finds on every partition.
+/// The doctor's findings on every partition.
 pub(crate) async fn findings(store: &SqlStore<impl Driver>) -> Vec<Finding> {
     let now = store.now().await.unwrap();
     let mut found = Vec::new();

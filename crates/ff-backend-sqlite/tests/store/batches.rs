@@ -1,4 +1,4 @@
-//! Group commit: what comes together while the writer is busy is committed together.
+//! Group commit: operations that arrive while the writer is busy are committed together.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -72,13 +72,13 @@ impl BusyStore {
         Self { store, gate, first }
     }
 
-    /// Has all of these asked before any is answered, and answers them.
-    async fn together<F: Future>(self, asked: F) -> F::Output {
-        let mut asked = Box::pin(asked);
-        assert!(asked.as_mut().now_or_never().is_none());
+    /// Starts all of these calls before any is answered, and waits for their answers.
+    async fn together<F: Future>(self, calls: F) -> F::Output {
+        let mut calls = Box::pin(calls);
+        assert!(calls.as_mut().now_or_never().is_none());
         self.gate.open();
         self.first.await.unwrap();
-        asked.await
+        calls.await
     }
 }
 

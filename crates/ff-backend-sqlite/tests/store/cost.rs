@@ -1,4 +1,4 @@
-//! What plain work costs.
+//! The cost of plain work.
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::Perform;

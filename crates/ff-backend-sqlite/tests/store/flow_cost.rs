@@ -1,4 +1,4 @@
-//! What work in a flow costs.
+//! The cost of work in a flow.
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{EngineStore, Perform};

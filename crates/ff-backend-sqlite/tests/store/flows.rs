@@ -126,7 +126,7 @@ async fn a_flow_is_seen_whole_with_its_members_edges_and_events() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// Most of a full list is put there behind the store's back; what happens then pushes the oldest out.
+/// Most of a full list is written past the store; new events then push the oldest out.
 #[tokio::test]
 async fn the_newest_events_are_kept_and_who_missed_some_is_told() {
     let place = StoreLocation::new();
@@ -146,11 +146,11 @@ async fn the_newest_events_are_kept_and_who_missed_some_is_told() {
 
     let store = place.open();
     run(&store, &id).await;
-    let kept = store.snapshot(partition_of(&store, &id)).await.unwrap().flow_events.remove(&id).unwrap();
-    assert_eq!(kept.len(), limits::FLOW_EVENTS);
-    assert!(kept[0].seq > 0 && kept.windows(2).all(|two| two[0].seq + 1 == two[1].seq));
+    let events = store.snapshot(partition_of(&store, &id)).await.unwrap().flow_events.remove(&id).unwrap();
+    assert_eq!(events.len(), limits::FLOW_EVENTS);
+    assert!(events[0].seq > 0 && events.windows(2).all(|two| two[0].seq + 1 == two[1].seq));
     let page = store.flow_events(FlowEventsArgs { flow_id: id, from: 0, limit: 1 }).await.unwrap();
-    assert!(page.missed && page.events == kept[..1]);
+    assert!(page.missed && page.events == events[..1]);
 }
 
 #[tokio::test]

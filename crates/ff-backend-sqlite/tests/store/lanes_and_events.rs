@@ -220,8 +220,8 @@ async fn a_reader_goes_on_where_it_was_after_a_restart() {
     drop(first);
     let store = ff_backend_sqlite::open(&place.path(), SqliteOptions { clock: clock.clone(), ..options() }).unwrap();
     cancel(&store, id).await;
-    let kept: EventCursor = start.next.to_string().parse().unwrap();
-    let page = store.events(read(Some(kept))).await.unwrap();
+    let cursor: EventCursor = start.next.to_string().parse().unwrap();
+    let page = store.events(read(Some(cursor))).await.unwrap();
     let events: Vec<_> = page.events.iter().map(|event| (event.execution_id, event.what)).collect();
     let ended = EventKind::Finished { outcome: Outcome::Cancelled };
     assert_eq!((events, page.missed), (vec![(id, EventKind::Submitted), (id, ended)], false));

@@ -1,4 +1,4 @@
-//! What a store in a SQLite file promises beyond what every store does.
+//! Promises of a store in a SQLite file beyond those of every store.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

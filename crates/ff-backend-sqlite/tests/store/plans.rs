@@ -63,7 +63,7 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("flow_keys_of", "USING PRIMARY KEY (flow_id=?)"),
 ];
 
-/// Which indexes answer which query of several tables: a walk of the first, and what it brings along by key.
+/// Which indexes answer which query of several tables: a walk of the first, and joins by key.
 const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     (
         "waiting",

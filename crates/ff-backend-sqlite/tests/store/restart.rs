@@ -1,4 +1,4 @@
-//! What is still there after a restart.
+//! State that survives a restart.
 
 use std::sync::Arc;
 

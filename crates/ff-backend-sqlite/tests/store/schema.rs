@@ -1,4 +1,4 @@
-//! The file is what the code says it is, and what people can read.
+//! The file is as the code declares it, and readable by people.
 
 use ff_backend_sql::{ColumnType, TABLES};
 use ff_core::backend::Perform;

@@ -1,4 +1,4 @@
-//! Suspensions, waitpoints and signals in a file: what is listed, and every byte as it was.
+//! Suspensions, waitpoints and signals in a file: listings, and every byte as it was.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{

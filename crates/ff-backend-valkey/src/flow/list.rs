@@ -17,18 +17,18 @@ impl ValkeyBackend {
     pub(super) async fn flows_page(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         args.check()?;
         let found = Mutex::new(HashMap::<FlowId, Flow>::new());
-        let (asked, kept) = (&args, &found);
+        let (request, records) = (&args, &found);
         let partitions = self.partitions_of(&args.namespace).await?;
         let begin = partitions.map(|partition| (partition, args.after));
         let NewestRows { rows: mut newest, .. } =
             newest(begin, args.limit, usize::MAX, |partition, after, few| async move {
-                let some = ListFlowsArgs { limit: few, ..asked.clone() };
+                let some = ListFlowsArgs { limit: few, ..request.clone() };
                 let listed = ff_list_flows(&*self.calls, partition, &some, after).await?;
                 let mut rows = Vec::with_capacity(listed.flows.len());
                 for (id, fields) in listed.flows {
                     let flow = fields.flow(id, partition)?;
                     rows.push(FlowCursor::of(&flow));
-                    kept.lock().unwrap_or_else(PoisonError::into_inner).insert(id, flow);
+                    records.lock().unwrap_or_else(PoisonError::into_inner).insert(id, flow);
                 }
                 Ok(Part { found: rows, more: listed.more.map(Some), looked: 0, reached: None })
             })

@@ -195,13 +195,13 @@ impl Cluster {
             let view = node.view().await;
             (node, view)
         };
-        let mut asked: FuturesUnordered<_> = self.nodes()?.into_iter().map(view).collect();
+        let mut replies: FuturesUnordered<_> = self.nodes()?.into_iter().map(view).collect();
         let (mut views, mut answered, mut failure) = (Vec::new(), HashSet::new(), None);
         let mut until = None;
         loop {
             let next = match until {
-                None => asked.next().await,
-                Some(until) => timeout_at(until, asked.next()).await.ok().flatten(),
+                None => replies.next().await,
+                Some(until) => timeout_at(until, replies.next()).await.ok().flatten(),
             };
             match next {
                 Some((node, Ok(view))) => {

@@ -54,12 +54,12 @@ impl Node {
         asking: bool,
         on_silence: impl Fn(),
     ) -> Result<Value, CallFailure> {
-        let mut asked = pin!(self.send(commands, asking));
+        let mut call = pin!(self.send(commands, asking));
         loop {
             let answers = self.answers.load(Ordering::Relaxed);
             tokio::select! {
                 biased;
-                reply = &mut asked => return last(reply?).map_err(CallFailure::Sent),
+                reply = &mut call => return last(reply?).map_err(CallFailure::Sent),
                 () = self.retired.cancelled() => {
                     return Err(CallFailure::Sent((redis::ErrorKind::Io, "the cluster takes it for failed").into()));
                 }
@@ -73,7 +73,7 @@ impl Node {
         }
     }
 
-    /// What it says of the cluster.
+    /// Its view of the cluster.
     pub(super) async fn view(&self) -> Result<View, CallFailure> {
         let replies = self.send(&questions(), false).await?;
         let read = || -> RedisResult<View> {

@@ -19,7 +19,7 @@ pub(super) fn questions() -> [Cmd; 2] {
     [cmd("CLUSTER").arg("SLOTS").clone(), cmd("CLUSTER").arg("NODES").clone()]
 }
 
-/// What one node says.
+/// One node's view of the cluster.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
     /// First and last slot, the node that has them, and its epoch.
@@ -54,7 +54,7 @@ impl View {
     }
 }
 
-/// What a line of `CLUSTER NODES` says of a node.
+/// The line of a node in `CLUSTER NODES`.
 struct NodeLine {
     failing: bool,
     epoch: u64,
@@ -80,7 +80,7 @@ fn endpoint(node: Value, host: &str) -> RedisResult<(Address, String)> {
     Ok(((named, port), id))
 }
 
-/// What several nodes say together.
+/// The views of several nodes together.
 #[derive(Debug, Default)]
 pub(super) struct Topology {
     /// The primary of each slot and its epoch.

@@ -60,27 +60,27 @@ impl ValkeyBackend {
             ids.into_iter().map(|id| async move { (id, ff_read_execution(&*self.calls, &id, ExtraReads::ALL).await) });
         let mut read = stream::iter(read).buffered(AT_ONCE);
         let (mut waited, mut streamed, mut stepped) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some((id, kept)) = read.next().await {
-            let kept = match kept.map_err(EngineError::from) {
+        while let Some((id, record)) = read.next().await {
+            let record = match record.map_err(EngineError::from) {
                 Err(error) if error.code() == Code::ExecutionNotFound => continue,
-                kept => kept?,
+                record => record?,
             };
-            names.add(&kept.execution);
-            let holders = kept.attempts.iter().map(|attempt| &attempt.holder);
+            names.add(&record.execution);
+            let holders = record.attempts.iter().map(|attempt| &attempt.holder);
             names.instances.extend(holders.map(|holder| holder.worker_instance_id.clone()));
-            if let Phase::Running { lease } = &kept.execution.phase {
+            if let Phase::Running { lease } = &record.execution.phase {
                 names.instances.insert(lease.holder.worker_instance_id.clone());
             }
-            names.instances.extend(kept.leases.iter().map(|lease| lease.holder.worker_instance_id.clone()));
-            snapshot.payloads.extend(kept.payload.map(|payload| (id, payload)));
-            snapshot.results.extend(kept.result.map(|result| (id, result)));
-            snapshot.attempts.extend(Some((id, kept.attempts)).filter(|(_, attempts)| !attempts.is_empty()));
-            snapshot.leases.extend(Some((id, kept.leases)).filter(|(_, leases)| !leases.is_empty()));
-            snapshot.strays.extend(kept.strays.into_iter().map(|what| (id, what)));
-            waited.extend(kept.waited.then_some(id));
-            streamed.extend(kept.execution.streamed.then_some(id));
-            stepped.extend(kept.execution.steps.map(|_| id));
-            snapshot.executions.insert(id, kept.execution);
+            names.instances.extend(record.leases.iter().map(|lease| lease.holder.worker_instance_id.clone()));
+            snapshot.payloads.extend(record.payload.map(|payload| (id, payload)));
+            snapshot.results.extend(record.result.map(|result| (id, result)));
+            snapshot.attempts.extend(Some((id, record.attempts)).filter(|(_, attempts)| !attempts.is_empty()));
+            snapshot.leases.extend(Some((id, record.leases)).filter(|(_, leases)| !leases.is_empty()));
+            snapshot.strays.extend(record.strays.into_iter().map(|what| (id, what)));
+            waited.extend(record.waited.then_some(id));
+            streamed.extend(record.execution.streamed.then_some(id));
+            stepped.extend(record.execution.steps.map(|_| id));
+            snapshot.executions.insert(id, record.execution);
         }
         let mut waits = stream::iter(waited).map(|id| self.waits_of(id)).buffered(AT_ONCE);
         while let Some(waits) = waits.next().await {
@@ -143,8 +143,8 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// What the store keeps beside the indexes that follow from the records: the moments of all lanes together at which
-    /// delayed and blocked executions are ready.
+    /// Checks the index beside those that follow from the records: the moments of all lanes together at which delayed
+    /// and blocked executions are ready.
     async fn strays(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
         let delayed = self.scores::<ExecutionId>(&keys.delayed()).await?;
         let in_lanes = snapshot.indexes.iter().filter(|(index, _)| matches!(index, Index::LaneDelayed(_)));
@@ -171,7 +171,7 @@ impl ValkeyBackend {
         rows.into_iter().map(|(id, score)| Ok((member(key, &id)?, score as Score))).collect()
     }
 
-    /// What a worker instance holds. The set has no scores; an index says when each was acquired.
+    /// The executions a worker instance holds. The set has no scores; an index says when each was acquired.
     async fn leases(
         &self,
         key: &str,

@@ -1,4 +1,4 @@
-//! What a snapshot has of steps.
+//! The steps of a snapshot.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::ListStepsArgs;

@@ -40,7 +40,7 @@ impl SuspensionState {
 }
 
 impl ValkeyBackend {
-    /// What a partition has for all its executions: the feed, the secrets, and the index of waitpoints made ahead.
+    /// The state that a partition's executions share: the feed, the secrets, and the index of waitpoints made ahead.
     pub(super) async fn shared_waits(&self, snapshot: &mut Snapshot, partition: u16, keys: &IndexKeys) -> Answer<()> {
         snapshot.deliveries = ff_read_deliveries(&*self.calls, partition, None, limits::FEED).await?.deliveries;
         let secrets = ff_read_waitpoint_hmac_secrets(&*self.calls, partition).await?;
@@ -65,9 +65,9 @@ impl ValkeyBackend {
         }
         let early: BTreeMap<_, _> = signals.iter().map(|signal| (signal.id, buffered(signal))).collect();
         let mut suspend_keys = BTreeSet::new();
-        for kept in ff_read_waitpoints(&*self.calls, &id, None, false).await? {
-            suspend_keys.extend(kept.suspend_key.clone());
-            let waitpoint = kept.with_signals(|signal| early.get(signal).cloned());
+        for record in ff_read_waitpoints(&*self.calls, &id, None, false).await? {
+            suspend_keys.extend(record.suspend_key.clone());
+            let waitpoint = record.with_signals(|signal| early.get(signal).cloned());
             waits.waitpoints.insert((id, waitpoint.id), waitpoint);
         }
         for key in suspend_keys {

@@ -1,4 +1,4 @@
-//! A server that has no memory left: nothing new is taken, and what runs can end.
+//! A server that has no memory left: nothing new is taken, and running work can end.
 
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineStore, Perform};

@@ -1,4 +1,4 @@
-//! Hints from the server, and what happens when the connection for them is lost.
+//! Hints from the server, and the loss of the connection for them.
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
@@ -16,22 +16,22 @@ async fn what_one_program_does_another_hears_of() {
     let (here, there) = (connect(&server.url()).await, connect(&server.url()).await);
     let mut hints = there.hints();
     let id = here.submit(work()).await.unwrap().execution_id;
-    let ready = heard(&mut hints, |hint| matches!(hint, Hint::Ready { .. })).await;
+    let ready = hear(&mut hints, |hint| matches!(hint, Hint::Ready { .. })).await;
     assert!(matches!(ready, Hint::Ready { partition, .. } if partition == id.partition()), "{ready:?}");
 
     let task = claim(&here, &id).await.task;
-    let due = heard(&mut hints, |hint| matches!(hint, Hint::Due { .. })).await;
+    let due = hear(&mut hints, |hint| matches!(hint, Hint::Due { .. })).await;
     assert_eq!(due, Hint::Due { partition: id.partition(), at: task.lease_expires_at });
 
     here.revoke(RevokeArgs { execution_id: id, lease_id: None, reason: None }).await.unwrap();
-    let lost = heard(&mut hints, |hint| matches!(hint, Hint::LeaseLost { .. })).await;
+    let lost = hear(&mut hints, |hint| matches!(hint, Hint::LeaseLost { .. })).await;
     let Hint::LeaseLost { worker_instance_id, lost } = lost else { panic!("{lost:?}") };
     assert_eq!(worker_instance_id, WorkerInstanceId::parse("w-1").unwrap());
     assert_eq!((lost.execution_id, lost.fence), (id, task.fence));
 
     assert_eq!(there.end_of(&id).await.unwrap(), None);
     here.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
-    assert_eq!(heard(&mut hints, |hint| matches!(hint, Hint::Ended { .. })).await, Hint::Ended { execution_id: id });
+    assert_eq!(hear(&mut hints, |hint| matches!(hint, Hint::Ended { .. })).await, Hint::Ended { execution_id: id });
 }
 
 #[tokio::test]
@@ -41,12 +41,12 @@ async fn a_listener_that_was_cut_off_says_so_and_hears_again() {
     let mut hints = store.hints();
     for _ in 0..3 {
         assert_eq!(server.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]), ":1", "one connection listened");
-        assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
+        assert_eq!(hear(&mut hints, |_| true).await, Hint::Missed);
         let later = SubmitArgs { start: Start::After(60_000), ..work() };
         let id = store.submit(later).await.unwrap().execution_id;
         assert_eq!(store.end_of(&id).await.unwrap(), None);
         store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
-        heard(&mut hints, |hint| *hint == Hint::Ended { execution_id: id }).await;
+        hear(&mut hints, |hint| *hint == Hint::Ended { execution_id: id }).await;
     }
 }
 
@@ -56,10 +56,10 @@ async fn a_listener_hears_again_after_the_server_was_away() {
     let store = connect(&server.url()).await;
     let mut hints = store.hints();
     server.restart();
-    assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
+    assert_eq!(hear(&mut hints, |_| true).await, Hint::Missed);
     let args = work();
     let id = insist(|| store.submit(args.clone())).await.execution_id;
-    let ready = heard(&mut hints, |_| true).await;
+    let ready = hear(&mut hints, |_| true).await;
     assert!(matches!(ready, Hint::Ready { partition, .. } if partition == id.partition()), "{ready:?}");
 }
 
@@ -69,7 +69,7 @@ async fn what_another_program_publishes_costs_a_look_everywhere() {
     let store = connect(&server.url()).await;
     let mut hints = store.hints();
     server.ask(&["PUBLISH", "ff:hints", "something else"]);
-    assert_eq!(heard(&mut hints, |_| true).await, Hint::Missed);
+    assert_eq!(hear(&mut hints, |_| true).await, Hint::Missed);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn a_store_that_is_dropped_listens_no_more() {
 }
 
 /// The next hint of a kind.
-async fn heard(hints: &mut Hints, wanted: impl Fn(&Hint) -> bool) -> Hint {
+async fn hear(hints: &mut Hints, wanted: impl Fn(&Hint) -> bool) -> Hint {
     let next = async {
         loop {
             let hint = hints.next().await.expect("hints go on");

@@ -1,4 +1,4 @@
-//! How many commands functions call: what a server does for each of them is most of what it does.
+//! How many commands functions call: these commands are most of a server's work.
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::{EngineStore, Perform};

@@ -104,7 +104,7 @@ impl Load {
         id
     }
 
-    /// A claim without an answer is not asked again: what it took comes back when its leases run out.
+    /// A claim without an answer is not repeated: its executions come back when their leases run out.
     async fn do_what_waits(&self, partition: u16) {
         match self.store.claim(claim_on(partition, 3)).await {
             Ok(claims) => {
@@ -172,7 +172,7 @@ impl Load {
             let ledger = self.ledger.lock().unwrap();
             (ledger.submitted.clone(), ledger.completed.clone())
         };
-        let mut kept = BTreeSet::new();
+        let mut ids = BTreeSet::new();
         for partition in 0..self.store.partitions().num_flow_partitions {
             let snapshot = insist(|| self.store.snapshot(partition)).await;
             for (id, attempts) in &snapshot.attempts {
@@ -183,10 +183,10 @@ impl Load {
                 let [lease] = leases[..] else { panic!("{id} was completed by {leases:?}") };
                 assert!(snapshot.results[id] == result_of(lease), "{id} has another result than was acknowledged");
             }
-            kept.extend(snapshot.executions.keys().copied());
+            ids.extend(snapshot.executions.keys().copied());
             assert_eq!(snapshot.executions.len(), snapshot.attempts.len(), "everything was tried");
         }
-        assert_eq!(kept, submitted, "what is kept is what was acknowledged");
+        assert_eq!(ids, submitted, "what is kept is what was acknowledged");
         assert_eq!(findings(&self.store).await, []);
     }
 }

@@ -6,7 +6,7 @@ use redis::{Client, cmd};
 
 use crate::support::Process;
 
-/// What a server holds: how many functions, and every key with its bytes.
+/// The content of a server: how many functions, and every key with its bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerContents {
     pub(crate) libraries: usize,

@@ -1,4 +1,4 @@
-//! What a store on Valkey promises beyond what every store does, on real servers.
+//! Promises of a store on Valkey beyond those of every store, on real servers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -82,7 +82,7 @@ async fn insist<T, Asked: Future<Output = Answer<T>>>(ask: impl Fn() -> Asked) -
     tokio::time::timeout(PATIENCE, asking).await.expect("an answer comes")
 }
 
-/// What a doctor finds on every partition.
+/// The doctor's findings on every partition.
 async fn findings(store: &ValkeyBackend) -> Vec<Finding> {
     let mut found = Vec::new();
     for partition in 0..store.partitions().num_flow_partitions {

@@ -12,14 +12,14 @@ static KEPT: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
 
 /// A free port that no other test gets.
 pub fn free_port() -> u16 {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sockets = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     // Processes begin far from each other, so that they seldom meet.
     let begin = std::process::id().wrapping_mul(7_919);
     for nth in 0..COUNT {
         let port = u16::try_from(FIRST + begin.wrapping_add(nth) % COUNT).expect("a port");
         let reserved = UdpSocket::bind((Ipv4Addr::LOCALHOST, port));
         if let (Ok(reserved), Ok(_)) = (reserved, TcpListener::bind((Ipv4Addr::LOCALHOST, port))) {
-            kept.push(reserved);
+            sockets.push(reserved);
             return port;
         }
     }

@@ -83,7 +83,7 @@ impl Process {
         self.signal("-CONT");
     }
 
-    /// One command over a connection of its own; what the server writes back.
+    /// Sends one command over a connection of its own and returns the server's reply.
     pub fn ask(&self, words: &[&str]) -> String {
         self.exchange(&[words])
     }
@@ -130,7 +130,7 @@ impl Process {
         let output = child.stdout.take().expect("its output is a pipe");
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         let ready = lines.any(|line| line.contains("Ready to accept connections"));
-        // What it says from now on is read and dropped, so that it never waits for a reader.
+        // Its later output is read and dropped, so that it never waits for a reader.
         std::thread::spawn(move || lines.for_each(drop));
         if ready {
             self.child = Some(child);

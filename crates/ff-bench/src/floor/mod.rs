@@ -1,4 +1,4 @@
-//! What a bare store can do for the least that could be called a durable queue: the measure of what FlowFabric adds.
+//! The floor: a minimal durable queue on the bare store, against which the cost of FlowFabric is measured.
 
 mod postgres;
 mod sqlite;

@@ -30,7 +30,7 @@ const COMPLETE: &str = "UPDATE job SET state = 2, lease = NULL WHERE id = ?1";
 pub(crate) struct SqliteFloor {
     sqlite: Connection,
     path: PathBuf,
-    /// Counts what was created, and stands for the time.
+    /// Counts the created rows, and stands for the time.
     created: i64,
 }
 
@@ -108,7 +108,7 @@ impl SqliteFloor {
     }
 }
 
-/// Removes the file and what SQLite keeps beside it.
+/// Removes the file and those that SQLite keeps beside it.
 fn remove(path: &Path) -> anyhow::Result<()> {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::store::{FloorLoad, Servers};
 
 const LIBRARY: &str = include_str!("floor.lua");
-/// What its keys begin with, and nobody else's.
+/// The prefix of its keys, used for nothing else.
 const PREFIX: &str = "ff:bench";
 /// Slots the jobs are spread over, so that a cluster shares them.
 const TAGS: usize = 64;
@@ -85,7 +85,7 @@ async fn lifecycle(mut servers: Servers, tag: usize, payload: &[u8]) -> anyhow::
     Ok(claimed_key)
 }
 
-/// What waits, what is leased, what is done, and how the key of a job begins.
+/// The keys of waiting, leased and done jobs, and the prefix of the key of a job.
 fn keys(tag: usize) -> [String; 4] {
     ["waiting", "leased", "done", "job:"].map(|name| format!("{PREFIX}:{{{tag}}}:{name}"))
 }

@@ -50,7 +50,7 @@ pub(super) enum BareStore {
     Server,
 }
 
-/// What a store has done and holds at a moment. Where it cannot be told, it is zero before and after.
+/// The work a store has done and its size at a moment. Unknown values are zero before and after.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StoreUsage {
     pub(super) bytes: u64,
@@ -67,7 +67,7 @@ pub(super) struct StoreUsage {
 }
 
 impl StoreUsage {
-    /// What came since a reading before this one. A store may have grown smaller.
+    /// The difference to an earlier reading. A store may have grown smaller.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             bytes: self.bytes.saturating_sub(before.bytes),
@@ -127,7 +127,7 @@ impl Subject {
     pub(super) fn work_with(&self, at_once: usize, reply: Reply) -> NoopWorker {
         let (started, starts) = tokio::sync::mpsc::unbounded_channel();
         let worker = self.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |_| {
-            // Fails when nobody wants to know any more.
+            // Fails when the receiver is gone.
             started.send(Instant::now()).ok();
             let reply = reply.clone();
             async { Ok(reply) }
@@ -151,7 +151,7 @@ impl Subject {
         }
     }
 
-    /// What the store is and how durable, for the report.
+    /// The kind and durability of the store, for the report.
     pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
         let mut settings = match &mut self.bare {
             BareStore::Memory => BTreeMap::from([("server", Value::from("memory"))]),
@@ -193,7 +193,7 @@ impl Subject {
     }
 }
 
-/// What the bare store is to do.
+/// The work for the bare store.
 #[derive(Clone, Debug)]
 pub(super) struct FloorLoad {
     pub(super) count: usize,
@@ -212,7 +212,7 @@ pub(super) struct NoopWorker {
 }
 
 impl NoopWorker {
-    /// Drops what nobody asked of the handlers that began so far.
+    /// Drops the recorded starts so far.
     pub(super) fn forget_starts(&mut self) {
         while self.starts.try_recv().is_ok() {}
     }

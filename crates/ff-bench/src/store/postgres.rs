@@ -30,7 +30,7 @@ struct BackendTimes {
 }
 
 impl BackendTimes {
-    /// Takes over what each process has used by now. What one used after the last look and before it ended is not known.
+    /// Adds the time each process has used by now. Time after the last look at a process is not known.
     fn look(&mut self, processes: impl Iterator<Item = i32>) {
         let now: HashMap<_, _> = processes.filter_map(|id| Some((id, processor_time_of(id, "postgres")?))).collect();
         for (id, used) in &now {
@@ -79,9 +79,9 @@ impl Database {
     pub(super) async fn settings(&self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
         let sql =
             "SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'fsync', 'synchronous_commit')";
-        let told: BTreeMap<String, String> =
+        let settings: BTreeMap<String, String> =
             self.client.query(sql, &[]).await?.iter().map(|row| (row.get(0), row.get(1))).collect();
-        let set = |name: &str| told.get(name).map(String::as_str).context("a server does not tell its settings");
+        let set = |name: &str| settings.get(name).map(String::as_str).context("a server does not tell its settings");
         let durability = format!("fsync {}, synchronous_commit {}", set("fsync")?, set("synchronous_commit")?);
         Ok(BTreeMap::from([
             ("server", format!("Postgres {}", set("server_version")?).into()),

@@ -48,7 +48,7 @@ impl Servers {
         }
     }
 
-    /// Asks whoever has the key of a command.
+    /// Asks the primary that has the key of a command.
     pub(crate) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<T> {
         Ok(match self {
             Self::One { connection, .. } => command.query_async(connection).await?,
@@ -104,9 +104,9 @@ impl Servers {
         }
         settings.insert("primaries", infos.len().into());
         // A server may keep its settings to itself.
-        let told = self.ask_all::<Vec<String>>(cmd("CONFIG").arg("GET").arg("append*")).await.unwrap_or_default();
-        let told = told.first().map(Vec::as_slice).unwrap_or_default();
-        let set = |name: &str| told.chunks(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
+        let config = self.ask_all::<Vec<String>>(cmd("CONFIG").arg("GET").arg("append*")).await.unwrap_or_default();
+        let config = config.first().map(Vec::as_slice).unwrap_or_default();
+        let set = |name: &str| config.chunks(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
         let durability = match (set("appendonly"), set("appendfsync")) {
             (Some("yes"), Some(fsync)) => format!("append-only file, fsync {fsync}"),
             (Some(_), _) => "no append-only file".to_owned(),
@@ -139,7 +139,7 @@ mod tests {
         let info = "# Memory\r\nused_memory:1234\r\nused_memory_rss:99\r\n# Commandstats\r\n\
                     cmdstat_fcall:calls=7,usec=70,usec_per_call=10.00\r\ncmdstat_config|get:calls=2,usec=1\r\n";
         assert_eq!(field(info, "used_memory"), Some("1234"));
-        let told: Vec<_> = info.lines().filter_map(calls).collect();
-        assert_eq!(told, [("fcall", 7, 70), ("config|get", 2, 1)]);
+        let commands: Vec<_> = info.lines().filter_map(calls).collect();
+        assert_eq!(commands, [("fcall", 7, 70), ("config|get", 2, 1)]);
     }
 }

@@ -23,7 +23,7 @@ impl ServerProcess {
     pub(super) async fn start(ff: &Path, store: &str) -> anyhow::Result<Self> {
         let mut command = Command::new(ff);
         command.args(["--json", "server", "--store", store, "--listen", "127.0.0.1:0"]);
-        // What a benchmark says is its figures.
+        // A benchmark prints its figures only.
         command.env("RUST_LOG", "error");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("the server has no output")?).lines();

@@ -98,7 +98,7 @@ fn ending(ending: LeaseEnding) -> &'static str {
     }
 }
 
-/// What went wrong in it, or else the reason given for it.
+/// Its failure, or else the reason given for it.
 fn why(attempt: &Attempt) -> String {
     let failure = attempt.end.as_ref().and_then(|end| end.failure.as_ref());
     match (failure, &attempt.origin) {

@@ -1,4 +1,4 @@
-//! Budgets: how much executions may spend, and what they have spent.
+//! Budgets: how much executions may spend, and how much they have spent.
 
 use std::collections::BTreeMap;
 
@@ -180,7 +180,7 @@ impl Usage {
 }
 
 impl Put {
-    /// What is said, over what was said before.
+    /// The definition with the given options in place of the earlier ones.
     fn over(self, before: Option<BudgetDefinition>) -> BudgetDefinition {
         let nothing = || BudgetDefinition {
             scope: Scope::Namespace,

@@ -1,4 +1,4 @@
-//! What a shell needs to complete a command line.
+//! Completion scripts for shells.
 
 use clap::Args;
 use clap_complete::Shell;

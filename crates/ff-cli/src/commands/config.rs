@@ -1,4 +1,4 @@
-//! What is in force, and where it came from.
+//! The settings in force, and their sources.
 
 use clap::Args;
 use serde_json::json;

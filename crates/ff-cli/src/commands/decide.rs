@@ -1,4 +1,4 @@
-//! Deciding about what waits, without a token: an operator's yes, no, or go on.
+//! Decisions on suspended executions, without a token: an operator approves, rejects or resumes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -70,7 +70,7 @@ impl Dev {
     }
 }
 
-/// Where things are, and what to type next.
+/// The store, the server, and the commands to type next.
 fn greeting(store: &str, server: &str) -> String {
     let elsewhere = if server.ends_with(super::server::LISTEN) { String::new() } else { format!(" --server {server}") };
     [

@@ -1,4 +1,4 @@
-//! What happens to executions, as it happens.
+//! The events of executions, as they happen.
 
 use clap::Args;
 use ff_core::event::{EventCursor, EventKind, EventRecord};
@@ -41,37 +41,37 @@ impl Events {
     }
 }
 
-/// Tells everything there is; everything that happens, when it is to follow.
+/// Prints all events so far; with `follow`, also those to come.
 async fn show(settings: &Settings, events: &mut ff_sdk::Events, follow: bool) -> anyhow::Result<()> {
     loop {
-        let told = if follow { Some(events.next().await?) } else { events.next_if_any().await? };
+        let event = if follow { Some(events.next().await?) } else { events.next_if_any().await? };
         if events.missed() {
             tell(format_args!("events before this are missing: they were no longer kept, or the feed had no reader"));
         }
-        let Some(told) = told else { return Ok(()) };
+        let Some(event) = event else { return Ok(()) };
         if settings.json {
-            output::json(&told)?;
+            output::json(&event)?;
         } else {
-            output::line(line(&told))?;
+            output::line(line(&event))?;
         }
     }
 }
 
 /// One event as a line.
-pub(super) fn line(told: &EventRecord) -> String {
-    let (time, what) = (span::clock(told.position.at), sentence(told.what));
-    format!("{time}  {what:<28}  {}  {}  {}", told.kind, told.lane_id, told.execution_id)
+pub(super) fn line(event: &EventRecord) -> String {
+    let (time, what) = (span::clock(event.position.at), sentence(event.what));
+    format!("{time}  {what:<28}  {}  {}  {}", event.kind, event.lane_id, event.execution_id)
 }
 
 /// One event on a screen of so many columns: the whole id, and then as much as there is room for.
-pub(super) fn narrow(told: &EventRecord, width: Option<usize>) -> String {
-    let whole = line(told);
+pub(super) fn narrow(event: &EventRecord, width: Option<usize>) -> String {
+    let whole = line(event);
     let Some(width) = width.filter(|width| screen::columns_of(&whole) > *width) else { return whole };
-    let time: String = span::clock(told.position.at).chars().take(8).collect();
-    screen::cut(&format!("{time}  {}  {}  {}", told.execution_id, sentence(told.what), told.kind), width)
+    let time: String = span::clock(event.position.at).chars().take(8).collect();
+    screen::cut(&format!("{time}  {}  {}  {}", event.execution_id, sentence(event.what), event.kind), width)
 }
 
-/// What happened, in words.
+/// An event in words.
 fn sentence(what: EventKind) -> String {
     match what {
         EventKind::Submitted => "submitted".to_owned(),

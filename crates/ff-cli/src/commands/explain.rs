@@ -77,7 +77,7 @@ fn show_lane(explained: &LaneExplanation) -> anyhow::Result<()> {
     suggest(&explained.actions)
 }
 
-/// What can be done about it, as commands.
+/// The suggested actions, as commands.
 fn suggest(actions: &[SuggestedAction]) -> anyhow::Result<()> {
     actions.iter().try_for_each(|action| output::line(format_args!("{}:\n  {}", action.what, action.command)))
 }

@@ -45,7 +45,7 @@ impl Get {
     }
 }
 
-/// What is worth knowing, a line each; what does not apply is left out.
+/// The properties, a line each; those that do not apply are left out.
 fn describe(info: &ExecutionInfo, revoked: Option<String>, now: TimestampMs) -> Table {
     let mut table = Table::of_one();
     let mut row = |name: &str, value: Option<String>| {
@@ -102,14 +102,14 @@ fn revoked(attempts: &Attempts) -> Option<String> {
     attempts.leases.iter().rev().find_map(|lease| lease.reason.clone())
 }
 
-/// Since when an operator holds it, and who and why, as far as that was said.
+/// Since when an operator holds it, with the requester and the reason if given.
 fn held(hold: &Hold, now: TimestampMs) -> String {
     let by = hold.requested_by.as_ref().map(|who| format!("by {who}"));
     let why = hold.reason.as_ref().map(|why| format!("({why})"));
     [Some(span::relative(hold.at, now)), by, why].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// What keeps it back.
+/// Why it is blocked.
 fn kept_back(detail: &BlockDetail) -> String {
     match detail {
         BlockDetail::Route { class } => format!("no worker has {class}"),
@@ -136,12 +136,12 @@ fn cancelled(by: Option<&FinishedBy>) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// What a blocked execution waits for: before it has run, for its upstreams; after that, for children it added.
+/// A blocked execution waits for its upstreams before it has run, and after that for children it added.
 pub(super) fn blocked_on(started_at: Option<TimestampMs>) -> &'static str {
     if started_at.is_none() { "upstreams" } else { "children" }
 }
 
-/// The state in a word, with what it waits for when that is not plain from the word.
+/// The state in a word, with the blocking reason when the word does not imply it.
 pub(super) fn state(info: &ExecutionInfo) -> String {
     match (info.public_state, info.state.blocking_reason) {
         (PublicState::Delayed | PublicState::Waiting | PublicState::RateLimited, reason)

@@ -112,7 +112,7 @@ impl Create {
     }
 }
 
-/// What is to be known beside the key, on standard error: a script keeps only the key.
+/// Prints notes about the key on standard error: a script keeps only the key.
 fn tell_holder(created: &CreatedKey) {
     let key = &created.key;
     let until = key

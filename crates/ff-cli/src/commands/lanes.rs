@@ -182,7 +182,7 @@ pub(super) fn tabulate(lanes: &[LaneInfo], with_namespace: bool, now: TimestampM
     table
 }
 
-/// What is blocked: for its flow, and by each reason of admission that has some.
+/// The blocked executions: for their flow, and by each reason of admission that has some.
 fn blocked(depths: &Depths) -> String {
     let count = |standing| depths.get(&standing).map_or(0, |depth| depth.count);
     let reasons = [

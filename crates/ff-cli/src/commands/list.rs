@@ -117,7 +117,7 @@ fn state(info: &ExecutionInfo) -> String {
     }
 }
 
-/// What went wrong in one that failed.
+/// The failure of an execution that failed.
 fn why(info: &ExecutionInfo) -> Option<String> {
     let failure = info.failure.as_ref().filter(|_| info.public_state == PublicState::Failed)?;
     Some(format!("{}: {}", failure.category, failure.message))

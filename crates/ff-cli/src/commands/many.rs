@@ -13,7 +13,7 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::table::printable;
 
-/// What became of it.
+/// The result of the action.
 #[derive(Serialize)]
 struct Report {
     dry_run: bool,
@@ -21,7 +21,7 @@ struct Report {
     refused: Vec<BulkRefusal>,
 }
 
-/// Does it to whatever the terms mean, or says to how many it would be done. `done` is the word for it.
+/// Acts on all executions the terms match, or with `dry_run` only counts them. `done` is the verb in the messages.
 pub(super) async fn act(
     settings: &Settings,
     (terms, dry_run): (Vec<Term>, bool),
@@ -64,7 +64,7 @@ pub(super) async fn act(
     Ok(if report.refused.is_empty() { Exit::Done } else { Exit::Trouble })
 }
 
-/// Counts what is going to be done, so that the bar has an end, and has the deed be as of the moment it was counted.
+/// Counts the executions, so that the bar has an end, and sets the action to the moment of the count.
 async fn measure(bar: &ProgressBar, mut counting: Bulk, mut bulk: Bulk) -> anyhow::Result<Bulk> {
     let (mut count, mut as_of) = (0, None);
     while let Some(page) = counting.next().await? {

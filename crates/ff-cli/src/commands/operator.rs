@@ -1,4 +1,4 @@
-//! Changing what becomes of an execution, or of many: stop it, hold it, release it, run it again, take it from its worker.
+//! Operations on one execution or on many: cancel, hold, release, replay, revoke the lease.
 
 use std::io::IsTerminal;
 

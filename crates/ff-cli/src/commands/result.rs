@@ -1,4 +1,4 @@
-//! What came out of an execution.
+//! The result of an execution.
 
 use std::time::Duration;
 

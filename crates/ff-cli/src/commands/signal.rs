@@ -67,7 +67,7 @@ impl Signal {
     }
 }
 
-/// Where the signal goes and what it shows there: as given, and otherwise as the server knows it.
+/// The waitpoint and the token of a signal: as given, and otherwise as the server knows them.
 async fn address(
     client: &Client,
     id: &ExecutionId,
@@ -119,7 +119,7 @@ fn source(text: &str) -> Result<Source, String> {
     Source::parse(kind, identity).map_err(|refusal| refusal.to_string())
 }
 
-/// What became of a signal, in words.
+/// The effect of a signal, in words.
 fn meaning(effect: Effect) -> &'static str {
     match effect {
         Effect::Satisfied => "counted, and the execution goes on",

@@ -26,7 +26,7 @@ use crate::settings::Settings;
 use crate::table::printable;
 use crate::{ending, moment, output, span};
 
-/// A worker that is there takes what waits well within this.
+/// An idle worker claims a waiting execution well within this.
 const SOON: Duration = Duration::from_secs(2);
 
 /// Submit an execution, and print its id or wait for its result
@@ -130,7 +130,7 @@ impl Submit {
         let flowfabric = settings.connect().await?;
         let submitted = flowfabric.backend().submit(args).await?;
         if let Some(conflict) = submitted.conflict.filter(|_| !settings.json) {
-            tell(told(conflict));
+            tell(describe(conflict));
         }
         if wait {
             let (client, id) = (flowfabric.client(), submitted.execution_id);
@@ -179,8 +179,8 @@ impl Submit {
     }
 }
 
-/// What became of a submission because of another execution of its key.
-fn told(conflict: KeyConflict) -> &'static str {
+/// The outcome of a submission because of another execution of its key.
+fn describe(conflict: KeyConflict) -> &'static str {
     match conflict {
         KeyConflict::Skipped => "skipped: this execution of the key lives already",
         KeyConflict::Replaced => "replaced the execution of the key that had not started",
@@ -188,7 +188,7 @@ fn told(conflict: KeyConflict) -> &'static str {
     }
 }
 
-/// Says what an execution waits for that has not begun to run soon.
+/// Prints why an execution does not run, if it has not started soon.
 async fn tell_what_it_waits_for(client: &Client, id: &ExecutionId) {
     // Nothing ends this wait but the time.
     drop(timeout(SOON, pending::<()>()).await);

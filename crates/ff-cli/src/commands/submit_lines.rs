@@ -20,10 +20,10 @@ use crate::output;
 use crate::served_store::Signals;
 use crate::settings::Settings;
 
-/// Bytes of payload that are sent at once, well within what a request may have.
+/// Bytes of payload that are sent at once, well within the limit of a request.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// What became of a line.
+/// The outcome of a line.
 #[derive(Serialize)]
 struct LineAnswer {
     line: usize,
@@ -38,7 +38,7 @@ enum Outcome {
     Refused { error: Box<Problem> },
 }
 
-/// Submits what `like` says for each line. Nothing is submitted of a file of which a line cannot be read; what comes from standard
+/// Submits an execution like `like` for each line. A file with an unreadable line is not submitted at all; standard
 /// input is submitted up to that line.
 pub(super) async fn run(settings: &Settings, file: PathBuf, like: SubmitArgs) -> anyhow::Result<Exit> {
     let bar = ProgressBar::no_length().with_style(style());

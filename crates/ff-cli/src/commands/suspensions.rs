@@ -82,7 +82,7 @@ pub(super) fn waitpoints(suspension: &SuspensionInfo) -> String {
     suspension.waitpoints.iter().map(|bound| bound.key.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// When its patience ends, and what happens then.
+/// Its timeout, and the behavior at that time.
 pub(super) fn times_out(suspension: &SuspensionInfo, now: TimestampMs) -> String {
     let behavior = suspension.timeout_behavior.as_str().replace('_', " ");
     suspension.timeout_at.map_or("never".to_owned(), |at| format!("{}, then {behavior}", span::relative(at, now)))

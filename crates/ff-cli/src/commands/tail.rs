@@ -1,4 +1,4 @@
-//! Following what an execution puts out, and letting others follow it.
+//! Following the output of an execution, and letting others follow it.
 
 use std::time::Duration;
 
@@ -117,7 +117,7 @@ fn begin_line(is_at_line_start: &mut bool) -> anyhow::Result<()> {
     if std::mem::replace(is_at_line_start, true) { Ok(()) } else { output::line("") }
 }
 
-/// What is said between the frames, on standard error.
+/// The note on an item between the frames, for standard error.
 fn mark(item: &StreamItem) -> Option<String> {
     match item {
         StreamItem::Trimmed { from, to, .. } => Some(format!("frames {from} to {} were not kept", to - 1)),

@@ -95,8 +95,8 @@ impl Worker {
         }
         let kinds: Vec<_> = self.kinds.iter().map(Kind::as_str).collect();
         tell(format_args!("{} takes {} from {}", self.name, kinds.join(", "), settings.server));
-        let asked = CancellationToken::new();
-        let mut working = pin!(worker.run_until(asked.clone().cancelled_owned()));
+        let stop = CancellationToken::new();
+        let mut working = pin!(worker.run_until(stop.clone().cancelled_owned()));
         tokio::select! {
             ended = &mut working => return Ok(ended.map(|()| Exit::Done)?),
             () = signals.next() => {}
@@ -106,7 +106,7 @@ impl Worker {
             1 => tell("stopping: waiting for 1 running job; Ctrl-C again stops it now"),
             count => tell(format_args!("stopping: waiting for {count} running jobs; Ctrl-C again stops them now")),
         }
-        asked.cancel();
+        stop.cancel();
         tokio::select! {
             ended = &mut working => Ok(ended.map(|()| Exit::Done)?),
             // Commands that still run are dropped with the worker; another worker claims their executions when the

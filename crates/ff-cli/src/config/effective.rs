@@ -1,4 +1,4 @@
-//! What is in force, and where each of it came from.
+//! The settings in force, and the source of each.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
@@ -12,19 +12,19 @@ use crate::exit::Usage;
 /// One setting as it is in force.
 #[derive(Serialize)]
 pub(crate) struct EffectiveSetting {
-    /// What it is called in the file, with its section.
+    /// Its name in the file, with its section.
     pub(crate) name: String,
     /// Its value as it would be typed, several with commas between them; nothing when nothing is said.
     pub(crate) value: Option<String>,
     pub(crate) from: &'static str,
     pub(crate) flag: String,
     pub(crate) variable: String,
-    /// What it is.
+    /// Its description.
     pub(crate) about: String,
 }
 
-/// Everything that can be set, as it is in force: what is said of the tool itself on this very command line, and of other
-/// commands what they find when nothing is typed after their name.
+/// Every setting as it is in force: settings of the tool itself as on this command line, and settings of other
+/// commands as when nothing is typed after their name.
 pub(crate) fn in_force(typed: &TypedCommand) -> anyhow::Result<Vec<EffectiveSetting>> {
     let mut found = Vec::new();
     for setting in settings(&typed.words) {

@@ -1,4 +1,4 @@
-//! The file, checked as a whole: what it says must be settings, with values they can have.
+//! The file, checked as a whole: it may hold only known settings with valid values.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::setting::{SECTIONS, Setting, nearest};
 use crate::exit::Usage;
 
-/// A file that says only what can be meant.
+/// A file whose settings are all valid.
 pub(crate) struct File {
     pub(crate) path: PathBuf,
     said: Vec<FileSetting>,
@@ -22,7 +22,7 @@ struct FileSetting {
 }
 
 impl File {
-    /// Reads a file, or says what is wrong with it and where.
+    /// Reads a file, or reports the error and its place.
     pub(super) fn parse(path: PathBuf, text: &str, settings: &[Setting]) -> anyhow::Result<Self> {
         let wrong = |at: usize, why: String| {
             let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
@@ -49,7 +49,7 @@ impl File {
         Ok(Self { path, said })
     }
 
-    /// What it says of a setting.
+    /// Its values of a setting.
     pub(super) fn values(&self, setting: &Setting) -> Option<&[String]> {
         let is_it = |said: &&FileSetting| said.section == setting.section && said.name == setting.name();
         self.said.iter().find(is_it).map(|said| said.values.as_slice())

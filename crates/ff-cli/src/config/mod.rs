@@ -1,4 +1,4 @@
-//! Settings and where they come from: a flag, an `FF_*` variable, `flowfabric.toml`, or what is so unless said.
+//! Settings and their sources: a flag, an `FF_*` variable, `flowfabric.toml`, or the default.
 
 mod effective;
 mod file;
@@ -21,7 +21,7 @@ use crate::exit::{self, Usage};
 /// The file that is read unless another is named.
 const FILE: &str = "flowfabric.toml";
 
-/// A command line, and what decides what it means.
+/// A command line, parsed, and the file that configured it.
 pub(crate) struct TypedCommand {
     /// The words there are, as the tool knows them by itself.
     pub(crate) words: Command,
@@ -72,7 +72,7 @@ fn without_variables(mut error: clap::Error, words: &Command) -> clap::Error {
     error
 }
 
-/// The same error without the passwords in what was typed, which it repeats.
+/// The same error without the passwords in the command line, which it repeats.
 fn without_secrets(mut error: clap::Error) -> clap::Error {
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue] {
         if let Some(ContextValue::String(typed)) = error.get(kind) {
@@ -88,7 +88,7 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
 
 /// Reads the file in force, if there is one: the one `--config` names, or `FF_CONFIG`, or the one in the working directory.
 ///
-/// The folders above are not looked into: what a path in the file means would depend on where the tool is typed.
+/// The folders above are not searched: the meaning of a path in the file would depend on the working directory.
 fn read(command: &Command) -> anyhow::Result<Option<File>> {
     let Some(path) = path(std::env::args_os(), std::env::var_os("FF_CONFIG"), Path::new(FILE).exists()) else {
         return Ok(None);
@@ -98,7 +98,7 @@ fn read(command: &Command) -> anyhow::Result<Option<File>> {
     File::parse(path, &text, &settings(command)).map(Some)
 }
 
-/// The command line with what the file says in place of what is so unless said, and a variable for every setting.
+/// The command line with the file's values as defaults, and a variable for every setting.
 fn configured(mut command: Command, file: Option<&File>) -> Command {
     for setting in settings(&command) {
         let said = file.and_then(|file| file.values(&setting)).map(<[String]>::to_vec);

@@ -1,4 +1,4 @@
-//! What can be set: every option of the commands that run for long, and those that every command takes.
+//! The settings: every option of the commands that run for long, and those that every command takes.
 
 use clap::builder::OsStr;
 use clap::{Arg, ArgAction, Command};
@@ -50,12 +50,12 @@ impl Setting {
         self.command
     }
 
-    /// What it is called, on the command line and in its section.
+    /// Its name, on the command line and in its section.
     pub(super) fn name(&self) -> &str {
         self.arg.get_long().unwrap_or_default()
     }
 
-    /// What it is called in the whole file.
+    /// Its name in the whole file.
     pub(super) fn full_name(&self) -> String {
         format!("{}.{}", self.section, self.name())
     }
@@ -85,8 +85,8 @@ impl Setting {
         std::iter::once(self.command).chain(beside.filter(|_| is_shared)).collect()
     }
 
-    /// The whole command line with this setting's variable and, if something is said of it, with that in place of what is so
-    /// unless said.
+    /// The whole command line with this setting's variable and, if the file has a value for it, with that value as
+    /// the default.
     pub(super) fn within(&self, command: Command, place: Option<&'static str>, said: Option<&[String]>) -> Command {
         let change = |arg: Arg| {
             let arg = arg.env(OsStr::from(self.variable.clone()));

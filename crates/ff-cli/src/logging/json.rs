@@ -1,5 +1,5 @@
-//! Logs for programs: an object on each line, flat, so that whatever a line is about is found under one name wherever it was
-//! known, in the line itself or in the work it belongs to.
+//! Logs for programs: a flat object on each line, so that a field has one name wherever it was
+//! recorded, in the event itself or in its spans.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, JsonFields> for Line
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
             let extensions = span.extensions();
             let fields = extensions.get::<FormattedFields<JsonFields>>();
-            // What a span has is an object in JSON; one without fields has nothing.
+            // The fields of a span are a JSON object; a span without fields has none.
             if let Some(Ok(fields)) = fields.map(|fields| serde_json::from_str::<Map<String, Value>>(&fields.fields)) {
                 line.extend(fields);
             }

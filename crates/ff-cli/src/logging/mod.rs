@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Starts logging: what `RUST_LOG` says, otherwise `quietest` and one level more for every `-v`.
+/// Starts logging: the filter in `RUST_LOG`, otherwise `quietest` and one level more for every `-v`.
 pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::Result<()> {
     let level = LEVELS[(quietest as usize + usize::from(verbose)).min(LEVELS.len() - 1)];
     let said = std::env::var("RUST_LOG").ok().filter(|said| !said.is_empty());
@@ -27,8 +27,8 @@ pub(crate) fn start(quietest: Level, verbose: u8, format: LogFormat) -> anyhow::
     Ok(())
 }
 
-/// What is logged. A level alone is for our own crates: libraries log what they send and receive, so of those nothing below a
-/// warning is heard unless their target is named.
+/// The log filter. A level alone is for our own crates: libraries log the data they send and receive, so of those only
+/// warnings and errors are logged unless their target is named.
 fn filter(said: &str) -> anyhow::Result<Targets> {
     let said: Targets = said.parse()?;
     let level = said.default_level().unwrap_or(LevelFilter::OFF);
@@ -36,7 +36,7 @@ fn filter(said: &str) -> anyhow::Result<Targets> {
     Ok(Targets::new().with_default(libraries).with_target(OURS, level).with_targets(said))
 }
 
-/// What the targets of all our crates begin with.
+/// The prefix of the targets of all our crates.
 const OURS: &str = "ff";
 
 /// Who the log is for.

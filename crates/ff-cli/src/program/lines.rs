@@ -1,4 +1,4 @@
-//! What a program writes, put out line by line while it writes.
+//! The output of a program, streamed line by line while it runs.
 
 use std::mem::take;
 
@@ -29,9 +29,9 @@ pub(super) async fn put_out(work: &Context, stdout: Option<impl AsyncRead + Unpi
 /// Lines that come in pieces.
 #[derive(Default)]
 struct Lines {
-    /// What has come of the line that is not put out yet.
+    /// The beginning of the line that is not put out yet.
     begun: Vec<u8>,
-    /// What has come of the last line.
+    /// The last line so far.
     last: Vec<u8>,
     /// Whether a line break came last.
     is_over: bool,
@@ -61,7 +61,7 @@ impl Lines {
         frames
     }
 
-    /// What is left at the end.
+    /// The rest at the end.
     fn rest(&mut self) -> Vec<Vec<u8>> {
         Some(take(&mut self.begun)).filter(|rest| !rest.is_empty()).into_iter().collect()
     }

@@ -28,9 +28,9 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// A command line that is run once for every attempt.
 pub(crate) struct Program {
     command: String,
-    /// What its output is; JSON when it reads as JSON, otherwise plain bytes, unless given.
+    /// The content type of its output; unless given, JSON when it reads as JSON, otherwise plain bytes.
     content_type: Option<ContentType>,
-    /// Whether what it writes is put out while it runs.
+    /// Whether its output is streamed while it runs.
     streams: bool,
 }
 
@@ -41,7 +41,7 @@ impl Program {
 
     /// Runs the command to its end, or stops it when the work is no longer wanted.
     ///
-    /// A command that had to be stopped has not done its work, whatever it says on the way out, so the work is given back:
+    /// A command that had to be stopped has not done its work, whatever its exit code, so the work is given back:
     /// if it is still ours, another worker goes on with it at once.
     pub(crate) async fn run(&self, work: &Context) -> Result<Reply, Fault> {
         let inputs = lay_out(work).await?;
@@ -120,16 +120,16 @@ impl Program {
     }
 }
 
-/// What a program left when it ended.
+/// The exit of a program: status, output and last lines of standard error.
 struct ProgramExit {
     status: ExitStatus,
     output: Vec<u8>,
     complaint: String,
 }
 
-/// Feeds the program, reads what it writes, and waits for its end: all at once, since it may do them in any order.
+/// Feeds the program, reads its output, and waits for its end: all at once, since it may do them in any order.
 ///
-/// What it writes is put out while it writes, when there is work to put it out for, and otherwise kept.
+/// Its output is streamed when `work` is given, and otherwise collected.
 async fn see_through(child: &mut Child, payload: Bytes, work: Option<&Context>) -> Result<ProgramExit, Fault> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let ended = async { child.wait().await.map_err(|error| broken("cannot wait for it", &error)) };
@@ -185,7 +185,7 @@ fn broken(what: &str, error: &std::io::Error) -> Fault {
     Fault::retryable("command", format!("{what}: {error}"))
 }
 
-/// Puts what was passed on where the program finds it; nothing where nothing was. The folder is gone when this is dropped.
+/// Writes the inputs into a folder for the program; `None` without inputs. Dropping the folder deletes it.
 pub(super) async fn lay_out(work: &Context) -> Result<Option<TempDir>, Fault> {
     let mut folder = None;
     for name in work.inputs() {

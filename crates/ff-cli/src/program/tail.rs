@@ -1,9 +1,9 @@
-//! What a program complains of: passed on as it comes, its last lines kept for the failure.
+//! The standard error of a program: passed on as it comes, its last lines kept for the failure.
 
 use ff_sdk::Fault;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
-/// How much of the end is kept. A failure's message has room for it and for what is said around it.
+/// How much of the end is kept. A failure's message has room for it and for the text around it.
 const KEPT_BYTES: usize = 4 * 1024;
 
 /// Passes a program's standard error on to ours until it ends; the last whole lines of it.
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn of_a_long_one_the_last_whole_lines_are_kept() {
         let lines: Vec<u8> = (0..2_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
-        let kept = tail(&[&lines]);
-        assert!(kept.starts_with("line 1") && kept.ends_with("line 1999") && kept.len() <= KEPT_BYTES, "{kept}");
+        let text = tail(&[&lines]);
+        assert!(text.starts_with("line 1") && text.ends_with("line 1999") && text.len() <= KEPT_BYTES, "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What an exit code means for the work.
+//! The meaning of an exit code for the work.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
@@ -64,7 +64,7 @@ impl Drop for Group {
     }
 }
 
-/// Variables that are secrets, whatever they hold.
+/// Variables that are always secret.
 const SECRET: &[&str] = &["FF_API_KEY", "FF_TOKEN"];
 
 /// The variables of ours that hold a secret: keys, tokens, and addresses with a password.

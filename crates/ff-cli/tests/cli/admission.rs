@@ -1,4 +1,4 @@
-//! `ff hold`, `ff release`, `ff assign`, `ff explain`: what keeps work back, and what says so.
+//! `ff hold`, `ff release`, `ff assign`, `ff explain`: the reasons work is blocked, and the commands that show them.
 
 use serde_json::{Value, json};
 

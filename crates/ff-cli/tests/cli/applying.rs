@@ -53,8 +53,8 @@ fn a_file_is_applied_and_applied_again() {
     assert_eq!(apply(&world, FILE, &[]).ok(), format!("{created}3 created, 0 changed, 0 deleted, 1 unchanged"));
     assert_eq!(apply(&world, FILE, &[]).ok(), "0 created, 0 changed, 0 deleted, 4 unchanged");
     let changed = FILE.replace("concurrency: 5", "concurrency: 6").replace("    ageing_ms: 60000\n", "");
-    let told = apply(&world, &changed, &[]).ok();
-    assert!(told.starts_with("~ lane mail\n    ageing_ms: 60000 -> none\n    concurrency: 5 -> 6\n"), "{told}");
+    let text = apply(&world, &changed, &[]).ok();
+    assert!(text.starts_with("~ lane mail\n    ageing_ms: 60000 -> none\n    concurrency: 5 -> 6\n"), "{text}");
     let lanes = world.json(&["lanes", "list"]);
     assert_eq!(lanes["lanes"][0]["settings"], json!({"state": "active", "concurrency": 6}), "{lanes}");
 }
@@ -90,9 +90,9 @@ fn what_a_file_does_not_name_is_removed_only_when_asked() {
         "~ lane slow\n    concurrency: 1 -> none\n0 to create, 1 to change, 0 to delete, 1 unchanged",
         "a section that is left out is not looked at"
     );
-    let told = apply(&world, FILE, &["--prune"]).ok();
+    let text = apply(&world, FILE, &["--prune"]).ok();
     assert_eq!(
-        told,
+        text,
         "~ lane slow\n    concurrency: 1 -> none\n- quota old\n0 created, 1 changed, 1 deleted, 4 unchanged"
     );
     let stored = world.json(&["export"]);
@@ -108,8 +108,8 @@ fn what_a_file_does_not_name_is_removed_only_when_asked() {
 fn a_state_that_the_file_has_counts_and_one_it_leaves_out_stays() {
     let world = World::start();
     world.ok(&["lanes", "pause", "mail"]);
-    let told = apply(&world, "lanes: {mail: {concurrency: 5}}", &[]).ok();
-    assert!(told.starts_with("~ lane mail\n    concurrency: none -> 5\n0 created"), "{told}");
+    let text = apply(&world, "lanes: {mail: {concurrency: 5}}", &[]).ok();
+    assert!(text.starts_with("~ lane mail\n    concurrency: none -> 5\n0 created"), "{text}");
     assert_eq!(world.json(&["export"])["lanes"]["mail"], json!({"state": "paused", "concurrency": 5}));
     apply(&world, "lanes: {mail: {concurrency: 5, state: active}}", &[]).ok();
     assert_eq!(world.json(&["export"])["lanes"]["mail"], json!({"concurrency": 5}));
@@ -157,8 +157,8 @@ fn one_wrong_entry_changes_nothing() {
 fn weights_that_the_file_does_not_name_go() {
     let world = World::start();
     apply(&world, "lanes: {mail: {fair_by: 'tag:customer', weights: {acme: 3, globex: 2}}}", &[]).ok();
-    let told = apply(&world, "lanes: {mail: {fair_by: 'tag:customer', weights: {acme: 4}}}", &[]).ok();
-    assert!(told.starts_with("~ lane mail\n    weights: {\"acme\":3,\"globex\":2} -> {\"acme\":4}\n"), "{told}");
+    let text = apply(&world, "lanes: {mail: {fair_by: 'tag:customer', weights: {acme: 4}}}", &[]).ok();
+    assert!(text.starts_with("~ lane mail\n    weights: {\"acme\":3,\"globex\":2} -> {\"acme\":4}\n"), "{text}");
     let stored = world.json(&["export"]);
     assert_eq!(stored["lanes"]["mail"], json!({"fair_by": "tag:customer", "weights": {"acme": 4}}));
     apply(&world, "lanes: {mail: {}}", &[]).ok();
@@ -170,8 +170,8 @@ fn a_paused_schedule_stays_paused() {
     let world = World::start();
     apply(&world, FILE, &[]).ok();
     assert_eq!(world.run(&["schedules", "pause", "report"]).code, Some(0));
-    let told = apply(&world, &FILE.replace("0 9", "0 10"), &[]).ok();
-    assert!(told.starts_with("~ schedule report\n    cron: 0 9 * * * -> 0 10 * * *\n"), "{told}");
+    let text = apply(&world, &FILE.replace("0 9", "0 10"), &[]).ok();
+    assert!(text.starts_with("~ schedule report\n    cron: 0 9 * * * -> 0 10 * * *\n"), "{text}");
     let stored = world.json(&["schedules", "show", "report"]);
     assert!(stored["paused"].is_object(), "{stored}");
 }

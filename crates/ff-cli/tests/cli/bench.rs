@@ -58,7 +58,7 @@ fn a_quota_is_measured_beside_work_without_one() {
     }
 }
 
-/// A typical job has what a plain one has not, and both leave a sound store behind.
+/// A typical job takes more space than a plain one, and both leave a sound store behind.
 #[test]
 fn typical_and_plain_jobs_are_submitted_in_bulk() {
     let (folder, server) = (tempfile::tempdir().unwrap(), Process::start(Flavour::Valkey, &[]));

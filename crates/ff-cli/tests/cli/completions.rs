@@ -1,4 +1,4 @@
-//! `ff completions`: what shells take, and what they complete with it.
+//! `ff completions`: shells accept the scripts, and complete with them.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ fn script(shell: &str) -> String {
 
 #[test]
 fn bash_takes_it_and_completes_with_it() {
-    let asked = "COMP_WORDS=(ff lanes pa); COMP_CWORD=2; _ff ff pa lanes; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let query = "COMP_WORDS=(ff lanes pa); COMP_CWORD=2; _ff ff pa lanes; printf '%s\\n' \"${COMPREPLY[@]}\"";
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("program");
-    fs::write(&program, format!("set -e\n{}\n{asked}\n", script("bash"))).unwrap();
+    fs::write(&program, format!("set -e\n{}\n{query}\n", script("bash"))).unwrap();
     let ran = Command::new("bash").arg("--norc").arg(&program).output().unwrap();
     let said = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
     assert!(ran.status.success() && said.1.is_empty(), "{said:?}");

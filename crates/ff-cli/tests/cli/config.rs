@@ -1,4 +1,4 @@
-//! `ff config` and `flowfabric.toml`: what is in force, where it came from, and what a file may say.
+//! `ff config` and `flowfabric.toml`: the settings in force, their sources, and the rules of the file.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn beside(file: &str, args: &[&str], variables: &[(&str, &str)]) -> CommandRun {
     CommandRun::of(command)
 }
 
-/// What is in force of a setting, and where that came from.
+/// The value of a setting in force, and its source.
 fn found(config: &Value, name: &str) -> (Option<String>, String) {
     let settings = config["settings"].as_array().unwrap();
     let one = settings.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name} in {config}"));

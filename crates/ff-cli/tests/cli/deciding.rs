@@ -130,8 +130,8 @@ fn what_waits_is_listed_with_why_and_since_when() {
     ] {
         assert!(shown.contains(text), "{text} is not in {shown}");
     }
-    let told = asking.world.json(&["suspensions"]);
-    assert_eq!(told["executions"][0]["suspension"]["reason"], "waiting_for_approval");
+    let page = asking.world.json(&["suspensions"]);
+    assert_eq!(page["executions"][0]["suspension"]["reason"], "waiting_for_approval");
     let got = asking.world.ok(&["get", &id]);
     for text in ["suspended", "waits for    approval", "waits at     Deploy 1.4?", "times out"] {
         assert!(got.contains(text), "{text} is not in {got}");

@@ -30,10 +30,10 @@ fn damage_is_told_with_what_it_is_about() {
 
     let direct = CommandRun::of(command(folder.path(), &["doctor", "--store", "sqlite:.flowfabric/flowfabric.db"]));
     assert_eq!((direct.code, direct.stderr.as_str()), (Some(1), ""));
-    let told = direct.text();
+    let text = direct.text();
     assert!(
-        told.contains(&id) && told.contains("its definition is gone") && told.contains("partitions: 3 wrong"),
-        "{told}"
+        text.contains(&id) && text.contains("its definition is gone") && text.contains("partitions: 3 wrong"),
+        "{text}"
     );
 
     let world = World::within(folder);

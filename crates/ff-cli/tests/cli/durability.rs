@@ -1,4 +1,4 @@
-//! Stores that may lose acknowledged work, and stores that are away: what the log says, and how often.
+//! Stores that may lose acknowledged work, and stores that are away: the log's messages, and how often they come.
 
 use std::path::Path;
 

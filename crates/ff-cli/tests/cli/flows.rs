@@ -28,9 +28,9 @@ fn a_graph_of_programs_finishes_itself_and_hands_on_what_they_made() {
     assert_eq!((&ended["state"], &ended["counts"]["completed"]), (&json!("completed"), &json!(4)));
     let id = ended["flow_id"].as_str().unwrap();
 
-    let told = member(&world, id, "tell");
-    assert_eq!(world.ok(&["result", &told]), r#"merge "two""three""#);
-    assert_eq!(world.json(&["get", &told])["flow_id"], id);
+    let node = member(&world, id, "tell");
+    assert_eq!(world.ok(&["result", &node]), r#"merge "two""three""#);
+    assert_eq!(world.json(&["get", &node])["flow_id"], id);
     let found = world.json(&["flow", "list", "--state", "completed", "--kind", "etl", "--tag", "customer=c-17"]);
     assert_eq!(found["flows"][0]["flow_id"], id);
     let watched = world.ok(&["flow", "watch", id]);

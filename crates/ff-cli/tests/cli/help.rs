@@ -1,4 +1,4 @@
-//! What the tool says of itself, and of a command line it does not understand.
+//! The tool's help, and its errors on a command line it does not understand.
 
 use std::path::Path;
 

@@ -146,8 +146,8 @@ fn a_key_lets_its_holder_do_what_it_is_for_until_it_is_revoked() {
     let key_id = submitter["key_id"].as_str().unwrap();
     CommandRun::of(secured.with(&secured.admin, &["keys", "revoke", key_id])).ok();
     let until = Instant::now() + Duration::from_secs(20);
-    let asked = (0..).map(|_| CommandRun::of(secured.with(key, &["get", &id, "--namespace", "acme"])));
-    let refused = asked.take_while(|_| Instant::now() < until).find(|ran| ran.code != Some(0));
+    let attempts = (0..).map(|_| CommandRun::of(secured.with(key, &["get", &id, "--namespace", "acme"])));
+    let refused = attempts.take_while(|_| Instant::now() < until).find(|ran| ran.code != Some(0));
     let refused = refused.expect("a revoked key goes on being heard");
     refused.refused(1, "has been revoked");
     assert!(secured.server.stop().success());

@@ -1,4 +1,4 @@
-//! `ff list` by what executions are, `ff tag`, `ff priority`, `ff deadline`, many at once, `ff lanes`, `ff workers`, `ff events`.
+//! `ff list` with filters, `ff tag`, `ff priority`, `ff deadline`, many at once, `ff lanes`, `ff workers`, `ff events`.
 
 use serde_json::{Value, json};
 
@@ -78,10 +78,10 @@ fn a_person_is_asked_before_everything_is_cancelled() {
     let answered = |answer: &[u8]| CommandRun::fed(world.on_a_terminal(&["cancel", "--filter", "all"]), answer);
     for answer in [&b"no\n"[..], b"\n", b""] {
         let declined = answered(answer);
-        let told = declined.text();
-        assert_eq!(declined.code, Some(1), "{told}");
-        assert!(told.contains("cancel every execution of namespace default?"), "{told}");
-        assert!(told.contains("nothing was cancelled"), "{told}");
+        let text = declined.text();
+        assert_eq!(declined.code, Some(1), "{text}");
+        assert!(text.contains("cancel every execution of namespace default?"), "{text}");
+        assert!(text.contains("nothing was cancelled"), "{text}");
         assert_eq!(world.json(&["get", &id])["public_state"], "waiting");
     }
     let confirmed = answered(b"yes\n").ok();
@@ -177,8 +177,8 @@ fn a_worker_is_listed_until_it_stops() {
     let worker = world.worker("a", "cat");
     let id = world.ok(&["submit", "a", "--payload", "1"]);
     world.ok(&["result", &id, "--wait"]);
-    let mut asked = (0..100).map(|_| world.json(&["workers"]));
-    let workers = asked.find(|listed| listed["workers"] != json!([])).unwrap();
+    let mut polls = (0..100).map(|_| world.json(&["workers"]));
+    let workers = polls.find(|listed| listed["workers"] != json!([])).unwrap();
     assert_eq!(workers["workers"][0]["worker_id"], "ff-worker");
     assert_eq!(workers["workers"][0]["kinds"], json!(["a"]));
     assert!(worker.stop().success());
@@ -211,9 +211,9 @@ fn what_happens_is_shown_from_a_cursor_on() {
     assert!(begun.stderr.contains("from now on, with --follow"), "{}", begun.stderr);
     let cursor = begun.stderr.trim().split_once("to go on from here: --after ").unwrap().1.to_owned();
     let id = world.ok(&["submit", "a"]);
-    let told = world.run(&["events", "--after", &cursor]);
-    assert_eq!(told.text().lines().count(), 1, "{}", told.text());
-    assert!(told.text().contains("submitted") && told.text().contains(&id), "{}", told.text());
+    let events = world.run(&["events", "--after", &cursor]);
+    assert_eq!(events.text().lines().count(), 1, "{}", events.text());
+    assert!(events.text().contains("submitted") && events.text().contains(&id), "{}", events.text());
     let following = world.spawn(&["events", "--follow", "--after", &cursor]);
     following.prints("submitted");
     world.ok(&["cancel", &id]);

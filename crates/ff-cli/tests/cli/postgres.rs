@@ -1,4 +1,4 @@
-//! A server in front of Postgres, its tables made ahead, and what is said of a database that cannot be used: one line.
+//! A server in front of Postgres, its tables made ahead, and the error for a database that cannot be used: one line.
 
 use crate::postgres_server::{Disk, Postgres};
 use crate::world::{CommandRun, Process as Running, command};

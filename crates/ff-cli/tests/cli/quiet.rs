@@ -1,4 +1,4 @@
-//! What no log shows, whatever is asked of it: payloads, results, tokens and secrets, on every store.
+//! No log at any level shows payloads, results, tokens or secrets, on every store.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ const CANARY: &str = "canary-8d1f2c";
 const ENCODED: [&str; 2] = ["Y2FuYXJ5LThkMWYyY", "ImNhbmFyeS04ZDFmMmMi"];
 const SECRET: &str = "ca9a4ca9a4ca9a4cca9a4ca9a4ca9a4c";
 
-/// Every library that could say what it sends or receives, at its loudest.
+/// Every library that could log the data it sends or receives, at its loudest.
 const LOUDEST: &str = "trace,tokio_postgres=trace,postgres_protocol=trace,redis=trace,rusqlite=trace,hyper=trace,\
                        hyper_util=trace,h2=trace,reqwest=trace,rustls=trace,tower=trace,axum=trace,mio=trace,tokio=trace";
 
@@ -42,8 +42,8 @@ fn nothing_secret_is_logged_over_valkey() {
     nothing_secret_is_logged(&store.url(), "");
 }
 
-/// Shows payloads, tokens, keys and secrets wherever one is taken; `heard` is what shows that the driver was listened to.
-fn nothing_secret_is_logged(store: &str, heard: &str) {
+/// Uses payloads, tokens, keys and secrets wherever one is taken; `marker` is a text that shows the driver was logged.
+fn nothing_secret_is_logged(store: &str, marker: &str) {
     let folder = tempfile::tempdir().unwrap();
     let key = (store != "memory:").then(|| {
         let create = ["keys", "create", "--store", store, "--name", "root", "--role", "admin"];
@@ -94,7 +94,7 @@ fn nothing_secret_is_logged(store: &str, heard: &str) {
         let leaks: Vec<_> = said.lines().filter(|line| line.contains(secret)).collect();
         assert!(leaks.is_empty(), "{} lines, the first: {}", leaks.len(), leaks[0]);
     }
-    assert!(said.contains(heard), "{heard:?} is not in the log");
+    assert!(said.contains(marker), "{marker:?} is not in the log");
 }
 
 /// A worker in this process, whose handler waits for a signal and answers with its payload.

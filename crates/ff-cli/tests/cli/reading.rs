@@ -112,20 +112,20 @@ fn the_uuid_alone_is_enough_wherever_an_execution_lives() {
 #[test]
 fn with_json_everything_that_is_told_is_json() {
     let world = World::start();
-    let told = |args: &[&str], code: i32| {
+    let run = |args: &[&str], code: i32| {
         let ran = world.run(&[args, &["--json"]].concat());
         assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.stderr);
         let stdout = serde_json::from_str(ran.text()).unwrap_or(Value::Null);
         (stdout, serde_json::from_str::<Value>(&ran.stderr).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr)))
     };
-    let (output, error) = told(&["submit", "a", "--wait", "--timeout", "50ms"], 124);
+    let (output, error) = run(&["submit", "a", "--wait", "--timeout", "50ms"], 124);
     assert_eq!((&error["code"], &error["execution_id"]), (&json!("timed_out"), &output["execution_id"]));
     assert!(output["execution_id"].is_string());
     for args in [&["list", "--stat"][..], &["list", "--limit", "0"], &["submit", "a", "--payload", "@missing"]] {
-        assert!(told(args, 2).1["error"].is_string(), "{args:?}");
+        assert!(run(args, 2).1["error"].is_string(), "{args:?}");
     }
-    assert!(told(&["events"], 0).1["next_cursor"].is_string());
-    assert!(told(&["list", "--server", "http://127.0.0.1:1"], 1).1["error"].is_string());
+    assert!(run(&["events"], 0).1["next_cursor"].is_string());
+    assert!(run(&["list", "--server", "http://127.0.0.1:1"], 1).1["error"].is_string());
 }
 
 #[test]

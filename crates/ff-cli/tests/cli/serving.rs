@@ -73,10 +73,10 @@ fn where_things_are_is_told_to_programs_too() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["dev", "--listen", "127.0.0.1:0", "--data", "there", "--json"];
     let dev = Process::start(command(folder.path(), &args));
-    let told: Value = serde_json::from_str(&dev.prints("{")).unwrap();
-    assert_eq!(told["store"], "sqlite:there/flowfabric.db");
+    let info: Value = serde_json::from_str(&dev.prints("{")).unwrap();
+    assert_eq!(info["store"], "sqlite:there/flowfabric.db");
     assert!(folder.path().join("there/flowfabric.db").exists());
-    let server = told["server"].as_str().unwrap();
+    let server = info["server"].as_str().unwrap();
     CommandRun::of(command(folder.path(), &["list", "--server", server])).ok();
 }
 
@@ -86,7 +86,7 @@ fn the_demo_shows_every_promise_it_makes() {
     let mut command = dev(folder.path());
     command.arg("--demo");
     let demo = Process::start(command);
-    let told: Vec<_> =
+    let lines: Vec<_> =
         std::iter::from_fn(|| Some(demo.prints(""))).take_while(|line| !line.contains("is over")).collect();
     for text in [
         "demo.resize  75%",
@@ -96,7 +96,7 @@ fn the_demo_shows_every_promise_it_makes() {
         "demo.remind  completed:",
         "demo.import  the execution ended as failed:",
     ] {
-        assert!(told.iter().any(|line| line.contains(text)), "{text:?} is not in {told:#?}");
+        assert!(lines.iter().any(|line| line.contains(text)), "{text:?} is not in {lines:#?}");
     }
     assert!(demo.stop().success());
 }
@@ -138,9 +138,9 @@ fn a_server_tells_scrapers_what_was_done_at_an_address_of_their_own() {
     let server = Process::start(command(folder.path(), &serve));
     let said = server.prints("metrics at ");
     let address = said.split("http://").nth(1).unwrap().split('/').next().unwrap();
-    let told = get(address, "/metrics");
-    assert!(told.contains("ff_completions_total 0"), "{told}");
-    assert!(told.contains("ff_pump_lag_seconds 0"), "{told}");
+    let metrics = get(address, "/metrics");
+    assert!(metrics.contains("ff_completions_total 0"), "{metrics}");
+    assert!(metrics.contains("ff_pump_lag_seconds 0"), "{metrics}");
     assert!(server.stop().success());
 }
 
@@ -154,8 +154,8 @@ fn pages_of_configured_origins_may_read_streams() {
     let address = said.rsplit("http://").next().unwrap();
     for origin in ["https://app.example", "http://localhost:3000"] {
         let path = "/v1/executions/%7Bfp:0%7D:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c/stream";
-        let told = get(address, &format!("{path} HTTP/1.1\r\nOrigin: {origin}\r\nX-Path:"));
-        assert!(told.contains(&format!("access-control-allow-origin: {origin}")), "{told}");
+        let answer = get(address, &format!("{path} HTTP/1.1\r\nOrigin: {origin}\r\nX-Path:"));
+        assert!(answer.contains(&format!("access-control-allow-origin: {origin}")), "{answer}");
     }
     assert!(server.stop().success());
     let what = "must be http:// or https://, a host and perhaps a port";
@@ -167,13 +167,13 @@ fn pages_of_configured_origins_may_read_streams() {
     }
 }
 
-/// What is answered at an address, head and all.
+/// The answer at an address, with its head.
 pub(crate) fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut told = String::new();
-    stream.read_to_string(&mut told).unwrap();
-    told
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 #[test]

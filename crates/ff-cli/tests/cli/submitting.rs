@@ -1,4 +1,4 @@
-//! `ff submit`: every option reaches the execution, and what cannot be meant writes nothing.
+//! `ff submit`: every option reaches the execution, and an invalid command line writes nothing.
 
 use serde_json::json;
 
@@ -130,8 +130,8 @@ fn a_line_that_is_refused_is_told_and_one_that_cannot_be_read_stops_everything()
     std::fs::write(world.folder.path().join("in.jsonl"), "1\n2\n").unwrap();
     world.ok(&["submit", "a", "--payload", "0", "--idempotency-key", "k/2"]);
     let ran = world.run(&["submit", "a", "--from", "in.jsonl", "--idempotency-key", "k"]);
-    let told = ran.text().to_owned();
-    assert!(told.lines().count() == 2 && told.contains("line 2 refused: "), "{told}");
+    let text = ran.text().to_owned();
+    assert!(text.lines().count() == 2 && text.contains("line 2 refused: "), "{text}");
     assert!(ran.stderr.contains("1 submitted, 1 refused"), "{}", ran.stderr);
 }
 

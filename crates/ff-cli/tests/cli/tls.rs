@@ -1,4 +1,4 @@
-//! TLS as the page on security says to set it up, and what is said when it is not.
+//! TLS as the page on security says to set it up, and the errors when it is not.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! A server in front of Valkey, and what is said of a server that cannot be used: one line, and nothing written.
+//! A server in front of Valkey, and the error for a server that cannot be used: one line, and nothing written.
 
 use std::time::{Duration, Instant};
 

@@ -40,8 +40,8 @@ fn a_screen_of_eighty_columns_holds_a_watch() {
     let id = world.ok(&["submit", "b", "--policy", r#"{"retry_policy":{"max_retries":0}}"#]);
     let _worker = world.worker("b", "echo there was no luck at all with this one, and none is in sight >&2; exit 1");
     let ran = world.on_columns(80, &["watch", &id]);
-    let told: Vec<_> = ran.text().split_whitespace().collect();
-    assert!(told.join(" ").contains("there was no luck at all with this one, and none is in sight"), "{told:?}");
+    let words: Vec<_> = ran.text().split_whitespace().collect();
+    assert!(words.join(" ").contains("there was no luck at all with this one, and none is in sight"), "{words:?}");
     assert!(ran.text().contains("\n              "), "what follows is below: {}", ran.text());
 }
 
@@ -68,8 +68,8 @@ fn everything_is_watched_until_told_to_stop() {
     world.ok(&["lanes", "pause", "mail"]);
     watching.prints("lane mail paused: 1 waiting");
     let id = world.ok(&["submit", "b"]);
-    let told = watching.prints("submitted");
-    assert!(told.contains(" b ") && told.contains(&id), "{told}");
+    let line = watching.prints("submitted");
+    assert!(line.contains(" b ") && line.contains(&id), "{line}");
     watching.signal(Signal::INT);
     assert_eq!(watching.wait().code(), Some(0));
     world.run(&["watch", "--timeout", "1s"]).refused(2, "--timeout");

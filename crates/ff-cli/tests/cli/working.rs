@@ -59,11 +59,11 @@ fn a_program_is_told_no_secret() {
         .env("FF_STORE", "postgres://me:s3cret@db/x")
         .env("OURS", "1");
     let _worker = Process::start(worker);
-    let told = world.ok(&["submit", "env", "--wait"]);
+    let text = world.ok(&["submit", "env", "--wait"]);
     for name in ["FF_API_KEY", "FF_TOKEN", "FF_STORE"] {
-        assert!(!told.contains(name), "{name} is in {told}");
+        assert!(!text.contains(name), "{name} is in {text}");
     }
-    assert!(told.contains("OURS=1") && told.contains("FF_KIND=env") && told.contains("FF_SERVER=http"), "{told}");
+    assert!(text.contains("OURS=1") && text.contains("FF_KIND=env") && text.contains("FF_SERVER=http"), "{text}");
 }
 
 #[test]
@@ -194,10 +194,10 @@ fn a_program_puts_out_its_lines_while_it_runs() {
     let id = world.ok(&["submit", "talk"]);
     let mut tail = world.command(&["tail", &id]);
     let mut tail = tail.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let mut heard = std::io::BufReader::new(tail.stdout.take().unwrap());
+    let mut reader = std::io::BufReader::new(tail.stdout.take().unwrap());
     let mut line = || {
         let mut line = String::new();
-        std::io::BufRead::read_line(&mut heard, &mut line).unwrap();
+        std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
         line
     };
     assert_eq!([line(), line()], ["one\n", "two\n"], "before it has ended");

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Nothing here takes this long; what does has gone wrong. A lease that is not renewed expires later.
+/// No operation here takes this long unless it fails. A lease that is not renewed expires later.
 const LONG: Duration = Duration::from_secs(20);
 
 /// A folder, and `ff dev` on it.
@@ -29,15 +29,15 @@ impl World {
 
     /// Starts `ff dev` on a folder that may hold something already.
     pub(crate) fn within(folder: TempDir) -> Self {
-        Self::told(folder, &[])
+        Self::start_with(folder, &[])
     }
 
     /// Starts `ff dev` with further options.
     pub(crate) fn with(options: &[&str]) -> Self {
-        Self::told(TempDir::new().unwrap(), options)
+        Self::start_with(TempDir::new().unwrap(), options)
     }
 
-    fn told(folder: TempDir, options: &[&str]) -> Self {
+    fn start_with(folder: TempDir, options: &[&str]) -> Self {
         let mut command = dev(folder.path());
         command.args(options);
         let dev = Process::start(command);
@@ -81,7 +81,7 @@ impl World {
         CommandRun::of(self.command(args))
     }
 
-    /// What a command that must succeed prints, without the end of its last line.
+    /// The output of a command that must succeed, without the end of its last line.
     pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.run(args).ok()
     }
@@ -226,7 +226,7 @@ impl Process {
 }
 
 impl Process {
-    /// Asks it to stop, waits for its end, and returns what it printed and has not been read yet.
+    /// Asks it to stop, waits for its end, and returns its output that has not been read yet.
     pub(crate) fn stop_and_tell(mut self) -> (ExitStatus, String) {
         self.signal(Signal::TERM);
         let status = self.child.wait().unwrap();

@@ -158,11 +158,11 @@ pub(crate) async fn being_blocked_and_unblocked_is_told_with_the_reason(world: W
     unblock(&world, &[id], Blocker::Route).await;
     block(&world, &[(id, 0)], quota(Some(world.clock.now() + 1))).await;
     world.clock.advance(ms(1)).await;
-    let told: Vec<_> = read(&world, &start).await.events.iter().map(|event| event.what).collect();
+    let events: Vec<_> = read(&world, &start).await.events.iter().map(|event| event.what).collect();
     let (route, quota) = (BlockingReason::WaitingForCapableWorker, BlockingReason::WaitingForQuota);
     let blocked = |reason| EventKind::Blocked { reason };
     let unblocked = |reason| EventKind::Unblocked { reason };
-    assert_eq!(told, [blocked(route), unblocked(route), blocked(quota), unblocked(quota)]);
+    assert_eq!(events, [blocked(route), unblocked(route), blocked(quota), unblocked(quota)]);
 }
 
 pub(crate) async fn what_cannot_be_blocked_is_refused_and_writes_nothing(world: World) {

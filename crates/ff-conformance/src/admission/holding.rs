@@ -155,9 +155,9 @@ pub(crate) async fn a_hold_and_its_release_are_told(world: World) {
     hold(&world, &id).await.unwrap();
     hold(&world, &id).await.unwrap();
     release(&world, &id).await.unwrap();
-    let told: Vec<_> = read(&world, &start).await.events.iter().map(|event| event.what).collect();
+    let events: Vec<_> = read(&world, &start).await.events.iter().map(|event| event.what).collect();
     let reason = BlockingReason::PausedByOperator;
-    assert_eq!(told, [EventKind::Blocked { reason }, EventKind::Unblocked { reason }]);
+    assert_eq!(events, [EventKind::Blocked { reason }, EventKind::Unblocked { reason }]);
 }
 
 fn args(id: &ExecutionId) -> HoldArgs {

@@ -1,4 +1,4 @@
-//! Promises about admission: what keeps work that is ready from running.
+//! Promises about admission: the reasons why ready executions do not run.
 
 pub(crate) mod blocking;
 pub(crate) mod debouncing;
@@ -9,7 +9,7 @@ pub(crate) mod singleton;
 
 use crate::prelude::*;
 
-/// The three words of a state that say what an execution waits for.
+/// The three words of a state that describe why an execution waits.
 pub(crate) async fn words(world: &World, id: &ExecutionId) -> [&'static str; 3] {
     let state = world.describe(id).await.state;
     [state.public_state.as_str(), state.eligibility_state.as_str(), state.blocking_reason.as_str()]

@@ -1,4 +1,4 @@
-//! At most one execution of a singleton key runs, whatever becomes of the others.
+//! At most one execution of a singleton key runs at a time.
 
 use super::{nothing_to_claim, words};
 use crate::event::{follow, read};
@@ -173,10 +173,10 @@ pub(crate) async fn being_queued_and_having_the_turn_is_told(world: World) {
     only(&world, OnConflict::Queue).submit().await;
     let second = only(&world, OnConflict::Queue).submit().await;
     world.worker("w").claim().await.complete(b"done").await.unwrap();
-    let told = read(&world, &reader).await.events;
-    let told: Vec<_> = told.into_iter().filter(|event| event.execution_id == second).map(|event| event.what).collect();
+    let log = read(&world, &reader).await.events;
+    let kinds: Vec<_> = log.into_iter().filter(|event| event.execution_id == second).map(|event| event.what).collect();
     let reason = BlockingReason::WaitingForQuota;
-    assert_eq!(told, [EventKind::Submitted, EventKind::Blocked { reason }, EventKind::Unblocked { reason }]);
+    assert_eq!(kinds, [EventKind::Submitted, EventKind::Blocked { reason }, EventKind::Unblocked { reason }]);
 }
 
 fn only(world: &World, on_conflict: OnConflict) -> Submission {

@@ -53,6 +53,6 @@ pub(crate) async fn of_two_who_create_one_id_at_once_one_succeeds(world: World) 
     };
     let (one, other) = tokio::join!(create(b"one"), create(b"other"));
     assert_eq!(one.is_ok() as u8 + other.is_ok() as u8, 1, "{one:?} {other:?}");
-    let kept = if one.is_ok() { KeyHash::of(b"one") } else { KeyHash::of(b"other") };
-    assert_eq!(world.engine_store.find_key(&key("a1").key_id).await.unwrap().unwrap().secret_hash, kept);
+    let hash = if one.is_ok() { KeyHash::of(b"one") } else { KeyHash::of(b"other") };
+    assert_eq!(world.engine_store.find_key(&key("a1").key_id).await.unwrap().unwrap().secret_hash, hash);
 }

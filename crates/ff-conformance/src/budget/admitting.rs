@@ -1,4 +1,4 @@
-//! A budget sets aside what a claim is expected to spend, and keeps back what it has no room for.
+//! A budget reserves the estimate of a claim, and blocks executions it has no room for.
 
 use super::{named, put, report, standing};
 use crate::prelude::*;
@@ -38,7 +38,7 @@ pub(crate) async fn what_a_budget_keeps_back_says_so(world: World) {
     assert!(format!("{explained:?}").contains("ff budgets show small"), "{explained:?}");
 }
 
-/// Waiting workers do not poll: what the end of a lease gives back wakes them.
+/// Waiting workers do not poll: room given back at the end of a lease wakes them.
 pub(crate) async fn room_that_is_given_back_goes_to_those_that_wait(world: World) {
     with_engine(&world);
     put(&world, "all", FORTY_OF_A_HUNDRED).await;

@@ -1,4 +1,4 @@
-//! Budgets are defined by name, and what makes no sense is refused.
+//! Budgets are defined by name, and an invalid definition is refused.
 
 use super::{named, put, try_put};
 use crate::prelude::*;

@@ -8,16 +8,16 @@ use crate::quota::{claim_all, get, submit_for, with_engine};
 
 const PLAIN: &str = r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":60}}}"#;
 
-/// Asks a budget for what a claim would take, as a process does that dies right after.
+/// Reserves the admissions of a claim in a budget, as a process does that dies right after.
 async fn reserve(world: &World, budget: &Budget) -> usize {
     let mut admitted = 0;
     for partition in world.partitions() {
         let claim = world.worker("dies").claim_args(partition, 24);
         for request in world.engine_store.claim(claim).await.unwrap().admissions {
             let key = request.slots[0].key.clone();
-            let asked = vec![AdmissionAsked { key, execution_id: request.execution_id, epoch: request.epoch }];
+            let admissions = vec![AdmissionAsked { key, execution_id: request.execution_id, epoch: request.epoch }];
             let (policy_id, revision) = (budget.id.policy_id(), budget.revision);
-            let args = AdmitArgs { policy_id, revision, claim_id: Some(ClaimId::new()), asked };
+            let args = AdmitArgs { policy_id, revision, claim_id: Some(ClaimId::new()), asked: admissions };
             let answer = world.engine_store.admit(args).await.unwrap();
             admitted += answer.verdicts.iter().filter(|one| **one == AdmissionVerdict::Admitted).count();
         }

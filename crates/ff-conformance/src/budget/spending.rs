@@ -1,4 +1,4 @@
-//! What was spent is counted once, always, and shown.
+//! Every spend is counted exactly once, and shown.
 
 use super::{put, report, standing, tokens};
 use crate::prelude::*;
@@ -65,9 +65,9 @@ pub(crate) async fn a_soft_limit_is_told_of_once(world: World) {
     {
         assert_eq!(report(&held, &world, id, 30).await.unwrap().budgets[0].status, status);
     }
-    let told = world.backend.events(args(Some(events.next))).await.unwrap().events;
-    let told: Vec<_> = told.into_iter().map(|event| event.what).collect();
-    assert_eq!(told, [EventKind::SoftLimitExceeded { budget_id: budget.id }]);
+    let new_events = world.backend.events(args(Some(events.next))).await.unwrap().events;
+    let kinds: Vec<_> = new_events.into_iter().map(|event| event.what).collect();
+    assert_eq!(kinds, [EventKind::SoftLimitExceeded { budget_id: budget.id }]);
 }
 
 pub(crate) async fn an_execution_over_its_budget_fails_where_the_budget_says_so(world: World) {

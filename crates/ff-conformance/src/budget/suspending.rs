@@ -54,7 +54,7 @@ pub(crate) async fn an_answer_outlives_the_worker_that_went_on_with_it(world: Wo
     world.check_invariants().await;
 }
 
-/// A budget that blocks does so whatever another budget was asked.
+/// A budget that blocks does so independently of the decision about another budget.
 pub(crate) async fn an_answer_is_not_for_budgets_that_do_not_ask(world: World) {
     let held = spent_and_waiting(&world).await;
     put(&world, "blocks", r#"{"scope":"namespace","limits":{"calls":{"hard":0}}}"#).await;

@@ -62,9 +62,9 @@ pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
     let first = world.submit("resize", b"cat.png").await;
     let page = read(&world, &start).await;
     assert_eq!(page.events[0].execution_id, first);
-    let kept = page.next.to_string();
+    let text = page.next.to_string();
     let second = world.submit("resize", b"cat.png").await;
-    let place: EventCursor = kept.parse().unwrap();
+    let place: EventCursor = text.parse().unwrap();
     let page = read(&world, &place).await;
     assert_eq!(page.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), [second]);
     assert_eq!(read(&world, &place).await, page, "a page whose answer got lost is the same again");

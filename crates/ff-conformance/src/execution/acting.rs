@@ -1,4 +1,4 @@
-//! Many executions are cancelled or replayed by what they are, a page at a time.
+//! Many executions are cancelled or replayed by a filter, a page at a time.
 
 use crate::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
     assert_eq!(world.state(&blue[0]).await, PublicState::Waiting);
 }
 
-/// A page whose answer got lost is asked for again: what was done is not done twice.
+/// A page whose answer got lost is requested again: nothing is done twice.
 pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();

@@ -51,7 +51,7 @@ pub(crate) async fn work_put_off_expires_at_its_deadline(world: World) {
     assert_eq!(attempts[0].end.as_ref().unwrap().outcome, AttemptOutcome::DeadlinePassed);
 }
 
-/// Nothing is gained by handing out again what has no time left.
+/// An execution without time left is not handed out again.
 pub(crate) async fn a_deadline_comes_before_a_lease_that_ends_with_it(world: World) {
     let id = world.job("resize").deadline(ms(30_000)).submit().await;
     world.worker("silent").claim().await;

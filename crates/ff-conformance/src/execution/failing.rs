@@ -1,4 +1,4 @@
-//! The holder says the work went wrong, and the policy says what follows.
+//! The holder reports a failure, and the policy decides the next step.
 
 use std::collections::BTreeSet;
 

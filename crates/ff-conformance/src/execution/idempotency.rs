@@ -11,7 +11,7 @@ pub(crate) async fn the_same_key_is_the_same_execution(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Of two submissions the first decides: what else the second says is not taken over.
+/// Of two submissions the first decides: other settings of the second are ignored.
 pub(crate) async fn a_repeat_does_not_change_what_is_there(world: World) {
     let id = keyed(&world).priority(5).submit().await;
     let again = keyed(&world).priority(9).lane("other").tag("a", "b").try_submit().await.unwrap();
@@ -94,10 +94,10 @@ pub(crate) async fn a_key_belongs_to_its_namespace(world: World) {
     assert_ne!(theirs.execution_id, ours);
 }
 
-/// Many may ask at the same moment; one of them creates it.
+/// Of many submissions at once, one creates the execution.
 pub(crate) async fn a_key_asked_for_at_once_by_many_creates_one(world: World) {
-    let asked = (0..16).map(|_| keyed(&world).try_submit());
-    let answers: Vec<_> = futures_util::future::join_all(asked).await.into_iter().map(Result::unwrap).collect();
+    let calls = (0..16).map(|_| keyed(&world).try_submit());
+    let answers: Vec<_> = futures_util::future::join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(answers.iter().filter(|answer| !answer.duplicate).count(), 1);
     assert!(answers.iter().all(|answer| answer.execution_id == answers[0].execution_id));
     assert_eq!(world.worker("worker").claim_up_to(16).await.len(), 1);

@@ -45,7 +45,7 @@ pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
     assert_eq!(after.collect::<Vec<_>>(), before, "but the entries of feeds");
 }
 
-/// The key must find what it stands for.
+/// The idempotency key must find its execution.
 pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
     let job = || world.job("resize").key("order 1").kept(ms(0));
     let id = job().submit().await;

@@ -1,4 +1,4 @@
-//! Every limit is taken at the limit and refused one past it, with the field, the limit and what was sent. Nothing is
+//! Every limit is taken at the limit and refused one past it, with the field, the limit and the value sent. Nothing is
 //! written then.
 
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! Executions are found by what they are: lane, state, kind, labels and time.
+//! Executions are found by their properties: lane, state, kind, labels and time.
 
 use std::collections::BTreeSet;
 

@@ -44,7 +44,7 @@ pub(crate) async fn work_reads_back_as_it_was_submitted(world: World) {
     assert_eq!((read.started_at, read.finished_at, read.lease, read.failure), (None, None, None, None));
 }
 
-/// The same JSON written another way is another text, and a submitter may sign or hash what it sent.
+/// The same JSON written another way is another text, and a submitter may sign or hash the text it sent.
 pub(crate) async fn json_comes_back_with_its_own_whitespace(world: World) {
     for text in [
         "{ \"b\" :1,\t\"a\": [ ] }\n",
@@ -112,7 +112,7 @@ pub(crate) async fn a_client_reads_its_own_writes(world: World) {
     }
 }
 
-/// A machine's clock may be set back; what is recorded may not follow it.
+/// A machine's clock may be set back; recorded times may not follow it.
 pub(crate) async fn recorded_times_do_not_run_backwards(world: World) {
     let held = world.held().await;
     let before = world.describe(&held.id()).await.changed_at;

@@ -33,7 +33,7 @@ pub(crate) async fn a_renewal_does_not_move_the_timeout(world: World) {
     assert_refused!(held.renew().await, "lease_expired");
 }
 
-/// An attempt that is put off is not running; only what it ran counts.
+/// A delayed attempt is not running; only the time it ran counts.
 pub(crate) async fn a_timeout_counts_only_the_time_it_ran(world: World) {
     let id = world.job("resize").attempt_timeout(ms(5_000)).retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;

@@ -81,9 +81,9 @@ pub(crate) async fn a_cancellation_keeps_its_reason(world: World) {
         requested_by: Some("ada".into()),
     };
     world.backend.cancel_flow(args.clone()).await.unwrap();
-    let kept = flow.info().await.cancel.unwrap();
+    let record = flow.info().await.cancel.unwrap();
     assert_eq!(
-        (kept.policy, kept.at, kept.reason, kept.requested_by),
+        (record.policy, record.at, record.reason, record.requested_by),
         (args.policy, world.clock.now(), args.reason.clone(), args.requested_by.clone())
     );
     let long = CancelFlowArgs { reason: Some("r".repeat(8 * 1024 + 1)), ..args };
@@ -199,8 +199,8 @@ pub(crate) async fn no_member_starts_after_the_acknowledgement_however_many_ask(
     assert!(flow.start().await.is_empty());
 }
 
-/// Takes what it gets, and completes the first of it, so that the flow cannot end before it is cancelled; once the cancellation is
-/// acknowledged, nothing more may come.
+/// Claims members and completes the first ones only, so that the flow cannot end before it is cancelled. Once the
+/// cancellation is acknowledged, a claim gets nothing.
 async fn hammer(world: World, flow: Flow, nth: usize, acknowledged: Arc<AtomicBool>, claimed: Arc<AtomicUsize>) {
     let worker = world.worker(&format!("hammer-{nth}"));
     let mut late = 0;

@@ -74,9 +74,9 @@ pub(crate) async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(wor
     is_seen(&world, &graph).await;
     let forgotten = async || loop {
         world.clock.advance(ms(limits::STAGING_MS)).await;
-        // Read before the flow is: a server may still be at work on what its client gave up, and then finish it.
-        let kept: usize = world.contents().await.iter().map(|partition| partition.executions.len()).sum();
-        if kept == if is_seen(&world, &graph).await { 1_002 } else { 0 } {
+        // Read before the flow: a server may still finish a submission that its client gave up.
+        let count: usize = world.contents().await.iter().map(|partition| partition.executions.len()).sum();
+        if count == if is_seen(&world, &graph).await { 1_002 } else { 0 } {
             return;
         }
     };

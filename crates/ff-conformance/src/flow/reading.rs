@@ -131,7 +131,7 @@ pub(crate) async fn a_page_has_one_to_a_thousand_rows(world: World) {
     }
 }
 
-/// The flow counts what its members are, and its edges are as their upstreams ended.
+/// The flow counts the states of its members, and each edge is as its upstream ended.
 async fn exact(flow: &Flow) {
     let (info, members) = (flow.info().await, flow.members_by(3).await);
     let mut counted = BTreeMap::new();

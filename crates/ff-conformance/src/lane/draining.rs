@@ -1,4 +1,4 @@
-//! A draining lane takes no new work, and hands out what is there.
+//! A draining lane takes no new work, and hands out the work it has.
 
 use crate::prelude::*;
 

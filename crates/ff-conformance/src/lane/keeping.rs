@@ -1,4 +1,4 @@
-//! A lane may say how long what finished on it is kept.
+//! A lane may set how long its finished executions are kept.
 
 use crate::prelude::*;
 

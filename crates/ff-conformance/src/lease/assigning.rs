@@ -170,8 +170,8 @@ pub(crate) async fn what_is_assigned_is_listed_counted_and_told(world: World) {
     assert!(explained.actions.iter().any(|action| action.command.starts_with("ff unassign")));
     unassign(&world, &id).await.unwrap();
     assert_eq!(list().await, []);
-    let told: Vec<_> = read(&world, &cursor).await.events.into_iter().map(|event| event.what).collect();
-    assert!(told.contains(&EventKind::Blocked { reason }) && told.contains(&EventKind::Unblocked { reason }));
+    let events: Vec<_> = read(&world, &cursor).await.events.into_iter().map(|event| event.what).collect();
+    assert!(events.contains(&EventKind::Blocked { reason }) && events.contains(&EventKind::Unblocked { reason }));
     world.check_invariants().await;
 }
 
@@ -207,7 +207,7 @@ async fn unassign(world: &World, id: &ExecutionId) -> Answer<GrantRevoked> {
     world.backend.unassign(UnassignArgs { execution_id: *id }).await
 }
 
-/// What a worker is handed of what is assigned to it, on the partition of an execution.
+/// Claims the executions assigned to a worker, on the partition of an execution.
 async fn own(world: &World, worker: &str, id: &ExecutionId) -> Vec<LeasedExecution> {
     world.worker(worker).claim_assigned(id.partition()).await
 }

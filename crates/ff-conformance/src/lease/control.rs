@@ -55,7 +55,7 @@ pub(crate) async fn news_goes_to_the_instance_it_is_about(world: World) {
     assert_eq!(bystander.control(Some(&theirs), ms(20)).await.unwrap().lost, []);
 }
 
-/// Between two questions a worker is busy; what happens then must not be lost.
+/// Between two long polls a worker is busy; a lease lost meanwhile must still be reported.
 pub(crate) async fn news_between_two_questions_is_kept(world: World) {
     let worker = world.worker("holder");
     let mut after = start(&worker).await;

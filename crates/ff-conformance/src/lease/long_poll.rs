@@ -159,7 +159,7 @@ pub(crate) async fn a_wait_that_asks_too_much_is_refused(world: World) {
     assert_eq!(refusal.field.as_deref(), Some("lease_ttl_ms"));
 }
 
-/// What a waiting worker gets when `event` happens, and the result of the event.
+/// The execution a waiting worker gets when `event` happens, and the result of the event.
 pub(crate) async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> (LeasedExecution, T) {
     let worker = world.worker("waiting");
     let waiting = pin!(worker.next(1, ms(60_000)));

@@ -1,4 +1,4 @@
-//! What is used of a quota is counted as the rules say, whatever is asked in which order.
+//! The use of a quota is counted as the rules say, for any calls in any order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,9 +43,9 @@ impl Rolls {
                 let (execution_id, epoch) = self.execution();
                 AdmissionAsked { key: self.key(), execution_id, epoch }
             };
-            let asked = (0..=self.below(3)).map(ask).collect();
+            let admissions = (0..=self.below(3)).map(ask).collect();
             let (policy_id, revision, claim_id) = (policy.id, policy.revision, self.claim());
-            return AdmitArgs { policy_id, revision, claim_id, asked }.into_operation();
+            return AdmitArgs { policy_id, revision, claim_id, asked: admissions }.into_operation();
         }
         let release = |_| {
             let (execution_id, epoch) = self.execution();

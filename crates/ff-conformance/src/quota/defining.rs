@@ -1,4 +1,4 @@
-//! Quotas are defined by name, and what makes no sense is refused.
+//! Quotas are defined by name, and an invalid definition is refused.
 
 use super::{Quota, named, submit_for};
 use crate::prelude::*;
@@ -12,8 +12,8 @@ pub(crate) async fn a_quota_is_listed_as_it_was_put(world: World) {
     assert_eq!(again, first, "the same again changes nothing");
     let listed = world.backend.list_quotas(&Namespace::default_name()).await.unwrap().quotas;
     assert_eq!(listed, [first.clone(), second]);
-    let told = world.backend.describe_quota(named("first")).await.unwrap();
-    assert_eq!((told.policy, told.keys, told.more), (first, vec![], false));
+    let info = world.backend.describe_quota(named("first")).await.unwrap();
+    assert_eq!((info.policy, info.keys, info.more), (first, vec![], false));
     let other = Namespace::parse("acme").unwrap();
     assert_eq!(world.backend.list_quotas(&other).await.unwrap().quotas, []);
 }

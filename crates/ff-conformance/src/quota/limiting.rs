@@ -37,8 +37,8 @@ pub(crate) async fn what_waits_for_a_slot_says_so(world: World) {
         retry_at: None,
     };
     assert_eq!(info.blocking_detail.as_deref(), Some(&detail));
-    let told = world.backend.describe_quota(named("customers")).await.unwrap();
-    assert_eq!(told.keys, [KeyUse { key: "acme".into(), in_window: 0, held: 1, waiting: 1 }]);
+    let usage = world.backend.describe_quota(named("customers")).await.unwrap();
+    assert_eq!(usage.keys, [KeyUse { key: "acme".into(), in_window: 0, held: 1, waiting: 1 }]);
     let explained = world.backend.explain(&waiting).await.unwrap();
     assert_eq!(explained.holders.iter().map(|holder| holder.execution_id).collect::<Vec<_>>(), [held[0].id()]);
 }
@@ -54,9 +54,9 @@ pub(crate) async fn a_waiting_worker_gets_the_slot_that_was_freed(world: World) 
         let waiting = tokio::spawn(async move { worker.next(1, ms(50_000)).await });
         held.complete(b"done").await.unwrap();
         let next = waiting.await.unwrap().pop();
-        let told = world.backend.describe_quota(named("one")).await.unwrap().keys;
+        let keys = world.backend.describe_quota(named("one")).await.unwrap().keys;
         let left = count_in(&world, PublicState::Waiting).await;
-        held = next.unwrap_or_else(|| panic!("one is free: {told:?}, {left} are ready"));
+        held = next.unwrap_or_else(|| panic!("one is free: {keys:?}, {left} are ready"));
         assert_eq!(count_in(&world, PublicState::Active).await, 1);
     }
 }
@@ -108,8 +108,8 @@ pub(crate) async fn every_policy_must_admit(world: World) {
         held.extend(claim_all(&world).await);
     }
     assert_eq!(held.len(), 3);
-    let told = world.backend.describe_quota(named("sends")).await.unwrap();
-    assert_eq!((told.keys[0].held, told.keys[0].in_window), (3, 3), "what was not claimed is given back");
+    let usage = world.backend.describe_quota(named("sends")).await.unwrap();
+    assert_eq!((usage.keys[0].held, usage.keys[0].in_window), (3, 3), "what was not claimed is given back");
 }
 
 pub(crate) async fn a_policy_applies_to_its_scope_only(world: World) {

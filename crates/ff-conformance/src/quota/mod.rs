@@ -12,7 +12,7 @@ use ff_engine::Engine;
 
 use crate::prelude::*;
 
-/// What a policy says, put together word by word.
+/// A builder of quota policies.
 pub(crate) struct Quota {
     world: World,
     args: PutQuotaArgs,

@@ -60,6 +60,6 @@ pub(crate) async fn each_value_of_a_key_has_its_own_window(world: World) {
     submit_for(&world, "globex", 4).await;
     assert_eq!(claim_all(&world).await.len(), 4);
     let keys = world.backend.describe_quota(named("api")).await.unwrap().keys;
-    let told: Vec<_> = keys.iter().map(|used| (used.key.as_str(), used.in_window)).collect();
-    assert_eq!(told, [("acme", 2), ("globex", 2)]);
+    let uses: Vec<_> = keys.iter().map(|used| (used.key.as_str(), used.in_window)).collect();
+    assert_eq!(uses, [("acme", 2), ("globex", 2)]);
 }

@@ -5,16 +5,20 @@ use ff_core::quota::QuotaPolicy;
 use super::{Quota, claim_all, count_in, get, submit_for, with_engine};
 use crate::prelude::*;
 
-/// Asks a policy for all that a claim would take, as a process does that dies right after.
+/// Reserves the admissions of a claim in a policy, as a process does that dies right after.
 async fn reserve(world: &World, policy: &QuotaPolicy) -> usize {
     let mut admitted = 0;
     for partition in world.partitions() {
         let claim = world.worker("dies").claim_args(partition, 24);
         for request in world.engine_store.claim(claim).await.unwrap().admissions {
             let key = request.slots[0].key.clone();
-            let asked = vec![AdmissionAsked { key, execution_id: request.execution_id, epoch: request.epoch }];
-            let args =
-                AdmitArgs { policy_id: policy.id, revision: policy.revision, claim_id: Some(ClaimId::new()), asked };
+            let admissions = vec![AdmissionAsked { key, execution_id: request.execution_id, epoch: request.epoch }];
+            let args = AdmitArgs {
+                policy_id: policy.id,
+                revision: policy.revision,
+                claim_id: Some(ClaimId::new()),
+                asked: admissions,
+            };
             let answer = world.engine_store.admit(args).await.unwrap();
             admitted += answer.verdicts.iter().filter(|one| **one == AdmissionVerdict::Admitted).count();
         }

@@ -1,4 +1,4 @@
-//! Schedules are defined by name, and what makes no sense is refused.
+//! Schedules are defined by name, and an invalid definition is refused.
 
 use ff_core::schedule::Zone;
 

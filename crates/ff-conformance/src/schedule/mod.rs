@@ -68,12 +68,12 @@ pub(crate) async fn show(world: &World, name: &str) -> ScheduleInfo {
     world.backend.describe_schedule(named(name)).await.unwrap()
 }
 
-/// What became of the ticks of a schedule.
+/// The recorded ticks of a schedule.
 pub(crate) async fn ticks(world: &World, name: &str) -> Vec<TickRecord> {
     show(world, name).await.schedule.ticks
 }
 
-/// What became of them, in one word each.
+/// The outcomes of the ticks.
 pub(crate) async fn outcomes(world: &World, name: &str) -> Vec<TickOutcome> {
     ticks(world, name).await.into_iter().map(|tick| tick.outcome).collect()
 }

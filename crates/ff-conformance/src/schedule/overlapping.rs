@@ -1,4 +1,4 @@
-//! What becomes of a tick while what the one before it started still lives.
+//! A tick that is due while the execution of the tick before it still lives.
 
 use ff_core::schedule::SkipReason;
 use ff_engine::Engine;

@@ -1,4 +1,4 @@
-//! A tick starts at its time, once, whoever handles it.
+//! A tick starts at its time, once, whichever engine handles it.
 
 use ff_core::partition::schedule_partition;
 use ff_engine::{Engine, Orchestration};
@@ -125,7 +125,7 @@ pub(crate) async fn an_engine_starts_ticks_by_itself(world: World) {
     assert_eq!(started.len(), 1);
 }
 
-/// An engine that starts later finds what is due.
+/// An engine that starts later finds the due ticks.
 pub(crate) async fn an_engine_that_starts_late_finds_what_is_due(world: World) {
     Plan::new(&world, "late").put().await;
     world.clock.slip(ms(MINUTE));

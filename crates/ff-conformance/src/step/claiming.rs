@@ -7,7 +7,7 @@ use ff_core::step::StepKind;
 use super::{all, named, record, words};
 use crate::{LeasedExecution, World, ms};
 
-fn told(held: &LeasedExecution) -> String {
+fn join_steps(held: &LeasedExecution) -> String {
     words(&held.steps.steps).join(" ")
 }
 
@@ -18,20 +18,20 @@ pub(crate) async fn every_attempt_is_told_what_was_recorded_before_it(world: Wor
     record(&first, &world, "a b!").await;
     first.fail("network").await.unwrap();
     let second = world.worker("second").claim().await;
-    assert_eq!((told(&second).as_str(), second.steps.next), ("a b!", None));
+    assert_eq!((join_steps(&second).as_str(), second.steps.next), ("a b!", None));
     assert_eq!(second.steps.steps, all(&world, &id, 10).await);
     record(&second, &world, "(c)").await;
     world.clock.advance(second.lease_ttl()).await;
     let third = world.worker("third").claim().await;
-    assert_eq!(told(&third), "a b! (c)", "also when the lease was lost");
+    assert_eq!(join_steps(&third), "a b! (c)", "also when the lease was lost");
     third.delay(ms(5)).await.unwrap();
     world.clock.advance(ms(5)).await;
     let resumed = world.worker("fourth").claim().await;
     assert!(resumed.task.resumed);
-    assert_eq!(told(&resumed), "a b! (c)", "and when the attempt goes on");
+    assert_eq!(join_steps(&resumed), "a b! (c)", "and when the attempt goes on");
     world.revoke(&id).await.unwrap();
     let fifth = world.worker("fifth").claim().await;
-    assert_eq!(told(&fifth), "a b! (c)");
+    assert_eq!(join_steps(&fifth), "a b! (c)");
     world.check_invariants().await;
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn many_bytes_of_steps_are_read_page_by_page(world: World) {
     }
     first.fail("network").await.unwrap();
     let second = world.worker("second").claim().await;
-    assert_eq!((told(&second).as_str(), second.steps.next), ("a b", Some(1)), "as many as go into 256 KiB");
+    assert_eq!((join_steps(&second).as_str(), second.steps.next), ("a b", Some(1)), "as many as go into 256 KiB");
     let rest = ListStepsArgs { after: second.steps.next, ..ListStepsArgs::new(second.id()) };
     assert_eq!(words(&world.backend.list_steps(rest).await.unwrap().steps), ["c"]);
 }
@@ -56,7 +56,7 @@ pub(crate) async fn one_step_comes_however_large_it_is(world: World) {
     first.step("b", b"").await;
     first.fail("network").await.unwrap();
     let second = world.worker("second").claim().await;
-    assert_eq!((told(&second).as_str(), second.steps.next), ("a", Some(0)));
+    assert_eq!((join_steps(&second).as_str(), second.steps.next), ("a", Some(0)));
 }
 
 pub(crate) async fn steps_count_towards_what_one_reply_carries(world: World) {
@@ -75,7 +75,7 @@ pub(crate) async fn steps_count_towards_what_one_reply_carries(world: World) {
     }
     let again = world.worker("second").claim_on(partition, count).await;
     assert!(!again.is_empty() && again.len() < count, "{} of {count}", again.len());
-    assert!(again.iter().all(|held| told(held) == "a"));
+    assert!(again.iter().all(|held| join_steps(held) == "a"));
     let rest = world.worker("second").claim_on(partition, count).await;
     assert_eq!(again.len() + rest.len(), count);
 }

@@ -1,4 +1,4 @@
-//! What is promised about recorded steps.
+//! Promises about recorded steps.
 
 pub(crate) mod claiming;
 pub(crate) mod forking;

@@ -76,9 +76,9 @@ pub(crate) async fn it_says_which_attempt_recorded_it_and_when(world: World) {
     };
     world.backend.record_step(late).await.unwrap();
     let now = world.clock.now();
-    let told: Vec<_> = all(&world, &first.id(), 9).await;
-    let told: Vec<_> = told.iter().map(|step| (step.attempt, step.started_at, step.recorded_at)).collect();
-    assert_eq!(told, [(AttemptIndex(0), began, now), (AttemptIndex(1), now, now), (AttemptIndex(1), now, now)]);
+    let steps: Vec<_> = all(&world, &first.id(), 9).await;
+    let times: Vec<_> = steps.iter().map(|step| (step.attempt, step.started_at, step.recorded_at)).collect();
+    assert_eq!(times, [(AttemptIndex(0), began, now), (AttemptIndex(1), now, now), (AttemptIndex(1), now, now)]);
 }
 
 pub(crate) async fn only_the_holder_records(world: World) {

@@ -1,4 +1,4 @@
-//! What a replay does again, and what it does not.
+//! The steps a replay runs again, and those it does not.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ReplayArgs, ReplayedExecution};

@@ -16,9 +16,9 @@ pub(crate) async fn frames_are_numbered_in_the_order_they_were_appended(world: W
     world.clock.advance(ms(7)).await;
     let second = held.append(text(&["c"])).await.unwrap();
     assert_eq!((second.first, second.next), (2, 3));
-    let (told, _) = everything(&world, &all(held.id(), 10)).await;
-    assert_eq!(words(&told), ["0 a", "1 b", "2 c"]);
-    let StreamItem::Frame { stored, .. } = &told[2] else { panic!("{told:?}") };
+    let (items, _) = everything(&world, &all(held.id(), 10)).await;
+    assert_eq!(words(&items), ["0 a", "1 b", "2 c"]);
+    let StreamItem::Frame { stored, .. } = &items[2] else { panic!("{items:?}") };
     assert_eq!(stored.at, world.clock.now());
 }
 
@@ -35,8 +35,8 @@ pub(crate) async fn frames_come_back_byte_for_byte(world: World) {
     ];
     let held = world.held().await;
     held.append(frames.clone()).await.unwrap();
-    let (told, _) = everything(&world, &all(held.id(), 4)).await;
-    let back = told.into_iter().map(|item| match item {
+    let (items, _) = everything(&world, &all(held.id(), 4)).await;
+    let back = items.into_iter().map(|item| match item {
         StreamItem::Frame { stored, .. } => stored.frame,
         other => panic!("{other:?}"),
     });
@@ -83,8 +83,8 @@ pub(crate) async fn only_the_holder_appends(world: World) {
     let never = world.submit("resize", b"cat.png").await;
     let stranger = AppendFramesArgs { execution_id: never, ..next.frames(text(&["x"])) };
     assert_refused!(world.backend.append_frames(stranger).await, "execution_not_active");
-    let told = words(&everything(&world, &all(id, 10)).await.0);
-    assert_eq!(told, ["0 a", "closed 0 LeaseExpired", "superseded 0 by 1", "0 b", "closed 1 Success"]);
+    let output = words(&everything(&world, &all(id, 10)).await.0);
+    assert_eq!(output, ["0 a", "closed 0 LeaseExpired", "superseded 0 by 1", "0 b", "closed 1 Success"]);
 }
 
 pub(crate) async fn what_is_wrong_is_refused_and_nothing_is_written(world: World) {
@@ -142,8 +142,8 @@ pub(crate) async fn limits_hold_at_them_and_not_one_past_them(world: World) {
     held.append(most.clone()).await.unwrap();
     let refusal = assert_refused!(held.append([most, text(&["x"])].concat()).await, "limit_exceeded");
     assert_eq!(refusal.limit, Some((limits::APPEND_FRAMES as u64, limits::APPEND_FRAMES as u64 + 1)));
-    let (told, last) = everything(&world, &all(held.id(), limits::PAGE)).await;
-    assert_eq!(told.len(), 1_016);
+    let (items, last) = everything(&world, &all(held.id(), limits::PAGE)).await;
+    assert_eq!(items.len(), 1_016);
     assert_eq!(last.next.seq, 1_016);
     let refusal = assert_refused!(world.backend.read_stream(all(held.id(), limits::PAGE + 1)).await, "limit_exceeded");
     assert_eq!(refusal.field.as_deref(), Some("limit"));

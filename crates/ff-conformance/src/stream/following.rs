@@ -1,4 +1,4 @@
-//! A reader that waits for output is told of it as soon as there is some.
+//! A reader that waits for output gets it as soon as there is some.
 
 use std::future::Future;
 
@@ -80,7 +80,7 @@ pub(crate) async fn a_wait_for_output_runs_out(world: World) {
     assert_eq!((page.items.len(), page.ended, page.next), (0, false, reader.next));
 }
 
-/// What a reader that has read everything is told, while something happens.
+/// The page that a reader at the end of a stream gets while `happens` runs.
 async fn told_while(world: &World, args: &ReadStreamArgs, happens: impl Future<Output = ()>) -> StreamPage {
     let (_, last) = everything(world, args).await;
     let waiting = world.long_poll.next_frames(ReadStreamArgs { from: Some(last.next), ..args.clone() }, 60_000);

@@ -1,4 +1,4 @@
-//! What is promised about the output of attempts.
+//! Promises about the output of attempts.
 
 pub(crate) mod appending;
 pub(crate) mod following;
@@ -32,26 +32,26 @@ fn one(id: ExecutionId, attempt: u32, limit: usize) -> ReadStreamArgs {
     ReadStreamArgs { attempt: Some(AttemptIndex(attempt)), ..all(id, limit) }
 }
 
-/// One page of what there is from a place on.
+/// One page of the stream from a place on.
 async fn page(world: &World, args: &ReadStreamArgs, from: Option<StreamCursor>) -> StreamPage {
     world.backend.read_stream(ReadStreamArgs { from, ..args.clone() }).await.unwrap()
 }
 
 /// Everything there is, page by page, and the last page.
 async fn everything(world: &World, args: &ReadStreamArgs) -> (Vec<StreamItem>, StreamPage) {
-    let (mut told, mut from) = (Vec::new(), args.from);
+    let (mut items, mut from) = (Vec::new(), args.from);
     loop {
         let page = page(world, args, from).await;
         from = Some(page.next);
-        told.extend(page.items.clone());
+        items.extend(page.items.clone());
         if page.items.is_empty() {
-            return (told, page);
+            return (items, page);
         }
     }
 }
 
-/// What was told, in short.
-fn words(told: &[StreamItem]) -> Vec<String> {
+/// The items, in short.
+fn words(items: &[StreamItem]) -> Vec<String> {
     let word = |item: &StreamItem| match item {
         StreamItem::Frame { stored, .. } => {
             format!("{} {}", stored.seq, str::from_utf8(&stored.frame.bytes).unwrap_or("bytes"))
@@ -61,5 +61,5 @@ fn words(told: &[StreamItem]) -> Vec<String> {
         StreamItem::Closed { attempt, outcome, .. } => format!("closed {attempt} {outcome:?}"),
         StreamItem::Superseded { attempt, by } => format!("superseded {attempt} by {by}"),
     };
-    told.iter().map(word).collect()
+    items.iter().map(word).collect()
 }

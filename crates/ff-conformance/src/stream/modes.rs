@@ -1,4 +1,4 @@
-//! What is kept of a stream, by its mode.
+//! The frames a stream keeps, by its mode.
 
 use ff_core::contracts::{AppendFramesArgs, StreamItem};
 use ff_core::limits;
@@ -17,8 +17,8 @@ pub(crate) async fn a_bounded_stream_keeps_its_last_frames_and_readers_are_told(
     assert_eq!(words(&everything(&world, &all(held.id(), 10)).await.0), ["trimmed 0..4", "4 e", "5 f", "6 g"]);
     let behind = page(&world, &all(held.id(), 10), Some(reader.next)).await;
     assert_eq!(words(&behind.items), ["trimmed 2..4", "4 e", "5 f", "6 g"]);
-    let kept = StreamCursor::new(&held.id(), AttemptIndex(0), 5);
-    assert_eq!(words(&page(&world, &all(held.id(), 10), Some(kept)).await.items), ["5 f", "6 g"]);
+    let cursor = StreamCursor::new(&held.id(), AttemptIndex(0), 5);
+    assert_eq!(words(&page(&world, &all(held.id(), 10), Some(cursor)).await.items), ["5 f", "6 g"]);
 }
 
 pub(crate) async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
@@ -28,8 +28,8 @@ pub(crate) async fn a_stream_bounded_in_bytes_keeps_no_more(world: World) {
         let frames = vec![Frame::text("x".repeat(5_000)); 3];
         world.backend.append_frames(AppendFramesArgs { max_bytes: Some(most), ..held.frames(frames) }).await.unwrap();
     }
-    let (told, last) = everything(&world, &all(held.id(), 1_000)).await;
-    let [StreamItem::Trimmed { from: 0, to, .. }, frames @ ..] = &told[..] else { panic!("{:?}", words(&told)) };
+    let (items, last) = everything(&world, &all(held.id(), 1_000)).await;
+    let [StreamItem::Trimmed { from: 0, to, .. }, frames @ ..] = &items[..] else { panic!("{:?}", words(&items)) };
     assert_eq!((last.next.seq, to + frames.len() as u64), (60, 60), "nothing else is missing");
     assert!(frames.len() as u64 * 5_000 <= most && frames.len() as u64 * 5_000 > most / 2, "{}", frames.len());
 }
@@ -41,16 +41,16 @@ pub(crate) async fn a_best_effort_stream_keeps_a_thousand_frames(world: World) {
         let args = AppendFramesArgs { mode: Some(StreamMode::BestEffort), ..held.frames(frames) };
         world.backend.append_frames(args).await.unwrap();
     }
-    let (told, _) = everything(&world, &all(held.id(), 1_000)).await;
-    assert_eq!(words(&told[..2]), ["trimmed 0..200", "200 x"]);
-    assert_eq!(told.len(), 1_001);
+    let (items, _) = everything(&world, &all(held.id(), 1_000)).await;
+    assert_eq!(words(&items[..2]), ["trimmed 0..200", "200 x"]);
+    assert_eq!(items.len(), 1_001);
 }
 
 pub(crate) async fn a_summary_is_the_document_and_then_its_patches(world: World) {
     let held = world.held().await;
     summarise(&world, &held, &[r#"{"a":1,"b":{"c":2}}"#, r#"{"b":{"c":null,"d":3}}"#]).await;
-    let (told, reader) = everything(&world, &all(held.id(), 10)).await;
-    assert_eq!(words(&told), [r#"summary 2 {"a":1,"b":{"d":3}}"#]);
+    let (items, reader) = everything(&world, &all(held.id(), 10)).await;
+    assert_eq!(words(&items), [r#"summary 2 {"a":1,"b":{"d":3}}"#]);
     summarise(&world, &held, &[r#"{"a":null}"#]).await;
     let news = page(&world, &all(held.id(), 10), Some(reader.next)).await;
     assert_eq!(words(&news.items), [r#"2 {"a":null}"#]);
@@ -58,8 +58,8 @@ pub(crate) async fn a_summary_is_the_document_and_then_its_patches(world: World)
     let repeated = AppendFramesArgs { from: Some(2), ..held.frames(vec![patch(r#"{"a":null}"#)]) };
     assert_eq!(world.backend.append_frames(repeated).await.unwrap().next, 3);
     held.complete(b"done").await.unwrap();
-    let (told, last) = everything(&world, &all(held.id(), 10)).await;
-    assert_eq!(words(&told), [r#"summary 3 {"b":{"d":3}}"#, "closed 0 Success"]);
+    let (items, last) = everything(&world, &all(held.id(), 10)).await;
+    assert_eq!(words(&items), [r#"summary 3 {"b":{"d":3}}"#, "closed 0 Success"]);
     assert!(last.ended);
 }
 

@@ -1,4 +1,4 @@
-//! A reader is told everything once, in order, and what became of it.
+//! A reader gets every item once, in order, and the outcome of the execution.
 
 use ff_core::contracts::ReadStreamArgs;
 use ff_core::execution::Outcome;
@@ -23,19 +23,19 @@ async fn retried(world: &World) -> crate::LeasedExecution {
 pub(crate) async fn pages_of_any_size_tell_the_same(world: World) {
     let held = retried(&world).await;
     for limit in 1..7 {
-        let (told, last) = everything(&world, &all(held.id(), limit)).await;
-        assert_eq!(words(&told), ["0 a", "1 b", "closed 0 Failure", "superseded 0 by 1", "0 c"], "pages of {limit}");
+        let (items, last) = everything(&world, &all(held.id(), limit)).await;
+        assert_eq!(words(&items), ["0 a", "1 b", "closed 0 Failure", "superseded 0 by 1", "0 c"], "pages of {limit}");
         assert!(!last.ended);
     }
 }
 
 pub(crate) async fn a_reader_of_one_attempt_is_told_of_it_alone(world: World) {
     let held = retried(&world).await;
-    let (told, last) = everything(&world, &one(held.id(), 0, 10)).await;
-    assert_eq!(words(&told), ["0 a", "1 b", "closed 0 Failure"]);
+    let (items, last) = everything(&world, &one(held.id(), 0, 10)).await;
+    assert_eq!(words(&items), ["0 a", "1 b", "closed 0 Failure"]);
     assert!(last.ended && last.outcome.is_none());
-    let (told, last) = everything(&world, &one(held.id(), 1, 10)).await;
-    assert_eq!(words(&told), ["0 c"]);
+    let (items, last) = everything(&world, &one(held.id(), 1, 10)).await;
+    assert_eq!(words(&items), ["0 c"]);
     assert!(!last.ended);
 }
 
@@ -50,8 +50,8 @@ pub(crate) async fn the_end_of_an_attempt_is_told_with_how_it_ended(world: World
             Outcome::Failed => drop(held.fail_with("network", "gone", true).await.unwrap()),
             _ => drop(world.cancel(&held.id()).await.unwrap()),
         }
-        let (told, last) = everything(&world, &all(held.id(), 10)).await;
-        assert_eq!(words(&told), ["0 a".to_owned(), format!("closed 0 {ends}")]);
+        let (items, last) = everything(&world, &all(held.id(), 10)).await;
+        assert_eq!(words(&items), ["0 a".to_owned(), format!("closed 0 {ends}")]);
         assert_eq!((last.ended, last.outcome), (true, Some(outcome)));
         let end = page(&world, &all(held.id(), 10), Some(last.next)).await;
         assert!(end.ended && end.items.is_empty(), "and again to a reader that comes back");
@@ -63,8 +63,8 @@ pub(crate) async fn output_of_an_attempt_that_was_retried_is_marked(world: World
     let first = world.worker("first").claim().await;
     first.append(text(&["a"])).await.unwrap();
     first.fail("network").await.unwrap();
-    let (told, reader) = everything(&world, &all(first.id(), 10)).await;
-    assert_eq!(words(&told), ["0 a", "closed 0 Failure"]);
+    let (items, reader) = everything(&world, &all(first.id(), 10)).await;
+    assert_eq!(words(&items), ["0 a", "closed 0 Failure"]);
     assert!(!reader.ended, "another attempt is to come");
     world.clock.advance(ms(5_000)).await;
     world.worker("second").claim().await;
@@ -74,15 +74,15 @@ pub(crate) async fn output_of_an_attempt_that_was_retried_is_marked(world: World
 
 pub(crate) async fn work_without_output_ends_without_any(world: World) {
     let id = world.submit("resize", b"cat.png").await;
-    let (told, last) = everything(&world, &all(id, 10)).await;
-    assert_eq!((told.len(), last.ended), (0, false));
+    let (items, last) = everything(&world, &all(id, 10)).await;
+    assert_eq!((items.len(), last.ended), (0, false));
     world.cancel(&id).await.unwrap();
-    let (told, last) = everything(&world, &all(id, 10)).await;
-    assert_eq!((told.len(), last.outcome), (0, Some(Outcome::Cancelled)));
+    let (items, last) = everything(&world, &all(id, 10)).await;
+    assert_eq!((items.len(), last.outcome), (0, Some(Outcome::Cancelled)));
     let held = world.held().await;
     held.complete(b"done").await.unwrap();
-    let (told, last) = everything(&world, &all(held.id(), 10)).await;
-    assert_eq!((words(&told), last.ended), (vec!["closed 0 Success".to_owned()], true));
+    let (items, last) = everything(&world, &all(held.id(), 10)).await;
+    assert_eq!((words(&items), last.ended), (vec!["closed 0 Success".to_owned()], true));
 }
 
 pub(crate) async fn replayed_work_goes_on_with_another_attempt(world: World) {

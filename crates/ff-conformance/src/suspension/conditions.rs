@@ -1,4 +1,4 @@
-//! A condition is a tree, and each of its nodes counts only what arrives at its own waitpoints.
+//! A condition is a tree, and each of its nodes counts only the signals at its own waitpoints.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, named, signal};

@@ -1,4 +1,4 @@
-//! An operator may end a suspension without a token. The worker hears what was decided.
+//! An operator may end a suspension without a token. The worker gets the decision.
 
 use futures_util::future::join;
 
@@ -118,7 +118,7 @@ pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(w
         let (held, waitpoint) = world.suspended().await;
         let (decided, sent) =
             join(world.decide(&held.id(), OperatorDecision::Reject), waitpoint.send("approved")).await;
-        let heard = match (decided, sent) {
+        let answer = match (decided, sent) {
             (Ok(_), late) => {
                 assert_refused!(late, "waitpoint_closed");
                 "rejected"
@@ -129,7 +129,7 @@ pub(crate) async fn of_a_decision_and_a_signal_at_once_one_ends_the_suspension(w
             }
             neither => panic!("neither ended it: {neither:?}"),
         };
-        assert_eq!(world.worker("next").claim().await.handed(), [heard]);
+        assert_eq!(world.worker("next").claim().await.handed(), [answer]);
     }
 }
 

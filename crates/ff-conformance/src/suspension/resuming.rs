@@ -142,7 +142,7 @@ pub(crate) async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(worl
     assert_eq!((last.payload, last.signal), (large(16), resumed.signals[16].signal.clone()));
 }
 
-/// Bytes of signals count towards what one claim may carry.
+/// Bytes of signals count towards the limit of one claim.
 pub(crate) async fn a_claim_stops_at_four_mebibytes_of_signals_as_well(world: World) {
     let large = Some(Payload::bytes(vec![7; limits::SIGNAL_BYTES]));
     for _ in 0..3 {
@@ -168,7 +168,7 @@ pub(crate) async fn a_later_suspension_hands_only_its_own_signals(world: World) 
     assert_eq!(world.worker("third").claim().await.handed(), ["second"]);
 }
 
-/// What a waiting worker gets when `event` happens.
+/// The execution a waiting worker gets when `event` happens.
 async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> LeasedExecution {
     let worker = world.worker("waiting");
     let mut waiting = pin!(worker.next(1, ms(60_000)));

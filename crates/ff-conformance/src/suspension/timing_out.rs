@@ -1,4 +1,4 @@
-//! A suspension that nothing ends in time does what its holder asked for.
+//! A suspension that nothing ends in time follows the timeout behavior its holder chose.
 
 use crate::prelude::*;
 use crate::world::conditions::count;

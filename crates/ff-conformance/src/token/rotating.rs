@@ -1,4 +1,4 @@
-//! The secrets behind tokens are rotated on every partition at once, and what was handed out before goes on working for a
+//! The secrets behind tokens are rotated on every partition at once, and older tokens go on working for a
 //! while.
 
 use crate::prelude::*;
@@ -148,8 +148,8 @@ pub(crate) async fn what_expired_is_thrown_away_by_the_next_rotation(world: Worl
     let rotated = RotatedSecret::Rotated { previous_kid: Some(kid("k3")), new_kid: kid("k4"), gc_count: 1 };
     assert_eq!(report.rotated, everywhere(&world, &rotated));
     for partition in world.contents().await {
-        let kept: Vec<_> = partition.ring.unwrap().keys.into_keys().map(|kid| kid.to_string()).collect();
-        assert_eq!(kept, ["k3", "k4"]);
+        let kids: Vec<_> = partition.ring.unwrap().keys.into_keys().map(|kid| kid.to_string()).collect();
+        assert_eq!(kids, ["k3", "k4"]);
     }
 }
 
@@ -179,7 +179,7 @@ pub(crate) async fn a_secret_has_sixteen_bytes_at_least(world: World) {
     assert!(world.backend.rotate_secret(args(enough)).await.unwrap().is_complete());
 }
 
-/// A name that is used again must not make a token from before good, nor show what the token was for.
+/// A kid that is used again must not make an old token valid, nor reveal the purpose of the token.
 pub(crate) async fn a_kid_that_comes_again_with_another_secret_opens_nothing_from_before(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let token = || world.backend.waitpoint_token(&waitpoint.execution_id, &waitpoint.granted.waitpoint_id);

@@ -67,7 +67,7 @@ impl WorldClock {
         self.test_clock.0.fetch_sub(millis(by), Ordering::SeqCst);
     }
 
-    /// Fires what is due on every partition until nothing is.
+    /// Pumps every partition until nothing is due.
     pub async fn fire_due(&self) {
         for partition in 0..self.engine_store.partitions().num_flow_partitions {
             self.fire_due_on(partition).await;
@@ -98,8 +98,8 @@ impl WorldClock {
         }
     }
 
-    /// Fires what is due on one partition until nothing is. A primary of a cluster that is slow to answer leaves a pump unanswered;
-    /// it is pumped again, as an engine does.
+    /// Pumps one partition until nothing is due. A slow primary of a cluster may leave a pump
+    /// unanswered; the partition is pumped again, as an engine does.
     pub async fn fire_due_on(&self, partition: u16) {
         let now = self.engine_store.now().await.unwrap();
         let mut answered_at = Instant::now();

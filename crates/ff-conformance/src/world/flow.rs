@@ -105,7 +105,7 @@ impl Flow {
         started.pop_first().unwrap().1
     }
 
-    /// Takes what waits and has it succeed, until nothing is left to do; gives the names, round by round.
+    /// Claims and completes members until nothing is left to do; gives the names, round by round.
     pub async fn run(&self) -> Vec<Vec<String>> {
         let mut rounds = Vec::new();
         loop {
@@ -241,7 +241,7 @@ impl Flow {
         self.world.backend.cancel_flow(args).await
     }
 
-    /// Runs a member again, and what depends on it if that is asked for.
+    /// Runs a member again, and its dependents as well if requested.
     pub async fn replay(&self, name: &str, reopen_downstream: bool) -> Answer<ReplayedExecution> {
         let execution_id = self.member(name);
         let args = ReplayArgs { reopen_downstream, ..ReplayArgs::new(execution_id) };

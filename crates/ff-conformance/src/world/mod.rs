@@ -1,4 +1,4 @@
-//! The world a promise is kept in: a store, what lies between it and the caller, and the time.
+//! The world a promise is checked in: a store, the layers between it and the caller, and the time.
 
 mod clock;
 pub(crate) mod conditions;
@@ -58,7 +58,7 @@ pub struct World {
     pub backend: Arc<dyn EngineBackend>,
     /// The long polls of the store.
     pub long_poll: Arc<dyn LongPoll>,
-    /// The store beneath, for what only an engine asks.
+    /// The store beneath, for the calls that only an engine makes.
     pub engine_store: Arc<dyn EngineStore>,
     /// The time, which only the test moves.
     pub clock: WorldClock,

@@ -101,7 +101,7 @@ impl Worker {
         }
     }
 
-    /// Takes what is assigned to this worker on one partition.
+    /// Claims the executions assigned to this worker on one partition.
     pub async fn claim_assigned(&self, partition: u16) -> Vec<LeasedExecution> {
         let args = ClaimArgs { assigned: true, ..self.claim_args(partition, 9) };
         let claims = self.world.backend.claim(args).await.unwrap();

@@ -1,8 +1,8 @@
 //! Every promise, on every store, and over HTTP.
 //!
-//! What runs for every change: all promises on memory, SQLite, Postgres and Valkey, and over HTTP on memory; a third on Redis;
-//! on a cluster those that cross partitions; a sample over HTTP on the other stores, since a server does not depend on what
-//! is beneath it. `full` has the rest.
+//! For every change: all promises on memory, SQLite, Postgres and Valkey, and over HTTP on memory; a third on Redis;
+//! on a cluster those that cross partitions; a sample over HTTP on the other stores, since a server does not depend on
+//! the store beneath it. `full` has the rest.
 
 mod keyspace;
 

@@ -27,7 +27,7 @@ pub struct CreateKeyArgs {
 
 impl CreateKeyArgs {
     /// A key of every tenant manages or operates: submitting and working needs a tenant. An administrator's key has no
-    /// tenant, since what it manages belongs to none.
+    /// tenant: it is a key of every tenant.
     pub fn check(&self) -> Result<(), Refusal> {
         let (admin, operate) = (self.roles.contains(&Role::Admin), self.roles.contains(&Role::Operate));
         match &self.namespace {

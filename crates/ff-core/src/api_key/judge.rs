@@ -5,7 +5,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::types::TimestampMs;
 
 /// The presented key, if it is known, its secret is right and it is valid. An unknown id and a wrong secret are
-/// answered alike; only a caller that has proven the secret learns what became of the key.
+/// answered alike; only a caller that has proven the secret learns whether the key was revoked or has expired.
 pub fn judge<'k>(known: Option<&'k ApiKey>, shown: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
     let proven = known.filter(|known| known.info.key_id == *shown.id() && known.secret_hash == shown.hash());
     let info = &proven.ok_or_else(unknown_key)?.info;

@@ -1,4 +1,4 @@
-//! API keys: what their holders may do, and as which tenant.
+//! API keys: the permissions of their holders, and the tenant they act as.
 
 pub mod contracts;
 mod create;

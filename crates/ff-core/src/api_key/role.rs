@@ -1,4 +1,4 @@
-//! What a key lets its holder do.
+//! The permissions of a key's holder.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,7 +41,7 @@ impl Role {
         }
     }
 
-    /// Whether a holder of this role may do what another is for.
+    /// Whether this role includes the rights of another.
     pub fn implies(self, other: Role) -> bool {
         self == other || self == Self::Admin
     }

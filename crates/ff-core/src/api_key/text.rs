@@ -25,7 +25,7 @@ pub struct SecretKey {
     secret: SecretSlice<u8>,
 }
 
-/// A text that is no key. It does not say what the text was.
+/// A text that is no key. The error does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be ff_, an id of lower-case letters and digits, _ and 64 lower-case hexadecimal digits")]
 pub struct BadKey;
@@ -55,7 +55,7 @@ impl SecretKey {
         &self.id
     }
 
-    /// What a store keeps of the secret.
+    /// The hash of the secret, which a store keeps.
     pub fn hash(&self) -> KeyHash {
         KeyHash::of(self.secret.expose_secret())
     }

@@ -1,4 +1,4 @@
-//! What callers reach: a store with the calls that take several operations.
+//! The interface of callers: a store with the calls that take several operations.
 
 use async_trait::async_trait;
 
@@ -43,13 +43,13 @@ pub trait EngineBackend: Perform {
     /// The quota policies of a namespace.
     async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas>;
 
-    /// A quota policy and what is used of it; refused as `quota_policy_not_found` when there is none.
+    /// A quota policy and its usage; refused as `quota_policy_not_found` when there is none.
     async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo>;
 
     /// Defines a schedule, or defines it anew; the same again changes nothing.
     async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo>;
 
-    /// Deletes a schedule. What it has started goes on.
+    /// Deletes a schedule. Executions and flows that it has started go on.
     async fn delete_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleDeleted>;
 
     /// The schedules of a namespace, in the order of their names.
@@ -64,16 +64,16 @@ pub trait EngineBackend: Perform {
     /// Has a schedule tick again. Ticks that came meanwhile are not made up for.
     async fn resume_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo>;
 
-    /// Starts what a tick would start, now, as the overlap policy allows. Asked again it starts again.
+    /// Starts the work of a tick now, as the overlap policy allows. Asked again it starts again.
     async fn trigger_schedule(&self, schedule: ScheduleRef) -> Answer<TickRecord>;
 
-    /// Starts what the ticks of a past range would have started, each once, whatever the overlap policy says. Safe to repeat.
+    /// Starts the work of all ticks of a past range, each once, without the overlap policy. Safe to repeat.
     async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks>;
 
     /// The next ticks of a schedule.
     async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks>;
-    /// Defines a budget, or defines it anew. Once this is answered it holds on every partition; what it kept waiting is judged anew.
-    /// Safe to repeat, and to be repeated when it was not answered.
+    /// Defines a budget, or defines it anew. Once this is answered it holds on every partition; executions it kept
+    /// waiting are judged anew. Safe to repeat, and to be repeated when it was not answered.
     async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget>;
 
     /// Deletes a budget; the executions it kept waiting are ready again.
@@ -88,7 +88,7 @@ pub trait EngineBackend: Perform {
     /// Has a budget begin anew before its time; the executions it kept waiting are ready again.
     async fn reset_budget(&self, budget: BudgetRef) -> Answer<BudgetReset>;
 
-    /// What the members of a flow have spent together.
+    /// The usage of all members of a flow together.
     async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo>;
 
     /// Brings a new secret to every partition, and returns the result of each.

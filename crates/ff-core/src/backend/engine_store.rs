@@ -100,7 +100,7 @@ impl ReadyLane {
         WorkQueue { lane: self.lane.clone(), kind: self.kind.clone(), class: self.class.clone() }
     }
 
-    /// What announces it.
+    /// The hint that announces it.
     pub fn hint(self, partition: u16) -> Hint {
         let Self { lane, kind, class, head } = self;
         Hint::Ready { partition, lane, kind, class, head }

@@ -11,7 +11,7 @@ use crate::signal::contracts::{DeliveriesArgs, DeliveriesPage};
 use crate::stream::contracts::{ReadStreamArgs, StreamPage};
 use crate::types::{ExecutionId, FlowId};
 
-/// What callers may wait for. Nothing here polls: an answer is pushed, or the wait runs out.
+/// The long polls of callers. Nothing here polls: an answer is pushed, or the wait runs out.
 #[async_trait]
 pub trait LongPoll: Send + Sync {
     /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
@@ -27,18 +27,18 @@ pub trait LongPoll: Send + Sync {
     /// at once when there is nothing more to come.
     async fn next_frames(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage>;
 
-    /// What was delivered on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was
-    /// nothing in time.
+    /// The deliveries on any partition since a cursor, waiting for one up to `wait_ms`. Empty when there was
+    /// none in time.
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage>;
 
-    /// What happened on any partition since a cursor, waiting for something up to `wait_ms`. Empty when there was nothing in
+    /// The events on any partition since a cursor, waiting for one up to `wait_ms`. Empty when there was none in
     /// time.
     async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage>;
 
     /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
     async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>>;
 
-    /// What happened in a flow since, waiting for something up to `wait_ms`. Empty when there was nothing in time, and at
-    /// once when the flow has ended.
+    /// The events of a flow since a position, waiting for one up to `wait_ms`. Empty when there was none in time, and
+    /// at once when the flow has ended.
     async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage>;
 }

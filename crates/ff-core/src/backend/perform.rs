@@ -25,7 +25,7 @@ pub trait Perform: Send + Sync {
     queries!(query_calls);
 }
 
-/// What a store does for one kind of operation or question.
+/// A store's handler of one kind of operation or question.
 pub trait Handle<Request, Reply> {
     fn handle(&self, request: Request) -> impl Future<Output = Answer<Reply>> + Send;
 }

@@ -1,4 +1,4 @@
-//! Reserving: before executions are claimed, a budget sets aside what they are expected to spend, and gives it back when the lease ends.
+//! Reserving: before a claim, a budget reserves the estimated usage of executions and gets it back when the lease ends.
 
 use super::ledger::{BudgetLedger, Claimant, Draw};
 use super::{Balance, Budget};
@@ -20,15 +20,15 @@ pub(crate) fn reserve(
     at: &Conditions,
 ) -> Result<Decision<AdmissionVerdicts>, Stop> {
     let mut ledger = BudgetLedger::of(view, id);
-    ledger.require(args.asked.iter().map(|asked| QuotaRowName::Slot(asked.key.clone(), asked.execution_id)))?;
+    ledger.require(args.asked.iter().map(|request| QuotaRowName::Slot(request.key.clone(), request.execution_id)))?;
     let known = ledger.definition()?.and_then(|(_, budget)| budget);
     let Some(budget) = known.filter(|budget| budget.revision == args.revision) else {
         return Ok(Decision::of(AdmissionVerdicts { name: None, at: at.now, verdicts: Vec::new() }, None));
     };
     let mut balance = ledger.balance(Some(&budget), at.now)?;
     let mut verdicts = Vec::with_capacity(args.asked.len());
-    for asked in &args.asked {
-        verdicts.push(judge(&mut ledger, &budget, &mut balance, (asked, args.claim_id), at.now)?);
+    for request in &args.asked {
+        verdicts.push(judge(&mut ledger, &budget, &mut balance, (request, args.claim_id), at.now)?);
     }
     ledger.put_balance(balance);
     Ok(ledger.into_decision(AdmissionVerdicts { name: Some(budget.name.to_string()), at: at.now, verdicts }))
@@ -76,8 +76,8 @@ fn judge(
     Ok(AdmissionVerdict::Admitted)
 }
 
-/// Gives back what is left of reservations, and has those that wait have it, in the order they came. One that needs more than there is
-/// keeps its place, and others go before it.
+/// Releases the rest of reservations and gives it to the executions that wait, in the order they came. One that needs
+/// more than there is keeps its place, and others go before it.
 pub(crate) fn release(
     args: &SettleAdmissionsArgs,
     id: BudgetId,

@@ -1,4 +1,4 @@
-//! Charging: what an execution has spent is counted by a budget that applies to it.
+//! Charging: a budget counts the usage of an execution it applies to.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::quota::QuotaRowName;
 use crate::types::{BudgetId, BudgetName, Dimension, ExecutionId, Kind};
 use crate::view::{Stop, View};
 
-/// Tells a budget what an execution has spent in all. Of reports that are counted already nothing is counted again.
+/// Tells a budget the total usage of an execution. Reports that are counted already are not counted again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChargeBudgetArgs {
     pub budget_id: BudgetId,
     pub execution_id: ExecutionId,
     pub kind: Kind,
     pub total: UsageTotal,
-    /// What every budget is known to have counted.
+    /// The usage that every budget is known to have counted.
     pub counted: UsageTotal,
 }
 
@@ -76,8 +76,8 @@ impl Command for ChargeBudgetArgs {
         quota_home(&self.budget_id.policy_id(), partitions)
     }
 
-    /// Counts what is new: beyond what the budget has seen of this execution, and beyond what every budget has. What was spent before
-    /// the budget applied to it is not the budget's. It is taken from what is reserved for the execution.
+    /// Counts new usage: beyond the budget's own count of this execution, and beyond the count that every budget has.
+    /// Usage from before the budget applied is not counted. New usage is taken from the execution's reservation first.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<BudgetAnswer>, Stop> {
         let (kind, id) = (self.kind.as_str(), self.execution_id);
         let mut ledger = BudgetLedger::of(view, self.budget_id);

@@ -94,7 +94,7 @@ pub struct UsageInfo {
 }
 
 impl UsageInfo {
-    /// What an execution has spent.
+    /// The usage of an execution.
     pub fn of(execution: &Execution) -> Self {
         let usage = execution.usage.as_deref();
         Self {
@@ -103,7 +103,7 @@ impl UsageInfo {
         }
     }
 
-    /// Adds what another has spent, without its attempts.
+    /// Adds the usage of another, without its attempts.
     pub fn add(&mut self, other: &Self) {
         other.usage.iter().for_each(|(dimension, amount)| add(&mut self.usage, dimension, *amount));
     }
@@ -116,7 +116,7 @@ pub struct UsageBacklogArgs {
     pub limit: usize,
 }
 
-/// How a budget's home has it: the balance and, for the doctor, what draws add up to.
+/// The books of a budget's home: the balance and, for the doctor, the sums of its draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetLedgerSums {
     pub balance: Balance,
@@ -138,14 +138,14 @@ impl BudgetLedgerSums {
         sums
     }
 
-    /// Adds what an execution has drawn.
+    /// Adds the draw of an execution.
     pub fn add(&mut self, draw: &Draw) {
         draw.seen.iter().for_each(|(dimension, amount)| add(&mut self.drawn, dimension, *amount));
         draw.reserved.iter().for_each(|(dimension, amount)| add(&mut self.reserved, dimension, *amount));
     }
 
-    /// How the sums do not fit together: what was spent is what draws have seen and what is folded; what is reserved is reserved for
-    /// draws.
+    /// The mismatches of the sums: `spent` must equal the draws plus `folded`, and `reserved` the sum of the draws'
+    /// reservations.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let Balance { spent, folded, .. } = &self.balance;
@@ -168,6 +168,6 @@ impl BudgetLedgerSums {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudgetLedger {
     pub budget_id: BudgetId,
-    /// Whether what draws add up to is asked for, which takes longer.
+    /// Whether the sums of the draws are wanted, which takes longer.
     pub with_draws: bool,
 }

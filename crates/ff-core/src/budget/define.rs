@@ -1,4 +1,4 @@
-//! Defining: the home of a budget learns what it has to keep count of.
+//! Defining: the home of a budget learns its definition.
 
 use super::Budget;
 use super::ledger::BudgetLedger;
@@ -13,7 +13,7 @@ use crate::view::{Stop, View};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefineBudgetArgs {
     pub budget_id: BudgetId,
-    /// Of what limits the namespace.
+    /// Of the namespace's set of policies and budgets.
     pub revision: u64,
     pub budget: Option<Budget>,
 }
@@ -29,7 +29,7 @@ impl Command for DefineBudgetArgs {
         quota_home(&self.budget_id.policy_id(), partitions)
     }
 
-    /// Takes over what is newer than what is known. A budget that was made after the one that is known begins with nothing used.
+    /// Takes over a newer definition. A budget that was made after the known one begins with nothing used.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<QuotaDefined>, Stop> {
         let mut ledger = BudgetLedger::of(view, self.budget_id);
         ledger.require(None)?;

@@ -122,12 +122,12 @@ impl QuotaPolicyId {
 }
 
 impl Budget {
-    /// Its place in what an execution needs. A budget counts all together; its key is the kind, by which it finds the estimate.
+    /// Its slot in the needs of an execution. A budget counts all kinds together; the kind is the key of its estimate.
     pub fn slot(&self, kind: &Kind) -> QuotaSlot {
         QuotaSlot { policy_id: self.id.policy_id(), key: kind.to_string(), revision: self.revision }
     }
 
-    /// What a claim of a kind reserves.
+    /// The reservation of a claim of this kind.
     pub fn estimate(&self, kind: &str) -> Amounts {
         let estimate = &self.definition.estimate;
         estimate.get(kind).or_else(|| estimate.get(ANY_KIND)).cloned().unwrap_or_default()
@@ -183,8 +183,8 @@ impl PutBudgetArgs {
         reset.check()
     }
 
-    /// What limits the namespace, with this budget as it is to be. The same again changes nothing, so that a change whose copies did
-    /// not all arrive is simply asked for again.
+    /// The namespace's policies and budgets, with this budget as it is to be. The same again changes nothing, so that a
+    /// change whose copies did not all arrive is simply repeated.
     pub fn apply(&self, before: QuotaSet, now: TimestampMs) -> Result<QuotaSet, Refusal> {
         let mut after = before;
         let (known, revision) = (after.budgets.get(&self.name), after.revision + 1);

@@ -1,4 +1,4 @@
-//! What is used of a budget: its balance, what each execution has drawn, and the executions that wait.
+//! The books of a budget: its balance, the draw of each execution, and the executions that wait.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Balance {
     /// Spent since the budget was made.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spent: Amounts,
-    /// The part of `spent` that is not in the totals of draws: of draws that are gone, without what was spent before a draw began.
+    /// The part of `spent` that is in no draw: the sum of draws that are gone, less usage from before a draw began.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub folded: BTreeMap<Dimension, i64>,
     /// Which report went past a soft limit first within the period.
@@ -45,13 +45,13 @@ pub struct SoftCrossing {
     pub seq: u64,
 }
 
-/// What an execution has of a budget.
+/// An execution's share of a budget: its reservation and its counted usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draw {
     /// Its reservation, or its place among those that wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<SlotRow>,
-    /// What is left of what was reserved.
+    /// The rest of its reservation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reserved: Amounts,
     /// How many of its reports are counted, and their total.
@@ -74,8 +74,8 @@ impl Balance {
         amount(&self.used, dimension).saturating_add(amount(&self.reserved, dimension))
     }
 
-    /// The first dimension that has no room for a need, with what is taken of it and its limit. An execution that reserves nothing needs
-    /// something to be left.
+    /// The first dimension without room for a need, with its used and reserved amount and its limit. A need of nothing
+    /// counts as one.
     pub(super) fn lacks(&self, budget: &Budget, need: &Amounts) -> Option<(Dimension, u64, u64)> {
         budget.definition.limits.iter().find_map(|(dimension, limit)| {
             let (hard, taken) = (limit.hard?, self.taken(dimension));
@@ -89,7 +89,7 @@ pub(super) fn amount(amounts: &Amounts, dimension: &Dimension) -> u64 {
     amounts.get(dimension).copied().unwrap_or(0)
 }
 
-/// Adds to an amount, at most to what can be counted.
+/// Adds to an amount, at most up to [`limits::AMOUNT_MAX`].
 pub(super) fn add(amounts: &mut Amounts, dimension: &Dimension, more: u64) {
     if more > 0 {
         let sum = amounts.entry(dimension.clone()).or_default();
@@ -97,7 +97,7 @@ pub(super) fn add(amounts: &mut Amounts, dimension: &Dimension, more: u64) {
     }
 }
 
-/// Takes from an amount, at most what there is.
+/// Subtracts from an amount, at most down to zero.
 pub(super) fn take(amounts: &mut Amounts, dimension: &Dimension, less: u64) {
     if let Some(left) = amounts.get_mut(dimension) {
         *left = left.saturating_sub(less);
@@ -178,7 +178,7 @@ impl<'v> BudgetLedger<'v> {
         })
     }
 
-    /// Writes what an execution has. One that has nothing and never had anything counted is not kept.
+    /// Writes the draw of an execution. A draw without a reservation and without counted usage is not kept.
     pub(super) fn put_draw(&mut self, kind: &str, id: ExecutionId, draw: Draw) {
         let name = QuotaRowName::Slot(kind.to_owned(), id);
         if draw.slot.is_none() && draw.seq == 0 {
@@ -291,7 +291,7 @@ impl<'v> BudgetLedger<'v> {
     }
 }
 
-/// An execution that is to be claimed, with what it has.
+/// An execution that is to be claimed, with its draw.
 pub(super) struct Claimant {
     pub(super) draw: Draw,
     pub(super) execution_id: ExecutionId,

@@ -1,8 +1,8 @@
 //! Budgets: how much executions may spend of tokens, money, calls or anything else that is counted.
 //!
-//! A budget is defined, copied to partitions and asked before a claim as a quota policy is. Its home keeps what is used and what is
-//! reserved. A report of usage is added to the execution first, and then, as often as it takes, to every budget that applies: an
-//! execution tells a budget its total and how many reports that is, so that a budget counts each report once.
+//! A budget is defined, copied to partitions and asked before a claim as a quota policy is. Its home keeps the used and
+//! the reserved amounts. A report of usage is added to the execution first, and then, as often as it takes, to every
+//! budget that applies: an execution tells it its total and its number of reports, so that each report counts once.
 
 mod admit;
 mod charge;

@@ -1,4 +1,4 @@
-//! Budgets in a small world: reserve, spend, settle, and what interleavings and crashes leave.
+//! Budgets in a small world: reserve, spend, settle, with interleavings and crashes.
 
 use std::collections::BTreeMap;
 
@@ -71,15 +71,15 @@ impl BudgetFixture {
         self.ask(args).unwrap().execution_id
     }
 
-    fn asked(&self, id: ExecutionId) -> AdmissionAsked {
+    fn admission(&self, id: ExecutionId) -> AdmissionAsked {
         let of = self.model.executions().find(|execution| execution.id == id);
         let epoch = of.map_or(LeaseEpoch(1), |execution| execution.epoch().next());
         AdmissionAsked { key: "chat".into(), execution_id: id, epoch }
     }
 
     fn admit(&mut self, budget: &Budget, id: ExecutionId, claim_id: Option<ClaimId>) -> AdmissionVerdict {
-        let asked = vec![self.asked(id)];
-        let args = AdmitArgs { policy_id: budget.id.policy_id(), revision: budget.revision, claim_id, asked };
+        let requests = vec![self.admission(id)];
+        let args = AdmitArgs { policy_id: budget.id.policy_id(), revision: budget.revision, claim_id, asked: requests };
         self.ask(args).unwrap().verdicts.remove(0)
     }
 
@@ -131,7 +131,7 @@ impl BudgetFixture {
     }
 
     fn release(&mut self, budget: &Budget, run: Run) -> AdmissionsSettled {
-        let AdmissionAsked { key, .. } = self.asked(run.id);
+        let AdmissionAsked { key, .. } = self.admission(run.id);
         let (epoch, guard) = (run.fence.lease_epoch, ReleaseGuard::Any);
         let releases = vec![AdmissionRelease { key, execution_id: run.id, epoch, is_unused: false, guard }];
         self.ask(SettleAdmissionsArgs { policy_id: budget.id.policy_id(), releases, keys: Vec::new() }).unwrap()

@@ -1,4 +1,4 @@
-//! Usage: the holder of an execution says what it has spent. It is added to the execution, and from there to every budget that applies.
+//! Usage: the holder of an execution reports its usage. It is added to the execution, and from there to every budget.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use crate::quota::QuotaSet;
 use crate::types::{AttemptIndex, BudgetId, ExecutionId, IdempotencyKey, Kind, TimestampMs};
 use crate::view::{Stop, View};
 
-/// What an execution has spent.
+/// The usage of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// How many reports were accepted.
     pub seq: u64,
     pub by_attempt: BTreeMap<AttemptIndex, Amounts>,
-    /// What every budget is known to have counted.
+    /// The usage that every budget is known to have counted.
     #[serde(default)]
     pub counted: UsageTotal,
 }
@@ -54,7 +54,7 @@ pub struct UsageReportEntry {
     pub until: TimestampMs,
 }
 
-/// The holder says what it has spent since its last report.
+/// The holder reports its usage since its last report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportUsageArgs {
     pub execution_id: ExecutionId,
@@ -183,7 +183,7 @@ struct Spender {
     late: bool,
 }
 
-/// The holder, or the one before it: what was spent under a lease that has ended since is spent all the same.
+/// The holder, or the one before it: usage under a lease that has ended since counts all the same.
 fn spender(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spender, Refusal> {
     let held = execution.held_by(fence, now);
     let open = match &execution.attempt {
@@ -201,7 +201,7 @@ fn spender(execution: &Execution, fence: &Fence, now: TimestampMs) -> Result<Spe
     }
 }
 
-/// What budgets have to count of an execution; none when there is nothing or no budget applies.
+/// The usage of an execution that budgets have not counted; none when there is none or no budget applies.
 pub(super) fn pending(execution: &Execution, usage: &Usage, set: Option<&QuotaSet>) -> Option<PendingUsage> {
     let budgets: Vec<_> = set.into_iter().flat_map(|set| set.budgets_for(execution)).map(|budget| budget.id).collect();
     if budgets.is_empty() || !usage.is_pending() {
@@ -217,7 +217,7 @@ pub(super) fn pending(execution: &Execution, usage: &Usage, set: Option<&QuotaSe
 }
 
 impl PendingUsage {
-    /// What is left to count of an execution.
+    /// The usage of an execution that is left to count.
     pub fn of(execution: &Execution, set: Option<&QuotaSet>) -> Option<Self> {
         pending(execution, execution.usage.as_deref()?, set)
     }

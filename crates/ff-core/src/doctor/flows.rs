@@ -49,7 +49,7 @@ impl Findings {
     }
 }
 
-/// The records by what they belong to.
+/// The records by their owner.
 struct Graph<'s> {
     members: BTreeMap<FlowId, Vec<(&'s Execution, &'s Membership)>>,
     outgoing: BTreeMap<ExecutionId, u32>,
@@ -189,7 +189,7 @@ fn member(
     }
 }
 
-/// I9 and I10: what is blocked has a join that can still go either way; what goes on has one that holds.
+/// I9 and I10: a blocked member has a join that is still open; a member that goes on has one that is satisfied.
 fn waits_for_its_join(execution: &Execution, snapshot: &Snapshot, findings: &mut Findings) {
     // How edges are to join may be said before there are any.
     let group = snapshot.groups.get(&execution.id).filter(|group| group.n > 0);

@@ -1,4 +1,4 @@
-//! What the doctor looks for in recorded steps.
+//! The doctor's checks of recorded steps.
 
 use std::collections::BTreeSet;
 

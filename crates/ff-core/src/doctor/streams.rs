@@ -4,7 +4,7 @@ use super::Finding;
 use crate::snapshot::Snapshot;
 use crate::stream::{StoredFrame, StreamMode, StreamRecord};
 
-/// Everything wrong with what the attempts on a partition put out.
+/// Everything wrong with the streams of the attempts on a partition.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ((id, attempt), (stream, frames)) in &snapshot.streams {

@@ -8,7 +8,7 @@ use crate::index::pending_waitpoints;
 use crate::snapshot::Snapshot;
 use crate::types::ExecutionId;
 
-/// Everything wrong with what waits on a partition.
+/// Everything wrong with the suspensions and waitpoints of a partition.
 pub(super) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Findings::default();
     for (id, execution) in &snapshot.executions {

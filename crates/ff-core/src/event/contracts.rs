@@ -1,4 +1,4 @@
-//! Reading what happens.
+//! Reading events.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::types::{ExecutionId, Namespace};
 
 pub use super::follow::FollowArgs;
 
-/// What happened on any partition since a cursor.
+/// Asks for the events on any partition since a cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventsArgs {
     /// Where the last answer ended; from now on when absent.
     pub after: Option<EventCursor>,
     /// One tenant's; those of all tenants when absent.
     pub namespace: Option<Namespace>,
-    /// Of one execution, whose partition alone is read and has to tell what happens; of all when not said.
+    /// Only of one execution, whose partition alone is read and must record events; of all when not said.
     pub execution: Option<ExecutionId>,
     pub limit: usize,
 }
@@ -42,7 +42,7 @@ impl EventsArgs {
         check_page(self.limit, limits::PAGE)
     }
 
-    /// What a store checks: it has no key to read an encrypted cursor with.
+    /// The check of a store: it has no key to read an encrypted cursor with.
     pub fn check_for_store(&self) -> Result<(), Refusal> {
         if self.after.as_ref().is_some_and(|after| after.sealed.is_some()) {
             let why = "is encrypted by a server; only a server of the same store can go on from it";

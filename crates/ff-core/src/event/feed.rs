@@ -1,4 +1,4 @@
-//! The feed of what happens on a partition: bounded, recorded while it has readers, and read with one cursor over all
+//! The feed of events on a partition: bounded, recorded while it has readers, and read with one cursor over all
 //! partitions.
 
 use std::collections::BTreeMap;
@@ -143,7 +143,7 @@ pub struct EventsPart {
     pub events: Vec<EventRecord>,
     /// Whether some before them are gone.
     pub trimmed: bool,
-    /// Since when it records. A reader that has not read as far as this missed what happened before.
+    /// Since when it records. A reader that has not read as far as this missed the events before.
     pub since: TimestampMs,
 }
 
@@ -165,7 +165,7 @@ impl EventsPart {
 }
 
 impl EventsPage {
-    /// Puts together what the partitions have, in the order of time, and moves the cursor past it. What is not wanted is
+    /// Merges the events of the partitions in the order of time, and moves the cursor past them. Unwanted events are
     /// passed over.
     pub fn merge(
         after: EventCursor,

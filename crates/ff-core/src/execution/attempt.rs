@@ -30,13 +30,13 @@ fn is_zero(ms: &u64) -> bool {
     *ms == 0
 }
 
-/// The try under way, or what the next one will be.
+/// The attempt under way, or the origin of the next one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptSlot {
     /// Running, or put off and to be resumed.
     Open(Attempt),
-    /// What the next claim starts.
+    /// The origin of the attempt that the next claim starts.
     Next(Origin),
 }
 

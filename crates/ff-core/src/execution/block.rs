@@ -139,7 +139,7 @@ fn block(execution: &Execution, target: &BlockTarget, now: TimestampMs) -> Optio
 pub struct UnblockArgs {
     pub partition: u16,
     pub executions: Vec<ExecutionId>,
-    /// What they are blocked on. Those that are blocked on something else are left alone.
+    /// Their blocker. Executions that are blocked on something else are left alone.
     pub from: Blocker,
 }
 
@@ -178,7 +178,7 @@ impl Command for UnblockArgs {
         for id in &self.executions {
             let execution = view.execution(id)?.filter(|_| seen.insert(*id));
             let blocked = execution.filter(|one| matches!(one.phase, Phase::Blocked { on, .. } if on == self.from));
-            // The one before it has not ended, whatever a quota has room for.
+            // One that is queued stays blocked: the one before it has not ended.
             if let Some(blocked) = blocked.filter(|one| !one.is_queued()) {
                 waits_ms.push(at.now.since(blocked.changed_at));
                 changes.push(unblock(blocked, at.now));

@@ -1,4 +1,4 @@
-//! What an execution is, apart from how it stands.
+//! The part of an execution that seldom changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::types::{
 /// Labels by which people find an execution.
 pub type Tags = BTreeMap<TagKey, TagValue>;
 
-/// What an execution is: what it was submitted as, and what was settled then.
+/// The part of an execution that seldom changes: its submission, and the values that were settled then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionDefinition {
     pub id: ExecutionId,
@@ -39,7 +39,7 @@ pub struct ExecutionDefinition {
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<TimestampMs>,
-    /// How long its lane kept what had finished when this was submitted, where the lane said so.
+    /// The retention of its lane when this was submitted, where the lane had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane_retention_ms: Option<u64>,
     /// The key a fair lane queues it by, as the lane was when this was submitted.

@@ -1,4 +1,4 @@
-//! Failing: the holder says the work went wrong, and the policy says what follows.
+//! Failing: the holder reports a failure, and the policy decides how the execution goes on.
 
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,7 @@ fn fail(execution: &Execution, args: &FailArgs, nonce: &Nonce, now: TimestampMs)
     Ok(execution.retry_or_finish(args.failure.clone(), &cause, nonce, now))
 }
 
-/// What a failed attempt is called, and how its lease is said to have ended.
+/// The outcome of a failed attempt, and how its lease ended.
 pub(crate) struct Cause {
     pub(crate) outcome: AttemptOutcome,
     pub(crate) by: FinishedBy,

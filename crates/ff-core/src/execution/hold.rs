@@ -66,8 +66,8 @@ impl Command for HoldArgs {
     }
 }
 
-/// Holds a live execution: at once when it is ready, otherwise from the moment on at which it is. What it was blocked on
-/// before is asked again once it is released.
+/// Holds a live execution: at once when it is ready, otherwise from the moment on at which it is. Its former blocker
+/// is asked again once it is released.
 fn hold(execution: &Execution, args: &HoldArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         return Err(execution.not_active());

@@ -67,7 +67,7 @@ impl Execution {
         info
     }
 
-    /// The bytes of its payload: what was submitted, or what an upstream put in its place.
+    /// The bytes of its payload: the submitted one, or the upstream's result in its place.
     pub fn input_size(&self) -> u64 {
         let injected = self.membership.as_ref().and_then(|membership| membership.injected_bytes);
         injected.unwrap_or(self.payload_bytes)

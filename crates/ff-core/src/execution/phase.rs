@@ -52,7 +52,7 @@ pub enum DelayReason {
     Resume,
 }
 
-/// What an execution is blocked on.
+/// The blocker of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blocker {
@@ -62,13 +62,13 @@ pub enum Blocker {
     Staging,
     /// Its dependents, which learn first that it runs again.
     Reopening,
-    /// A worker that has what it requires.
+    /// A worker that meets its requirements.
     Route,
     /// A quota that is used up.
     Quota,
     /// A budget that is used up.
     Budget,
-    /// An operator, who holds it.
+    /// An operator's hold.
     Operator,
     /// The worker instance it is assigned to.
     Assignment,
@@ -78,12 +78,12 @@ impl Blocker {
     /// Those by which an execution that is ready is kept from being claimed.
     pub const OF_ADMISSION: [Blocker; 5] = [Self::Route, Self::Quota, Self::Budget, Self::Operator, Self::Assignment];
 
-    /// Whether it keeps back what is ready otherwise, and not what waits for the rest of its flow.
+    /// Whether it is one of admission, and not one of the flow.
     pub fn is_admission(self) -> bool {
         Self::OF_ADMISSION.contains(&self)
     }
 
-    /// What an execution that is blocked on it waits for, in the words of the state.
+    /// The blocking reason of an execution with this blocker.
     pub fn reason(self) -> BlockingReason {
         match self {
             Self::Dependencies | Self::Staging | Self::Reopening => BlockingReason::WaitingForChildren,
@@ -250,7 +250,7 @@ impl Execution {
         }
     }
 
-    /// What it waits for.
+    /// Its blocking reason.
     pub fn blocking_reason(&self) -> BlockingReason {
         match &self.phase {
             Phase::Waiting => BlockingReason::WaitingForWorker,

@@ -21,11 +21,11 @@ use crate::step::StepCounter;
 use crate::suspension::{PastSuspension, PendingWaitpoint, SuspensionEnd};
 use crate::types::{AttemptIndex, LaneId, LeaseEpoch, RequirementClass, TimestampMs};
 
-/// One piece of work: what it is, and how it stands.
+/// One piece of work: its definition and its state.
 ///
-/// What it is seldom changes, and is read as if it were fields of the execution. Copies of an execution share it until one of them changes
-/// it. It is written apart from how the execution stands, which changes with every step: as JSON, an execution is read with its definition
-/// in it and written without.
+/// The definition seldom changes, and is read as if it were fields of the execution. Copies of an execution share it
+/// until one of them changes it. It is written apart from the state, which changes with every step: as JSON, an
+/// execution is read with its definition in it and written without.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// When it was claimed for the first time.
@@ -51,7 +51,7 @@ pub struct Execution {
     pub last_lease: Option<LastLease>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// What went wrong last.
+    /// The last failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// Waitpoints made ahead that no suspension has used yet.
@@ -63,10 +63,10 @@ pub struct Execution {
     /// Whether any attempt has put out a frame.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub streamed: bool,
-    /// What it has recorded of steps, from the first one on.
+    /// The counter of its recorded steps, from the first one on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepCounter>,
-    /// What it has spent, from the first report on.
+    /// Its usage, from the first report on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Box<Usage>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct Execution {
     /// The operator's hold. It applies whenever the execution is ready, until it is released or the execution is replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,
-    /// What keeps it back, while it is blocked on its route, a quota or a budget, or assigned to a worker instance.
+    /// The details, while it is blocked on its route, a quota or a budget, or assigned to a worker instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<Box<BlockDetail>>,
     #[serde(skip_serializing, deserialize_with = "definition::shared")]
@@ -112,7 +112,7 @@ impl Execution {
         self.lane.within(&self.namespace)
     }
 
-    /// What it requires of its worker, as the queues it waits in are named.
+    /// Its requirement class, which names the queues it waits in.
     pub fn class(&self) -> RequirementClass {
         self.policy.class()
     }
@@ -272,7 +272,7 @@ impl Execution {
     }
 }
 
-/// How an execution ends: the outcome, and what it means for the lease and the attempt if there are any.
+/// How an execution ends: the outcome, and the endings of its lease and attempt if there are any.
 pub(crate) struct End {
     pub(crate) outcome: Outcome,
     pub(crate) by: FinishedBy,

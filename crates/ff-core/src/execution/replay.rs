@@ -20,7 +20,7 @@ pub struct ReplayArgs {
     pub execution_id: ExecutionId,
     pub reason: Option<String>,
     pub requested_by: Option<String>,
-    /// Whether what depends on it in its flow runs again after it, if it has finished.
+    /// Whether its finished dependents in its flow run again after it.
     pub reopen_downstream: bool,
     /// The first recorded step that is done again, with all that were recorded after it.
     pub from_step: Option<StepPoint>,
@@ -73,7 +73,7 @@ impl Command for ReplayArgs {
 }
 
 /// Starts a finished execution afresh: not started yet, retries from zero, result and failure cleared, deadline armed
-/// again, and the next attempt remembers whom it follows and why.
+/// again, and the next attempt records the attempt it follows and why.
 fn replay(execution: &Execution, args: &ReplayArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if !execution.is_finished() {
         let state = execution.public_state();

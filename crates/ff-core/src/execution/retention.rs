@@ -7,7 +7,7 @@ use crate::types::TimestampMs;
 impl Execution {
     /// When it is forgotten, once it has finished. One that is in a flow goes with its flow.
     ///
-    /// It stays for as long as its idempotency key is remembered: the key must find what it stands for.
+    /// It stays for as long as its idempotency key is remembered: the key must find its execution.
     pub fn forget_at(&self) -> Option<TimestampMs> {
         let Phase::Finished { at, .. } = self.phase else { return None };
         if self.membership.is_some() {

@@ -35,10 +35,10 @@ pub struct SubmitArgs {
     pub tags: Tags,
     pub idempotency_key: Option<IdempotencyKey>,
     pub start: Start,
-    /// What it has to do with live executions under the same key.
+    /// Its rule for live executions under the same key.
     pub key_rule: Option<Box<KeyRule>>,
     pub policy: Policy,
-    /// The submitter's trace, passed on to the handler. Not part of what makes two submissions the same.
+    /// The submitter's trace, passed on to the handler. Two submissions that differ only in it are the same.
     pub trace: Option<Box<TraceContext>>,
 }
 
@@ -69,7 +69,7 @@ impl SubmitArgs {
         }
     }
 
-    /// Refuses what is over a limit, and an id that is not the submitter's to choose: members of a flow under an
+    /// Refuses values over a limit, and an id that is not the submitter's to choose: members of a flow under an
     /// idempotency key have such ids, and every caller can compute them.
     pub fn check(&self) -> Result<(), Refusal> {
         if is_derived(&self.uuid) {
@@ -226,7 +226,7 @@ fn same_work(existing: &Execution, args: &SubmitArgs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// New work as it is when nothing is known of it but what was submitted.
+/// A new execution from its submission alone.
 pub(crate) fn create(args: &SubmitArgs, id: ExecutionId, now: TimestampMs) -> Execution {
     let definition = ExecutionDefinition {
         id,
@@ -345,8 +345,8 @@ mod tests {
         for again in [traced("2b"), keyed("a")] {
             assert!(records.submit(&again, at(10)).unwrap().duplicate);
         }
-        let kept = records.execution(&first.execution_id).unwrap().unwrap();
-        assert_eq!(kept.trace, traced("1a").trace, "the first trace is kept");
+        let stored = records.execution(&first.execution_id).unwrap().unwrap();
+        assert_eq!(stored.trace, traced("1a").trace, "the first trace is kept");
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Command for SetTagsArgs {
 }
 
 /// Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
-/// not be taken away. Also when the execution has finished: people sort what is over.
+/// not be taken away. Finished executions may be labelled as well.
 pub fn set_tags(execution: &Execution, args: &SetTagsArgs, now: TimestampMs) -> Result<Change, Refusal> {
     let mut change = execution.unchanged();
     let tags = &mut change.after.tags;

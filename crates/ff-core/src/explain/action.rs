@@ -1,4 +1,4 @@
-//! What an operator can do, as commands that can be pasted.
+//! Suggested actions of an operator, as commands that can be pasted.
 
 use super::facts::Facts;
 use super::{SuggestedAction, Term, TermKind, Verdict};
@@ -27,7 +27,7 @@ pub(super) fn all(facts: &Facts, terms: &[Term]) -> Vec<SuggestedAction> {
     actions
 }
 
-/// What helps against one term.
+/// The actions that help against one term.
 fn help(facts: &Facts, term: TermKind) -> Vec<SuggestedAction> {
     let info = &facts.info;
     let (id, lane, kind) = (format!("'{}'", info.execution_id), &info.lane_id, &info.kind);

@@ -5,7 +5,7 @@ use super::{NextEvent, Term, TermKind, Verdict};
 use crate::state::PublicState;
 use crate::types::TimestampMs;
 
-/// The first cause in words, with the others that would keep it back as well; and what changes it next.
+/// The first cause in words, with the others that would keep it back as well; and the event that changes it next.
 pub(super) fn first(facts: &Facts, terms: &[Term], now: TimestampMs) -> (String, Option<NextEvent>) {
     let info = &facts.info;
     if info.public_state.is_terminal() {
@@ -65,7 +65,7 @@ fn sentence(facts: &Facts, cause: &Term) -> String {
     }
 }
 
-/// What ends it.
+/// The event that ends it.
 fn event(cause: TermKind) -> &'static str {
     match cause {
         TermKind::Hold => "an operator releases it",

@@ -1,4 +1,4 @@
-//! What is read to explain an execution.
+//! The facts that explain an execution.
 
 use crate::execution::contracts::ExecutionInfo;
 use crate::explain::SlotHolder;
@@ -55,7 +55,7 @@ impl QueueArgs {
     }
 }
 
-/// How an execution's lane is configured, and what is ahead of the execution.
+/// The configuration of an execution's lane, and the work ahead of the execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueFacts {
     /// As the lane's home says; the defaults when it was never configured.
@@ -73,7 +73,7 @@ pub struct QueueFacts {
     pub active: u64,
 }
 
-/// What is read to explain an execution.
+/// The facts that explain an execution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     pub info: ExecutionInfo,

@@ -1,6 +1,6 @@
 //! Explaining: one answer to why an execution, or a lane, does not run.
 //!
-//! Pure: [`Facts`] are what an engine has read, and [`explain`] says what follows from them. An admission rule with terms of
+//! Pure: an engine reads [`Facts`], and [`explain`] draws the conclusions. An admission rule with terms of
 //! its own adds its facts to [`Facts`], a variant to [`TermKind`] and a function to `term.rs`.
 
 mod action;

@@ -11,10 +11,10 @@ use crate::state::{BlockingReason, PublicState};
 use crate::types::{Capability, RequirementClass, TimestampMs};
 use crate::worker::Worker;
 
-/// Workers that are named with what they lack.
+/// The most workers that are named with the capabilities they lack.
 const NAMED_WORKERS: usize = 5;
 
-/// Every term that applies, in the order in which an execution meets them. What has ended meets none.
+/// Every term that applies, in the order in which an execution meets them. A finished execution meets none.
 pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     let info = &facts.info;
     if info.public_state.is_terminal() {
@@ -22,7 +22,7 @@ pub(super) fn all(facts: &Facts, now: TimestampMs) -> Vec<Term> {
     }
     let runs = info.public_state == PublicState::Active;
     let waits_for_worker = info.state.blocking_reason == BlockingReason::WaitingForWorker;
-    // Who takes what is assigned does not depend on its kind and on what it requires.
+    // An assigned execution goes to its worker, regardless of kind and requirements.
     let is_assigned = info.state.blocking_reason == BlockingReason::WaitingForLocalityMatch;
     let fitting = [Some(workers(facts)), requirements(facts)].into_iter().filter(|_| !is_assigned);
     let queue = [lane(facts), lane_limit(facts)].into_iter().chain(fitting);
@@ -51,7 +51,7 @@ fn dependencies(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Dependencies, Verdict::Waits, detail, None))
 }
 
-/// A suspension: what it waits for, where, and what happens when nothing comes.
+/// A suspension: its condition, its waitpoints, and its timeout.
 fn suspension(facts: &Facts) -> Option<Term> {
     let suspension = facts.info.suspension.as_ref()?;
     let waitpoints = suspension.waitpoints.iter().map(|waitpoint| waitpoint.key.as_str());
@@ -102,12 +102,12 @@ fn hold(facts: &Facts) -> Option<Term> {
     Some(term(TermKind::Hold, Verdict::Blocks, format!("held{by}{why}"), None))
 }
 
-/// What admission has blocked the execution on.
+/// The blocker that admission has found.
 fn kept_back(facts: &Facts) -> Option<Term> {
     let detail = facts.info.blocking_detail.as_deref()?;
     let until = detail.retry_at();
     Some(match detail {
-        // What it requires is a term of its own, whether or not it has been blocked yet.
+        // Requirements are a term of their own, whether or not the execution has been blocked yet.
         BlockDetail::Route { .. } if !requires_nothing(facts) => return None,
         BlockDetail::Route { class } => {
             term(TermKind::Requirements, Verdict::Blocks, format!("no connected worker has {class}"), None)
@@ -193,7 +193,7 @@ fn workers(facts: &Facts) -> Term {
     term(TermKind::Workers, Verdict::Blocks, detail, None)
 }
 
-/// Whether a worker that takes its lane and kind has what it requires, and what the others lack.
+/// Whether a worker that takes its lane and kind meets its requirements, and the capabilities the others lack.
 fn requirements(facts: &Facts) -> Option<Term> {
     let info = &facts.info;
     let required = &info.policy.routing_requirements.required_capabilities;

@@ -10,7 +10,7 @@ use crate::state::PublicState;
 use crate::types::{LaneId, Namespace};
 use crate::worker::Worker;
 
-/// What is said of one situation: how it begins, what changes it and when, the terms that keep it back, and a command that helps.
+/// The expected explanation: its beginning, the next event and when, the terms that keep it back, a command that helps.
 struct Said {
     summary: &'static str,
     next: Option<(&'static str, Option<u64>)>,

@@ -8,8 +8,8 @@ use crate::execution::Phase;
 use crate::snapshot::Snapshot;
 use crate::types::{FairKey, Kind, LaneId, RequirementClass};
 
-/// Everything wrong with the turns of keys: I8, what is counted of a key and the lists it is in follow from what waits; and I9,
-/// a claim looks for turns only in a lane that knows that its work has keys.
+/// Everything wrong with the turns of keys: I8, the counts and lists of a key follow from its waiting executions; and
+/// I9, a claim looks for turns only in a lane that knows that its work has keys.
 pub(crate) fn examine(snapshot: &Snapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut find = |invariant, lane: &LaneId, key: &FairKey, what: String| {

@@ -1,4 +1,4 @@
-//! What changes of executions mean for the turns of their keys.
+//! The turns of keys follow the changes of executions.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +33,9 @@ pub(crate) fn follow(view: &dyn View, changes: &[Change], decided: Vec<TurnWrite
     let mut writes = Vec::with_capacity(turns.len());
     for (name, turn) in &turns {
         let clock = clock(view, &turns, name)?;
-        let kept = turn.clone().filter(|turn| name.key.is_empty() || !turn.is_over(clock));
-        if view.turn(name)? != kept.as_ref() {
-            writes.push((name.clone(), kept));
+        let retained = turn.clone().filter(|turn| name.key.is_empty() || !turn.is_over(clock));
+        if view.turn(name)? != retained.as_ref() {
+            writes.push((name.clone(), retained));
         }
     }
     Ok(writes)

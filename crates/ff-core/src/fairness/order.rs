@@ -1,4 +1,4 @@
-//! The order of a claim: which executions come first, and what the keys pay that were served.
+//! The order of a claim: which executions come first, and the price that served keys pay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ struct Candidate {
     taken: usize,
 }
 
-/// The first of what a claim wants from a fair lane, in the order of the turns, at most as many as `plain` asks for. `plain` is
-/// what it wants of the empty key.
+/// The first executions for a claim of a fair lane, in the order of the turns, at most as many as `plain` asks for.
+/// `plain` is the claim's query of the empty key.
 pub(crate) fn first(view: &dyn View, lane: &Lane, plain: &EligibleQuery) -> Result<Vec<ExecutionId>, Stop> {
     let (partition, limit) = (plain.partition, plain.limit);
     let name = |key: FairKey| TurnName { partition, lane: plain.lane.clone(), key };
@@ -80,7 +80,7 @@ fn idle(partition: u16, lane: &Lane) -> TurnsQuery {
     TurnsQuery { partition, lane: lane.key(), queue: TurnQueue::Idle, limit: limits::IDLE_TURNS }
 }
 
-/// A key with what a claim may take of it. A claim of any kind takes those of which something waits.
+/// A key as a candidate of a claim, with its waiting kinds and classes that the claim takes.
 fn candidate(lane: &Lane, turn: &Turn, at: u64, key: FairKey, plain: &EligibleQuery) -> Candidate {
     let is_wanted = |kind: &Kind, class: &RequirementClass| {
         (plain.kinds.is_empty() || plain.kinds.contains(kind)) && plain.classes.contains(class)
@@ -112,8 +112,8 @@ fn in_turn(candidates: &mut [Candidate], limit: usize) -> Vec<usize> {
     order
 }
 
-/// What becomes of the turns when executions of these keys have been taken, in this order: the clock goes on, and each key that
-/// was served has to wait. Keys of which nothing has waited for a while are forgotten besides. Says by how much the clock went on.
+/// The turns after executions of these keys have been taken, in this order: the clock goes on, and each served key has
+/// to wait. Keys that were idle for a while are forgotten as well. Also returns how far the clock went on.
 pub(crate) fn charge(
     view: &dyn View,
     partition: u16,

@@ -1,4 +1,4 @@
-//! The turn of a key: when it comes, and what waits for it.
+//! The turn of a key: when it comes, and the executions that wait for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -77,7 +77,7 @@ impl Command for CancelFlowArgs {
             requested_by: self.requested_by.clone(),
         });
         step.record_event(&self.flow_id, FlowEventKind::Cancelled { policy: self.policy })?;
-        // A flow whose members are spared goes on opening what was staged.
+        // A flow whose members are spared goes on opening its staged members.
         if self.policy != CancelPolicy::FlowOnly {
             step.begin_sweep(&self.flow_id, SweepAction::Cancel)?;
         }

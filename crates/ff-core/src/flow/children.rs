@@ -39,7 +39,7 @@ impl Command for WaitForChildrenArgs {
     }
 
     /// Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays
-    /// open, and goes on whichever way it is decided: only the handler knows what a child that failed means to it.
+    /// open, and goes on however the join is decided: only the handler can judge the failure of a child.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<WaitedForChildren>, Stop> {
         let now = at.now;
         let execution = found(view, &self.execution_id)?;

@@ -200,7 +200,7 @@ impl FlowFixture {
         self.ask(FailArgs { execution_id, fence, failure }).unwrap();
     }
 
-    /// Takes what waits and has it succeed, until nothing is left to do.
+    /// Claims waiting members and completes them, until nothing is left to do.
     pub(crate) fn run(&mut self) {
         loop {
             self.drain();

@@ -157,7 +157,7 @@ impl Step<'_> {
         self.put_group(group)
     }
 
-    /// Decides a join that got edges: what waits for a worker waits for its upstreams now, if it must.
+    /// Decides a join that got edges: its member now waits for its upstreams before it waits for a worker, if it must.
     fn judge_new(&mut self, mut group: Group) -> Result<(), Stop> {
         let id = group.downstream_execution_id;
         let Some(child) = self.execution(&id)?.cloned() else { return Ok(()) };

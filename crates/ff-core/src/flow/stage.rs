@@ -43,7 +43,7 @@ impl StageFlowArgs {
     }
 }
 
-/// What became of a part.
+/// The answer to a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StagedFlow {
     /// It is kept; the next one is asked for.

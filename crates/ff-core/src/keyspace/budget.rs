@@ -4,7 +4,7 @@ use super::keys;
 use crate::partition::Partition;
 use crate::types::BudgetId;
 
-/// What every key of a counted usage report starts with.
+/// The prefix of every key of a counted usage report.
 pub const USAGE_DEDUP_KEY_PREFIX: &str = "ff:usagededup:";
 
 /// Builds the keys of one budget.
@@ -27,13 +27,13 @@ impl BudgetKeyContext {
 }
 
 keys! { BudgetKeyContext { tag, bid }
-    /// What it covers, how it is enforced, when it resets.
+    /// Its scope, enforcement and reset.
     definition() => "ff:budget:{tag}:{bid}";
     /// Its hard and soft limits, by dimension.
     limits() => "ff:budget:{tag}:{bid}:limits";
-    /// What is spent and what is reserved, by dimension.
+    /// The spent and reserved amounts, by dimension.
     usage() => "ff:budget:{tag}:{bid}:usage";
-    /// What each execution has reserved and spent of it.
+    /// The reserved and spent amounts of each execution.
     executions() => "ff:budget:{tag}:{bid}:executions";
     /// The executions that wait for it, by their place.
     waiters() => "ff:budget:{tag}:{bid}:waiters";

@@ -3,8 +3,8 @@
 
 use crate::types::{KeyId, LaneId, WorkerInstanceId};
 
-/// The one channel on which partitions say that something became ready or due. A hint may be lost; the sweep finds what
-/// it was about.
+/// The one channel on which partitions say that something became ready or due. A hint may be lost; the sweep finds the
+/// work it was about.
 pub const HINTS_CHANNEL: &str = "ff:hints";
 
 /// How many partitions each family has: written at the first boot, compared at every later one.
@@ -37,7 +37,7 @@ pub fn worker_key(wid: &WorkerInstanceId) -> String {
     format!("ff:worker:{wid}")
 }
 
-/// What one worker instance says it is able to run.
+/// The reported capabilities of one worker instance.
 pub fn worker_caps_key(wid: &WorkerInstanceId) -> String {
     format!("ff:worker:{wid}:caps")
 }

@@ -42,7 +42,7 @@ keys! { ExecKeyContext { tag, eid }
 
     /// Its current lease; absent when it has none.
     lease_current() => "ff:exec:{tag}:{eid}:lease:current";
-    /// What happened to its leases, newest last, bounded.
+    /// The events of its leases, newest last, bounded.
     lease_history() => "ff:exec:{tag}:{eid}:lease:history";
     /// A short permission to claim it, with its own expiry.
     claim_grant() => "ff:exec:{tag}:{eid}:claim_grant";
@@ -51,7 +51,7 @@ keys! { ExecKeyContext { tag, eid }
     attempts() => "ff:exec:{tag}:{eid}:attempts";
     /// One attempt.
     attempt_hash(index: AttemptIndex) => "ff:attempt:{tag}:{eid}:{index}";
-    /// What one attempt reported to have used, by dimension.
+    /// The reported usage of one attempt, by dimension.
     attempt_usage(index: AttemptIndex) => "ff:attempt:{tag}:{eid}:{index}:usage";
     /// The policy one attempt started under, when it is not the record's.
     attempt_policy(index: AttemptIndex) => "ff:attempt:{tag}:{eid}:{index}:policy";
@@ -63,22 +63,22 @@ keys! { ExecKeyContext { tag, eid }
     /// The document that output is merged into, and its version.
     stream_summary(index: AttemptIndex) => "ff:attempt:{tag}:{eid}:{index}:summary";
 
-    /// What it has done for good, by number, without the results.
+    /// Its recorded steps, by number, without the results.
     steps() => "ff:exec:{tag}:{eid}:steps";
-    /// The results of that, by number.
+    /// The results of the steps, by number.
     step_results() => "ff:exec:{tag}:{eid}:step_results";
-    /// The numbers of that, by what makes a step the same.
+    /// The numbers of the steps, by kind, name and key.
     step_index() => "ff:exec:{tag}:{eid}:step_index";
 
     /// The suspension it is in.
     suspension_current() => "ff:exec:{tag}:{eid}:suspension:current";
-    /// What a composite condition has seen so far; gone when the suspension ends.
+    /// The satisfied members of a composite condition; gone when the suspension ends.
     suspension_satisfied_set() => "ff:exec:{tag}:{eid}:suspension:current:satisfied_set";
     /// Which node of a composite condition each waitpoint belongs to, fixed when it suspends.
     suspension_member_map() => "ff:exec:{tag}:{eid}:suspension:current:member_map";
-    /// What each part of its condition has counted so far; gone when the suspension ends.
+    /// The signals counted by each part of its condition; gone when the suspension ends.
     suspension_tally() => "ff:exec:{tag}:{eid}:suspension:tally";
-    /// The last suspension that is over: how it ended, and what its worker is handed.
+    /// The last suspension that is over: how it ended, and the signals its worker is handed.
     suspension_last() => "ff:exec:{tag}:{eid}:suspension:last";
     /// The first answer to a suspend under this idempotency key, given again word for word.
     suspend_dedup(idempotency_key: &str) => "ff:dedup:suspend:{tag}:{eid}:{idempotency_key}";
@@ -89,7 +89,7 @@ keys! { ExecKeyContext { tag, eid }
     waitpoint(wp_id: &WaitpointId) => "ff:wp:{tag}:{wp_id}";
     /// The signals one waitpoint received, in order.
     waitpoint_signals(wp_id: &WaitpointId) => "ff:wp:{tag}:{wp_id}:signals";
-    /// What one waitpoint still needs.
+    /// The open condition of one waitpoint.
     waitpoint_condition(wp_id: &WaitpointId) => "ff:wp:{tag}:{wp_id}:condition";
 
     /// One signal.

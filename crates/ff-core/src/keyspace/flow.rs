@@ -35,7 +35,7 @@ keys! { FlowKeyContext { tag, fid }
     members() => "ff:flow:{tag}:{fid}:members";
     /// Its labels.
     tags() => "ff:flow:{tag}:{fid}:tags";
-    /// What it knows of one member.
+    /// Its record of one member.
     member(eid: &ExecutionId) => "ff:flow:{tag}:{fid}:member:{eid}";
     /// One edge between two members.
     edge(edge_id: &EdgeId) => "ff:flow:{tag}:{fid}:edge:{edge_id}";
@@ -45,7 +45,7 @@ keys! { FlowKeyContext { tag, fid }
     incoming(downstream_eid: &ExecutionId) => "ff:flow:{tag}:{fid}:in:{downstream_eid}";
     /// How the edges into a member join, and how far they have come.
     edgegroup(downstream_eid: &ExecutionId) => "ff:flow:{tag}:{fid}:edgegroup:{downstream_eid}";
-    /// What happened in it.
+    /// Its events.
     events() => "ff:flow:{tag}:{fid}:events";
     /// How many members are in which state, exactly.
     summary() => "ff:flow:{tag}:{fid}:summary";

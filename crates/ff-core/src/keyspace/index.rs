@@ -39,7 +39,7 @@ keys! { IndexKeys { tag }
     lane_eligible_class(lane_id: &LaneId, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:class:{class}";
     /// The same of one kind.
     lane_eligible_kind_class(lane_id: &LaneId, kind: &Kind, class: &RequirementClass) => "ff:idx:{tag}:lane:{lane_id}:eligible:kind:{kind}:class:{class}";
-    /// Executions of a fair lane that can be claimed and have a key, whichever it is.
+    /// Executions of a fair lane that can be claimed and have any key.
     lane_keyed(lane_id: &LaneId) => "ff:idx:{tag}:lane:{lane_id}:eligible_keyed";
     /// Those of one kind, requirement class and key. A class has no space, so that the first one ends it.
     lane_eligible_key(lane_id: &LaneId, kind: &Kind, class: &RequirementClass, key: &FairKey) => "ff:idx:{tag}:lane:{lane_id}:eligible:kind:{kind}:class:{class} key:{key}";

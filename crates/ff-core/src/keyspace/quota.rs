@@ -26,7 +26,7 @@ impl QuotaKeyContext {
 keys! { QuotaKeyContext { tag, qid }
     /// Its windows and caps.
     definition() => "ff:quota:{tag}:{qid}";
-    /// What was admitted within the sliding window of one dimension, by time.
+    /// The admissions within the sliding window of one dimension, by time.
     window(dimension: &str) => "ff:quota:{tag}:{qid}:window:{dimension}";
     /// How many slots are held.
     concurrency() => "ff:quota:{tag}:{qid}:concurrency";
@@ -34,7 +34,7 @@ keys! { QuotaKeyContext { tag, qid }
     admitted(eid: &ExecutionId) => "ff:quota:{tag}:{qid}:admitted:{eid}";
     /// Every execution admitted, so that they can be walked.
     admitted_set() => "ff:quota:{tag}:{qid}:admitted_set";
-    /// What is used, by value of its key.
+    /// Its usage, by value of its key.
     usage() => "ff:quota:{tag}:{qid}:use";
     /// The executions that wait for a slot, by their place.
     waiters(dimension: &str) => "ff:quota:{tag}:{qid}:waiters:{dimension}";

@@ -1,4 +1,4 @@
-//! Whether a lane takes new work, and what new work takes over from it.
+//! Whether a lane takes new work, and the settings that new work takes over from it.
 
 use super::{Lane, LaneState};
 use crate::engine_error::{Code, Refusal};
@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::types::{FairKey, LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// What new work takes over from its lane.
+/// The settings that new work takes over from its lane.
 pub(crate) struct LaneTerms<'v>(Option<&'v Lane>);
 
 impl<'v> LaneTerms<'v> {
@@ -30,8 +30,8 @@ impl<'v> LaneTerms<'v> {
     }
 }
 
-/// Refuses new work for a lane that is draining; otherwise says what the work takes over from it. `field` is what its caller
-/// calls the lane.
+/// Refuses new work for a lane that is draining; otherwise returns the settings it takes over. `field` is the caller's
+/// name of the lane.
 pub(crate) fn admit<'v>(
     view: &'v dyn View,
     partition: u16,

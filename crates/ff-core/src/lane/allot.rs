@@ -1,7 +1,7 @@
 //! Allotting: before a partition hands out work of a lane with a limit, the lane's home gives it leave.
 //!
-//! Reserve first, settle after. Home adds what it grants to the partition's share, so that all shares together never pass
-//! the limit. The grant is used in the same step as the claim it is for, once. What a partition holds never rises
+//! Reserve first, settle after. Home adds its grants to the partition's share, so that all shares together never pass
+//! the limit. The grant is used in the same step as the claim it is for, once. A partition's held count never rises
 //! otherwise, so a count of it, however old, is never too low; home takes it over when it was made after the last grant. A
 //! grant that was lost, a lease that ended, a worker that died: the next count finds out, and nothing leaks.
 
@@ -69,7 +69,7 @@ impl Command for AllotArgs {
     }
 
     /// Grants a partition as many as are wanted and free. When that is none, names the partitions that were not counted
-    /// for longest: what they hold may have ended.
+    /// for longest: their leases may have ended.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Allotment>, Stop> {
         let key = self.lane.within(&self.namespace);
         let home = self.partition(&at.partitions);

@@ -22,7 +22,7 @@ pub struct ConfigureLaneArgs {
     pub ageing_ms: Setting<u64>,
     pub retention_ms: Setting<u64>,
     pub fair_by: Setting<Per>,
-    /// What keys are to weigh. `Default` is as if it had never been said.
+    /// The weights of keys. `Default` is as if it had never been said.
     pub weights: BTreeMap<FairKey, Setting<u32>>,
 }
 
@@ -101,8 +101,8 @@ impl Command for ConfigureLaneArgs {
         lane_partition(&self.lane.within(&self.namespace), partitions)
     }
 
-    /// Changes what is named and leaves the rest. The same again changes nothing, so that a change whose copies did not
-    /// all arrive is simply asked for again.
+    /// Changes the named settings and leaves the rest. The same again changes nothing, so that a change whose copies
+    /// did not all arrive is simply asked for again.
     ///
     /// With another limit, the counts of partitions are unknown until every partition was counted.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Lane>, Stop> {
@@ -131,7 +131,7 @@ impl Command for ConfigureLaneArgs {
 }
 
 impl ConfigureLaneArgs {
-    /// Changes the key its work is queued by, and what keys weigh. Weights of another kind of key say nothing any more.
+    /// Changes the key its work is queued by, and the weights of keys. Weights of another kind of key are dropped.
     fn weigh(&self, settings: &mut LaneSettings) -> Result<(), Refusal> {
         let before = settings.fair_by.clone();
         match &self.fair_by {
@@ -234,8 +234,8 @@ mod tests {
         let mut own = fixture.work(0);
         own.policy.retention_ms = Some(7);
         let own = fixture.ask(SubmitArgs { ..own }).unwrap().execution_id;
-        let kept = |id| fixture.model.find(id).unwrap().kept_ms();
-        assert_eq!((kept(&before), kept(&after), kept(&own)), (limits::RETENTION_MS, 5_000, 7));
+        let retention_ms = |id| fixture.model.find(id).unwrap().kept_ms();
+        assert_eq!((retention_ms(&before), retention_ms(&after), retention_ms(&own)), (limits::RETENTION_MS, 5_000, 7));
     }
 
     #[test]
@@ -263,8 +263,8 @@ mod tests {
         let ageing = |to| ConfigureLaneArgs { ageing_ms: Setting::To(to), ..lane() }.check();
         assert_eq!((ageing(1), ageing(limits::AGEING_MAX_MS)), (Ok(()), Ok(())));
         assert_eq!(ageing(limits::AGEING_MAX_MS + 1).unwrap_err().field.as_deref(), Some("ageing_ms"));
-        let kept = |to| ConfigureLaneArgs { retention_ms: Setting::To(to), ..lane() }.check();
-        assert_eq!((kept(0), kept(limits::SPAN_MAX_MS)), (Ok(()), Ok(())));
-        assert_eq!(kept(limits::SPAN_MAX_MS + 1).unwrap_err().code, Code::LimitExceeded);
+        let retention = |to| ConfigureLaneArgs { retention_ms: Setting::To(to), ..lane() }.check();
+        assert_eq!((retention(0), retention(limits::SPAN_MAX_MS)), (Ok(()), Ok(())));
+        assert_eq!(retention(limits::SPAN_MAX_MS + 1).unwrap_err().code, Code::LimitExceeded);
     }
 }

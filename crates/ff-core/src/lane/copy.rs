@@ -25,8 +25,8 @@ impl Command for CopyLaneArgs {
         self.partition
     }
 
-    /// Takes over what is newer than what is known here, and says how many of the lane are held here. Requirement classes are
-    /// added whichever is newer.
+    /// Takes over a newer version of the lane, and says how many of the lane are held here. Requirement classes are
+    /// added in any case.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.key();
         let known = view.lane(self.partition, &key)?;

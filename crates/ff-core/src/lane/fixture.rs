@@ -25,7 +25,7 @@ use crate::types::{ExecutionId, Kind, LaneId, Namespace, Priority, TimestampMs};
 pub(crate) const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 4, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// A lane and what goes through it.
+/// A lane and its work.
 pub(crate) struct LaneFixture {
     pub(crate) model: Model,
     entropy: SeededEntropy,

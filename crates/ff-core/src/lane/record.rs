@@ -31,7 +31,7 @@ pub struct Lane {
     /// turns from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keyed: bool,
-    /// Only at home, and only with a limit: what each partition holds at most.
+    /// Only at home, and only with a limit: the upper bound of each partition's held count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shares: BTreeMap<u16, Share>,
 }
@@ -59,7 +59,7 @@ pub struct LaneSettings {
 }
 
 impl LaneSettings {
-    /// What a key weighs.
+    /// The weight of a key.
     pub fn weight_of(&self, key: &FairKey) -> u32 {
         self.weights.get(key).copied().unwrap_or(1)
     }

@@ -1,4 +1,4 @@
-//! Counting again: what a partition really holds of a lane with a limit.
+//! Counting again: the true number of held executions of a lane with a limit on a partition.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{LaneId, Namespace};
 use crate::view::{Stop, View};
 
-/// A partition is to count what it holds of a lane.
+/// A partition is to count its held executions of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecountLaneArgs {
     pub partition: u16,
@@ -41,8 +41,8 @@ impl Command for RecountLaneArgs {
         self.partition
     }
 
-    /// Counts what is held here. A grant up to the one that is named and was not used by now counts no more, so that
-    /// what is counted is all there will be of it.
+    /// Counts the held executions. A grant up to the named one that was not used by now is void, so that the count
+    /// cannot rise because of it.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<LaneCount>, Stop> {
         let key = self.lane.within(&self.namespace);
         let held = view.active(self.partition, &key)?;

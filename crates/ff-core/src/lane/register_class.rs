@@ -51,7 +51,7 @@ fn too_many(lane: &LaneId, sent: usize) -> Refusal {
     ))
 }
 
-/// What a refusal of an unknown class is about.
+/// The field that a refusal of an unknown class names.
 const UNKNOWN_CLASS: &str = "requirement_class";
 
 /// Refuses new work of a class that its partition does not know of its lane. The class is registered then, and the work submitted

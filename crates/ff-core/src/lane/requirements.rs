@@ -1,4 +1,4 @@
-//! What an execution requires of its worker.
+//! The requirements of an execution of its worker.
 
 use std::collections::BTreeSet;
 
@@ -33,5 +33,5 @@ impl RoutingRequirements {
     }
 }
 
-/// What the requirements are called within a policy.
+/// The field name of the requirements within a policy.
 pub(crate) const REQUIRED: &str = "routing_requirements.required_capabilities";

@@ -1,4 +1,4 @@
-//! Settling: a lane's home learns what partitions really hold.
+//! Settling: a lane's home learns the true held counts of partitions.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl Command for SettleLaneArgs {
     }
 
     /// Takes over the counts that were made after the last grant to their partition and under the settings as they are.
-    /// Any other says nothing of what is held now.
+    /// Other counts are ignored.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<LaneSettled>, Stop> {
         let key = self.lane.within(&self.namespace);
         let home = self.partition(&at.partitions);

@@ -1,4 +1,4 @@
-//! What a claim asks of quotas, and what it was told.
+//! The questions of a claim to quotas, and the answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct AdmissionRequest {
     pub execution_id: ExecutionId,
     /// Of the lease that is to come.
     pub epoch: LeaseEpoch,
-    /// What it needs of each policy.
+    /// Its slot of each policy.
     pub slots: Vec<QuotaSlot>,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Admission<'a> {
     Given(Option<&'a QuotaSet>, &'a [AdmissionRequest]),
 }
 
-/// What becomes of one execution.
+/// The result for one execution.
 pub(super) enum Admittance {
     /// It is taken, with these slots.
     Taken(Vec<QuotaSlot>),
@@ -41,7 +41,7 @@ impl<'a> Admission<'a> {
         }
     }
 
-    /// What becomes of an execution in a claim of this lane; nothing when it does not wait any longer as it did when it was admitted.
+    /// The result for an execution in a claim of this lane; none when it changed since it was admitted.
     pub(super) fn of(&self, lane: (&Namespace, &LaneId), execution: &Execution) -> Option<Admittance> {
         let needed = |set: &Option<&'a QuotaSet>| set.map_or_else(Vec::new, |set| set.slots_for(execution));
         let epoch = execution.epoch().next();

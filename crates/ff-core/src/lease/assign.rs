@@ -133,8 +133,8 @@ impl Command for AssignArgs {
     }
 }
 
-/// Hands over an execution that is ready but for admission, or whose lease has expired. What it requires of its worker and
-/// what blocks it does not matter; an operator's hold does, and the one before it of its singleton key.
+/// Hands over an execution that is ready but for admission, or whose lease has expired. Its requirements and its
+/// blocker do not matter; an operator's hold does, and the one before it of its singleton key.
 fn assign(execution: &Execution, args: &AssignArgs, now: TimestampMs) -> Result<Change, Refusal> {
     if execution.is_finished() {
         return Err(execution.not_active());

@@ -35,9 +35,9 @@ pub struct ClaimArgs {
     pub lane: LaneId,
     /// Which kinds; any when none is named.
     pub kinds: Vec<Kind>,
-    /// What the worker offers: it is handed work that requires nothing else.
+    /// The worker's capabilities: it is handed work that requires nothing else.
     pub capabilities: BTreeSet<Capability>,
-    /// Whether it takes what is assigned to the holder's worker instance, and nothing else.
+    /// Whether it takes executions that are assigned to the holder's worker instance, and nothing else.
     pub assigned: bool,
     pub max: usize,
     pub holder: Holder,
@@ -111,12 +111,12 @@ pub struct Task {
     /// Its place in a flow, when it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<TaskFlow>,
-    /// The trace it was submitted in, whichever attempt this is.
+    /// The trace it was submitted in, the same for every attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
 }
 
-/// What a claim decided: the executions taken, and where the lane stands now.
+/// The decision of a claim: the executions taken, and the state of the lane now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimDecision {
     pub tasks: Vec<Task>,
@@ -148,8 +148,8 @@ impl Head {
         if is_fair { Self::fair(0) } else { Self::new(execution.priority, execution.created_at) }
     }
 
-    /// What waits of a fair lane on a partition. Which of it comes first is a matter of turns; what counts between partitions is
-    /// how much virtual time a claim has used of one.
+    /// The head of a fair lane on a partition. Its order is a matter of turns; partitions are compared by the virtual
+    /// time that a claim has used of each.
     pub fn fair(used: u64) -> Self {
         Self { behind: u16::MAX, created_at: TimestampMs(i64::try_from(used).unwrap_or(i64::MAX)) }
     }
@@ -177,7 +177,7 @@ impl Command for ClaimArgs {
         let lane = self.lane.within(&self.namespace);
         let quotas = || view.quotas(self.partition, &self.namespace);
         let lane_known = view.lane(self.partition, &lane).map(drop);
-        // Most lanes are not configured: what waits is missed together with the lane, as if this one were not.
+        // Most lanes are not configured: waiting executions are missed together with the lane, as if this one were not.
         let wanted = eligible(self, view.lane(self.partition, &lane).ok().flatten());
         require_all([lane_known, view.eligible(&wanted).map(drop), quotas().map(drop)])?;
         let known = view.lane(self.partition, &lane)?;
@@ -193,7 +193,7 @@ impl Command for ClaimArgs {
     }
 }
 
-/// What a claim looks for, as its lane weighs it.
+/// The query of a claim, as its lane weighs it.
 fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
     let of_lane = lane.into_iter().flat_map(|lane| lane.classes_for(&args.capabilities)).cloned();
     let classes = match args.assigned {
@@ -211,7 +211,7 @@ fn eligible(args: &ClaimArgs, lane: Option<&Lane>) -> EligibleQuery {
     }
 }
 
-/// The first of what a claim looks for: by priority and age, or of a lane whose work has keys by the turns of those.
+/// The first executions of a claim's query: by priority and age, or in a lane whose work has keys by their turns.
 fn first(view: &dyn View, lane: Option<&Lane>, wanted: &EligibleQuery) -> Result<Vec<ExecutionId>, Stop> {
     match lane.filter(|lane| lane.keyed) {
         Some(lane) => fairness::first(view, lane, wanted),
@@ -219,13 +219,13 @@ fn first(view: &dyn View, lane: Option<&Lane>, wanted: &EligibleQuery) -> Result
     }
 }
 
-/// How many it takes at most: what it asks for, and no more than go at once.
+/// The most it takes: as many as it asks for, up to the limit of one claim.
 fn at_once(args: &ClaimArgs) -> usize {
     args.max.min(limits::CLAIM_AT_ONCE)
 }
 
-/// Takes the first of what waits, and no more than go at once. Stops before payloads and signals together pass what one
-/// reply may carry, but always takes one when there is one.
+/// Takes the first waiting executions, up to the limit of one claim. Stops before payloads and signals together pass
+/// the limit of one reply, but always takes one when there is one.
 pub(super) fn hand_out(
     view: &dyn View,
     args: &ClaimArgs,
@@ -286,7 +286,7 @@ pub(super) fn hand_out(
         taken.tasks.extend(task(&change.after, execution, resumption.map(|(resumption, _)| resumption)));
         changes.push(change);
     }
-    // There may be more behind what was looked at and turned out not to start.
+    // There may be more behind the executions that were passed over.
     taken.next = taken.next.or(passed_over.filter(|_| waiting.len() > max));
     let Some(lane) = fair else { return Ok((taken, changes, Vec::new())) };
     let (turns, used) = fairness::charge(view, args.partition, lane, &served)?;

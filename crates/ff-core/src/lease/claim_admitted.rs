@@ -1,4 +1,4 @@
-//! Claiming what quota policies limit: a claim lists it, the policies admit it, and then it is taken.
+//! Claiming under quota policies: a claim lists the executions, the policies admit them, and then they are taken.
 
 use super::admission::{Admission, AdmissionRequest};
 use super::claim::{ClaimArgs, ClaimDecision, hand_out};
@@ -18,13 +18,13 @@ use crate::view::{Stop, View, require_all};
 pub struct AdmittedClaimArgs {
     pub claim: ClaimArgs,
     pub admitted: Vec<AdmissionRequest>,
-    /// When the first policy admitted them. What it reserved may be given to others a while later.
+    /// When the first policy admitted them. Its reservation may be given to others a while later.
     pub admitted_at: TimestampMs,
     /// The leave of the lane's home, where the lane has a limit.
     pub grant: Option<Grant>,
 }
 
-/// What such a claim took, and how many of the lane are held on its partition now, where a grant was used.
+/// The result of such a claim, and the lane's held count on its partition now, where a grant was used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdmittedClaim {
     pub taken: ClaimDecision,
@@ -34,7 +34,7 @@ pub struct AdmittedClaim {
     pub running: Vec<ExecutionId>,
 }
 
-/// What such a claim answers a worker with.
+/// The answer of such a claim to a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdmittedClaims {
     pub claims: Claims,

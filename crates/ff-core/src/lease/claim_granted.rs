@@ -18,14 +18,14 @@ pub struct GrantedClaimArgs {
     pub grant: Grant,
 }
 
-/// What such a claim took, and how many of the lane are held on its partition now.
+/// The result of such a claim, and the lane's held count on its partition now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaim {
     pub taken: ClaimDecision,
     pub count: LaneCount,
 }
 
-/// What such a claim answers a worker with, and how many of the lane are held on its partition now.
+/// The answer of such a claim to a worker, and the lane's held count on its partition now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaims {
     pub claims: Claims,
@@ -55,7 +55,7 @@ impl Command for GrantedClaimArgs {
     }
 }
 
-/// The same for a claim that takes what waits, and for one that takes what was admitted.
+/// The same for a claim of waiting executions, and for one of admitted executions.
 pub(super) fn hand_out_granted(
     view: &dyn View,
     claim: &ClaimArgs,

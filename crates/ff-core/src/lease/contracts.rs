@@ -42,7 +42,7 @@ pub struct ClaimedExecution {
     pub signals: Vec<ReceivedSignal>,
     /// The results of upstreams that were passed on to it by name.
     pub inputs: Vec<Input>,
-    /// What was recorded of steps before, from the first on, as much as comes with a claim.
+    /// The recorded steps, from the first on, as many as come with a claim.
     pub steps: StepsPage,
 }
 
@@ -53,7 +53,7 @@ pub struct NextArgs {
     /// In the order they are preferred.
     pub lanes: Vec<LaneId>,
     pub kinds: Vec<Kind>,
-    /// What the worker offers: it is handed work that requires nothing else.
+    /// The worker's capabilities: it is handed work that requires nothing else.
     pub capabilities: BTreeSet<Capability>,
     pub max: usize,
     pub holder: Holder,

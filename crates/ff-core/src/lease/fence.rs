@@ -1,4 +1,4 @@
-//! The fence: what a holder shows to prove it still holds.
+//! The fence: a holder's proof that it still holds.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Puts a fence together from what a caller sent: all of it, or a refusal that says what is missing.
+    /// Makes a fence from the fields a caller sent: all of them, or a refusal that names the missing one.
     pub fn from_parts(
         lease_id: Option<LeaseId>,
         lease_epoch: Option<LeaseEpoch>,

@@ -38,7 +38,7 @@ pub struct Lease {
     /// It counts against the limit of its lane; another execution may start when it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limited: bool,
-    /// What it has of quota policies, to be given back when it ends.
+    /// Its slots of quota policies, to be given back when it ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<QuotaSlot>,
 }

@@ -1,4 +1,4 @@
-//! The feeds of what happens on the partitions of the model.
+//! The feeds of events on the partitions of the model.
 
 use std::collections::{BTreeMap, VecDeque};
 

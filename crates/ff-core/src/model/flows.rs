@@ -9,7 +9,7 @@ use crate::snapshot::Snapshot;
 use crate::types::{EdgeId, ExecutionId, FlowId, IdempotencyKey, TimestampMs};
 use crate::view::{EdgesOf, MembersOf, Side};
 
-/// Flows, their edges and groups, and what happened in them.
+/// Flows, their edges and groups, and their events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
     pub(super) flows: BTreeMap<FlowId, Flow>,
@@ -24,7 +24,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Writes what a change says of a flow.
+    /// Applies a change to a flow.
     pub(super) fn apply(&mut self, change: FlowChange) {
         let (id, partition) = (change.after.id, change.after.partition);
         if let Some(before) = self.flows.get(&id) {

@@ -80,7 +80,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Decides an operation and applies what was decided.
+    /// Decides an operation and applies the decision.
     pub fn execute(&mut self, operation: &Operation, at: &Conditions) -> Result<(Reply, Vec<Hint>), Refusal> {
         let decision = match operation.decide(self, at) {
             Ok(decision) => decision,

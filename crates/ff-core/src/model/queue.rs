@@ -18,7 +18,7 @@ impl Model {
         }
     }
 
-    /// How an execution's lane is configured, and what is ahead of the execution.
+    /// The configuration of an execution's lane, and the work ahead of the execution.
     pub fn queue_facts(&self, args: &QueueArgs) -> QueueFacts {
         let key = args.lane.within(&args.namespace);
         let settings = self.lane_info(&key).settings;

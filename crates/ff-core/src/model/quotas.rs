@@ -1,4 +1,4 @@
-//! The quotas of the model: policies as partitions know them, and what is used of them.
+//! The quotas of the model: policies as partitions know them, and their usage.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl Model {
         known.cloned().unwrap_or_else(|| QuotaSet::empty(namespace.clone()))
     }
 
-    /// What limits each namespace.
+    /// The policies and budgets of each namespace.
     pub fn all_quotas(&self) -> Vec<QuotaSet> {
         let newest = self.quotas.sets.values().fold(BTreeMap::<_, &QuotaSet>::new(), |mut newest, set| {
             let known = newest.entry(&set.namespace).or_insert(set);
@@ -72,7 +72,7 @@ impl Model {
         QuotaKeysPage { keys, next }
     }
 
-    /// How a budget stands at its home, and what its draws add up to.
+    /// The balance of a budget at its home, and the sums of its draws.
     pub fn budget_ledger(&self, id: &BudgetId) -> BudgetLedgerSums {
         let policy_id = id.policy_id();
         let of = self.quotas.rows.iter().filter(|((of, _), _)| *of == policy_id);
@@ -86,7 +86,7 @@ impl Model {
         of.flat_map(|(_, members)| members.iter().map(|(_, id)| *id)).take(args.limit).collect()
     }
 
-    /// What budgets have to count of an execution.
+    /// The usage of an execution that budgets have not counted.
     pub fn pending_usage(&self, id: &ExecutionId) -> Option<PendingUsage> {
         let execution = self.executions.get(id)?;
         PendingUsage::of(execution, self.quotas.sets.get(&(id.partition(), execution.namespace.clone())))

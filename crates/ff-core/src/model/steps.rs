@@ -1,4 +1,4 @@
-//! What the model keeps of steps, beside the executions.
+//! The step records of the model, beside the executions.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::types::ExecutionId;
 pub(super) struct Steps(BTreeMap<ExecutionId, Vec<Step>>);
 
 impl Steps {
-    /// Writes what becomes of the steps of an execution.
+    /// Applies a write to the steps of an execution.
     pub(super) fn apply(&mut self, id: ExecutionId, write: StepsWrite) {
         let steps = self.0.entry(id).or_default();
         match &write.forgotten {

@@ -17,7 +17,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Writes what becomes of a stream.
+    /// Applies a write to a stream.
     pub(super) fn apply(&mut self, id: ExecutionId, write: StreamWrite) {
         let frames = self.frames.entry((id, write.attempt)).or_default();
         while frames.front().is_some_and(|frame| frame.seq < write.trimmed.end) {

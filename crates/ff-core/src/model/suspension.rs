@@ -14,7 +14,7 @@ use crate::suspension::{SuspendKeyEntry, Waitpoint};
 use crate::token::KeyRing;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 
-/// Waitpoints, signals, what is remembered of them, and the secrets behind their tokens.
+/// Waitpoints, signals, their remembered keys, and the secrets behind their tokens.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SuspensionRecords {
     pub(super) waitpoints: BTreeMap<(ExecutionId, WaitpointId), Waitpoint>,
@@ -40,7 +40,7 @@ impl Model {
 }
 
 impl SuspensionRecords {
-    /// Writes what a change says of waitpoints and signals.
+    /// Applies the part of a change that concerns waitpoints and signals.
     pub(super) fn apply(&mut self, before: Option<&Execution>, change: &mut Change) {
         let id = change.after.id;
         self.move_pending(before, &change.after);

@@ -1,4 +1,4 @@
-//! A command: the arguments of one mutation, with the rule that decides it, and what rules of all domains need for that.
+//! A command: the arguments of one mutation, with the rule that decides it, and the types that all rules share.
 
 use crate::api_key::ApiKey;
 use crate::change::Change;
@@ -36,7 +36,7 @@ pub trait Command {
     /// The partition it writes to.
     fn partition(&self, partitions: &PartitionConfig) -> u16;
 
-    /// Decides what happens. Runs again with more loaded when it stops at a miss.
+    /// Decides the command. Runs again with more loaded when it stops at a miss.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<Self::Reply>, Stop>;
 }
 
@@ -48,33 +48,33 @@ pub struct Conditions {
     pub now: TimestampMs,
 }
 
-/// The answer to a command, and what is to be written.
+/// The answer to a command, and its writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision<R> {
     pub reply: R,
     pub changes: Vec<Change>,
-    /// What is to be written of flows. Empty for executions that are in none.
+    /// The writes to flows. Empty for executions that are in none.
     pub flows: Vec<FlowChange>,
     /// Executions that go, with everything of them: attempts, leases, bytes, waitpoints, signals, and the keys that are
     /// remembered for them.
     pub forgotten: Vec<ExecutionId>,
     /// Lanes as a partition is to know them.
     pub lanes: Vec<(u16, Lane)>,
-    /// What becomes of what is known of workers.
+    /// The writes to records of workers.
     pub workers: Vec<WorkerChange>,
     /// API keys as they are to be.
     pub api_keys: Vec<ApiKey>,
-    /// How a partition is to tell what happens on it.
+    /// The state of a partition's event feed.
     pub feed: Option<(u16, Feed)>,
     /// The secrets of a partition, as they are to be.
     pub ring: Option<(u16, KeyRing)>,
-    /// What is to be written of quotas.
+    /// The writes to quotas.
     pub quotas: QuotaWrites,
     /// Queues of singleton and debounce keys as they are to be; one without executions goes.
     pub key_queues: Vec<KeyQueue>,
     /// Turns of keys of fair lanes.
     pub turns: Vec<TurnWrite>,
-    /// What is to be written of schedules.
+    /// The writes to schedules.
     pub schedules: Vec<ScheduleWrite>,
 }
 
@@ -113,7 +113,7 @@ impl<R> Decision<R> {
         Self { lanes: lane.map(|lane| (partition, lane)).into_iter().collect(), ..Self::of(reply, None) }
     }
 
-    /// A decision about what is known of a worker.
+    /// A decision about the record of a worker.
     pub(crate) fn about_worker(reply: R, change: Option<WorkerChange>) -> Self {
         Self { workers: change.into_iter().collect(), ..Self::of(reply, None) }
     }

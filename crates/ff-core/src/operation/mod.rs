@@ -20,18 +20,18 @@ pub use crate::due::PumpArgs;
 pub use crate::partition::check_id;
 pub use command::{Command, Conditions};
 
-/// The answer to an operation, and what is to be written.
+/// The answer to an operation, and its writes.
 pub type Decision = command::Decision<Reply>;
 
 /// Every operation, as `call: Variant(Arguments) -> ReplyVariant(Answer)`: those any caller may ask for, and those only an engine asks
-/// for. `from` names what the rule answers, where a store adds to it.
+/// for. `from` names the rule's answer, where a store adds to it.
 macro_rules! operations {
     ($callback:ident) => {
         $callback! {
             callers {
                 /// Creates an execution, or finds the one already created under the same key or uuid.
                 submit: Submit(SubmitArgs) -> Submitted(SubmittedExecution);
-                /// Takes up to `max` executions of one lane on one partition. Answers at once, with what there is.
+                /// Takes up to `max` executions of one lane on one partition. Answers at once, perhaps with none.
                 claim: Claim(ClaimArgs) -> Claimed(Claims) from ClaimDecision(ClaimDecision);
                 renew: Renew(RenewArgs) -> Renewed(RenewedLease);
                 progress: Progress(ProgressArgs) -> Noted(RecordedProgress);
@@ -39,7 +39,7 @@ macro_rules! operations {
                 append_frames: AppendFrames(AppendFramesArgs) -> FramesAppended(FramesAppended);
                 /// Records a step of the execution, once: a step that is there already is answered with.
                 record_step: RecordStep(RecordStepArgs) -> StepRecorded(StepRecorded);
-                /// Says what the holder has spent. Safe to repeat under the same report id.
+                /// Reports usage of the holder. Safe to repeat under the same report id.
                 report_usage: ReportUsage(ReportUsageArgs) -> UsageReported(UsageReported);
                 complete: Complete(CompleteArgs) -> Completed(CompletedExecution);
                 fail: Fail(FailArgs) -> Failed(FailedAttempt);
@@ -93,8 +93,8 @@ macro_rules! operations {
                 revoke_key: RevokeKey(RevokeKeyArgs) -> KeyRevoked(RevokedKey);
             }
             engine {
-                /// Fires what is due on a partition, at most one batch, does one step of pending propagation within flows, and
-                /// answers when the next thing is due: in the past when there is more of either.
+                /// Fires due executions and flows of a partition, at most one batch, does one step of pending work of
+                /// flows, and answers when the next thing is due: in the past when there is more of either.
                 pump_partition: Pump(PumpArgs) -> Pumped(PumpedPartition);
                 /// Writes one part of a flow that is submitted in several.
                 stage_flow: StageFlow(StageFlowArgs) -> FlowStaged(StagedFlow);
@@ -116,14 +116,14 @@ macro_rules! operations {
                 put_budget_home: PutBudget(PutBudgetArgs) -> BudgetPut(QuotaSet);
                 /// Tells the home of a budget how it is defined.
                 define_budget: DefineBudget(DefineBudgetArgs) -> BudgetDefined(QuotaDefined);
-                /// Tells a budget what an execution has spent.
+                /// Tells a budget the usage of an execution.
                 charge_budget: ChargeBudget(ChargeBudgetArgs) -> BudgetCharged(BudgetAnswer);
                 /// Has the home of a budget begin anew.
                 restart_budget: ResetBudget(ResetBudgetArgs) -> BudgetRestarted(BudgetReset);
-                /// Notes that every budget has counted what an execution has spent.
+                /// Notes that every budget has counted the usage of an execution.
                 settle_usage: SettleUsage(SettleUsageArgs) -> UsageSettled(UsageSettled);
                 copy_quotas: CopyQuotas(CopyQuotasArgs) -> QuotasCopied(QuotasCopied);
-                /// Asks a quota policy whether executions may be claimed, and reserves what they need.
+                /// Asks a quota policy whether executions may be claimed, and reserves their slots.
                 admit: Admit(AdmitArgs) -> AdmissionsJudged(AdmissionVerdicts);
                 /// Gives slots of a quota policy back, and says which executions need not wait any longer.
                 settle_admissions: SettleAdmissions(SettleAdmissionsArgs) -> AdmissionsSettled(AdmissionsSettled);
@@ -173,7 +173,7 @@ macro_rules! define_operations {
         }
 
         impl Operation {
-            /// What it is called in metrics and logs.
+            /// Its name in metrics and logs.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => stringify!($call),)*
@@ -183,7 +183,7 @@ macro_rules! define_operations {
         }
 
         impl Operation {
-            /// Refuses what no state of the store could make acceptable.
+            /// Refuses arguments that no state of the store could make acceptable.
             pub fn check(&self, partitions: &PartitionConfig) -> Result<(), Refusal> {
                 match self {
                     $(Self::$name(args) => Command::check(args, partitions),)*
@@ -199,7 +199,7 @@ macro_rules! define_operations {
                 }
             }
 
-            /// Decides what happens, and what follows from it within flows. Runs again with more loaded when it stops at
+            /// Decides the operation, and its consequences within flows. Runs again with more loaded when it stops at
             /// a miss.
             pub fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision, Stop> {
                 match self {
@@ -271,10 +271,10 @@ macro_rules! ask {
     };
 }
 
-/// Commands that know their operation, what a store answers and what their rule replies. A store adds payloads, signals and inputs to
+/// Commands with their operation, the store's answer and the rule's reply. A store adds payloads, signals and inputs to
 /// a claim; otherwise the two are the same.
 pub trait Ask: Command + Send + 'static {
-    /// What a store answers.
+    /// The store's answer.
     type Answer: Send + 'static;
 
     fn into_operation(self) -> Operation;
@@ -284,7 +284,7 @@ pub trait Ask: Command + Send + 'static {
 
     fn reply(decided: <Self as Command>::Reply) -> Reply;
 
-    /// What the rule decided, when the reply is one of the rule to this operation.
+    /// The rule's reply, when it is one to this operation.
     fn decided(reply: Reply) -> Option<<Self as Command>::Reply>;
 }
 

@@ -1,4 +1,4 @@
-//! Admitting: before executions are claimed, the home of each policy that applies to them reserves what they need.
+//! Admitting: before executions are claimed, the home of each policy that applies to them reserves their slots.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ pub struct AdmitArgs {
     pub policy_id: QuotaPolicyId,
     /// Of the policy, as the partition of the executions knows it.
     pub revision: u64,
-    /// The claim that is to come, to which what is admitted belongs for [`limits::QUOTA_RESERVED_MS`]. Absent when no claim is to come:
-    /// then only those are judged that have a slot or are in line, and a slot is for the next claim.
+    /// The claim that is to come, for which admitted slots are reserved for [`limits::QUOTA_RESERVED_MS`]. Absent when
+    /// no claim is to come: only those with a slot or in line are judged then, and a slot is for the next claim.
     pub claim_id: Option<ClaimId>,
     pub asked: Vec<AdmissionAsked>,
 }
@@ -40,7 +40,7 @@ pub struct AdmissionVerdicts {
     /// The policy's name. Absent when the home knows another definition than the one that was asked about: then nothing was
     /// decided, and there is no verdict.
     pub name: Option<String>,
-    /// When it was decided. What was reserved stays so for [`limits::QUOTA_RESERVED_MS`].
+    /// When it was decided. A reservation lasts for [`limits::QUOTA_RESERVED_MS`] from then.
     pub at: TimestampMs,
     pub verdicts: Vec<AdmissionVerdict>,
 }
@@ -49,7 +49,7 @@ pub struct AdmissionVerdicts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdmissionVerdict {
-    /// It may, and what it needs is reserved.
+    /// It may, and its slot is reserved.
     Admitted,
     /// It is reserved for another claim, which is about to take it.
     Elsewhere,
@@ -79,7 +79,7 @@ impl Command for AdmitArgs {
         quota_home(&self.policy_id, partitions)
     }
 
-    /// Reserves what each execution needs, in their order, so that two that ask together are counted both. One that was
+    /// Reserves a slot for each execution, in their order, so that two that ask together are counted both. One that was
     /// admitted before under the same epoch is admitted, and counts once; its slot is reserved from now on. While a slot is reserved for
     /// one claim, no other gets it: only one of them may give it back.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<AdmissionVerdicts>, Stop> {
@@ -87,8 +87,8 @@ impl Command for AdmitArgs {
             return budget::reserve(self, budget_id, view, at);
         }
         let mut ledger = Ledger::of(view, self.policy_id);
-        let keys: BTreeSet<_> = self.asked.iter().map(|asked| &asked.key).collect();
-        let slots = self.asked.iter().map(|asked| QuotaRowName::Slot(asked.key.clone(), asked.execution_id));
+        let keys: BTreeSet<_> = self.asked.iter().map(|request| &request.key).collect();
+        let slots = self.asked.iter().map(|request| QuotaRowName::Slot(request.key.clone(), request.execution_id));
         let uses = keys.iter().map(|key| QuotaRowName::Use((*key).clone()));
         ledger.require(slots.chain(uses).chain([QuotaRowName::Policy]))?;
         let Some(policy) = self.policy(&ledger)? else {
@@ -99,10 +99,10 @@ impl Command for AdmitArgs {
             ledger.trim(key, &mut usage, policy.rate, at.now)?;
             ledger.put_usage(key, usage);
         }
-        let judge = |asked: &AdmissionAsked| {
-            let mut usage = ledger.usage(&asked.key)?;
-            let verdict = judge(&mut ledger, &policy, &mut usage, (asked, self.claim_id), at.now)?;
-            ledger.put_usage(&asked.key, usage);
+        let judge = |request: &AdmissionAsked| {
+            let mut usage = ledger.usage(&request.key)?;
+            let verdict = judge(&mut ledger, &policy, &mut usage, (request, self.claim_id), at.now)?;
+            ledger.put_usage(&request.key, usage);
             Ok::<_, Stop>(verdict)
         };
         let verdicts = self.asked.iter().map(judge).collect::<Result<_, _>>()?;

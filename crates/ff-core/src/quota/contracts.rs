@@ -51,7 +51,7 @@ impl KeyUse {
         Self { key: key.to_owned(), in_window: usage.in_window, held: usage.slots, waiting: usage.waiting() }
     }
 
-    /// The values that are told of first.
+    /// The values that are listed first.
     pub fn foremost(mut keys: Vec<KeyUse>) -> (Vec<KeyUse>, bool) {
         keys.sort_by(|a, b| (b.waiting, b.held, b.in_window, &a.key).cmp(&(a.waiting, a.held, a.in_window, &b.key)));
         let more = keys.len() > limits::QUOTA_KEYS_TOLD;

@@ -32,7 +32,7 @@ impl Command for CopyQuotasArgs {
         self.partition
     }
 
-    /// Takes over what is newer than what is known here.
+    /// Takes over a newer version of the policies.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<QuotasCopied>, Stop> {
         let known = view.quotas(self.partition, &self.set.namespace)?.map_or(0, |known| known.revision);
         let is_newer = known < self.set.revision;

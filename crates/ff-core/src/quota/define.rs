@@ -1,4 +1,4 @@
-//! Defining: the home of a policy learns what it has to keep count of.
+//! Defining: the home of a policy learns its definition.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ impl Command for DefineQuotaArgs {
         quota_home(&self.policy_id, partitions)
     }
 
-    /// Takes over what is newer than what is known.
+    /// Takes over a newer definition.
     fn decide(&self, view: &dyn View, _: &Conditions) -> Result<Decision<QuotaDefined>, Stop> {
         let mut ledger = Ledger::of(view, self.policy_id);
         let known = ledger.definition()?.map_or(0, |(revision, _)| revision);

@@ -92,8 +92,8 @@ impl QuotaFixture {
             let (execution_id, epoch) = (request.execution_id, request.epoch);
             Some(AdmissionAsked { key: slot.key.clone(), execution_id, epoch })
         };
-        let asked = requests.iter().filter_map(of).collect();
-        self.ask(AdmitArgs { policy_id: policy.id, revision: policy.revision, claim_id, asked }).unwrap()
+        let admissions = requests.iter().filter_map(of).collect();
+        self.ask(AdmitArgs { policy_id: policy.id, revision: policy.revision, claim_id, asked: admissions }).unwrap()
     }
 
     pub(super) fn take(
@@ -125,7 +125,7 @@ impl QuotaFixture {
         self.ask(SettleAdmissionsArgs { policy_id: policy.id, releases, keys: Vec::new() }).unwrap()
     }
 
-    /// Runs one claim of a policy to its end, and gives what it took.
+    /// Runs one claim of a policy to its end, and returns the tasks it took.
     pub(super) fn claim_whole(
         &mut self,
         policy: &QuotaPolicy,

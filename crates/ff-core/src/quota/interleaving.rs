@@ -183,7 +183,7 @@ fn work_no_policy_applies_to_is_taken_at_once() {
     assert_eq!((taken.tasks.len(), taken.admissions.len()), (1, 0));
 }
 
-/// A claim under way: what was listed, and how many policies have been asked.
+/// A claim under way: its listed executions, and how many policies have been asked.
 struct ClaimUnderWay {
     partition: u16,
     claim_id: ClaimId,
@@ -192,7 +192,7 @@ struct ClaimUnderWay {
     admitted_at: TimestampMs,
 }
 
-/// What a rate has admitted under each key, as a caller sees it.
+/// The admissions of a rate under each key, as a caller sees them.
 #[derive(Default)]
 struct Admissions {
     /// The claims that were admitted last.
@@ -303,7 +303,7 @@ fn interleave(seed: u64) {
     }
 }
 
-/// Goes on with a claim: asks the next policy, or takes what all have admitted.
+/// Goes on with a claim: asks the next policy, or takes the executions that all have admitted.
 fn step(
     fixture: &mut QuotaFixture,
     policies: &[QuotaPolicy; 2],
@@ -332,19 +332,19 @@ fn step(
         return Ok(answer.taken.tasks);
     };
     let verdicts = fixture.admit_for(Some(claim.claim_id), policy, &claim.requests);
-    let (mut kept, mut refused) = (Vec::new(), Vec::new());
+    let (mut admitted, mut refused) = (Vec::new(), Vec::new());
     for (request, verdict) in claim.requests.drain(..).zip(&verdicts.verdicts) {
-        if *verdict == AdmissionVerdict::Admitted { kept.push(request) } else { refused.push(request) }
+        if *verdict == AdmissionVerdict::Admitted { admitted.push(request) } else { refused.push(request) }
     }
     if claim.asked == 0 {
         claim.admitted_at = verdicts.at;
-        kept.iter().for_each(|request| admissions.add(request, claim.claim_id, verdicts.at));
+        admitted.iter().for_each(|request| admissions.add(request, claim.claim_id, verdicts.at));
     } else {
         let before = held(fixture, &policies[0]);
         fixture.settle(&policies[0], refused.iter().map(unused).collect());
         note_releases(admissions, &policies[0], &before, &held(fixture, &policies[0]));
     }
-    Err(ClaimUnderWay { requests: kept, asked: claim.asked + 1, ..claim })
+    Err(ClaimUnderWay { requests: admitted, asked: claim.asked + 1, ..claim })
 }
 
 /// The slots of a policy that are held.

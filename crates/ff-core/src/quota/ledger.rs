@@ -1,4 +1,4 @@
-//! What is used of a policy, in rows: a record per value of its key, its admissions in the window, its slots, and the
+//! The usage of a policy, in rows: a record per value of its key, its admissions in the window, its slots, and the
 //! executions that wait for one. Every row is found by its name alone, so a rule never looks through many.
 
 use std::collections::BTreeMap;
@@ -20,11 +20,11 @@ pub enum QuotaRowName {
     Policy,
     /// How a budget stands.
     Balance,
-    /// What is used under a value of its key.
+    /// The usage under a value of its key.
     Use(String),
     /// An admission, by its number.
     Admission(String, u64),
-    /// What an execution has: a slot, or a place among those that wait.
+    /// The slot of an execution, or its place among those that wait.
     Slot(String, ExecutionId),
     /// An execution that waits for a slot, by its number.
     Waiter(String, u64),
@@ -52,7 +52,7 @@ pub enum QuotaRow {
         budget: Option<Box<Budget>>,
     },
     Balance(Box<Balance>),
-    /// What an execution has of a budget, under its kind.
+    /// The draw of an execution on a budget, under its kind.
     Draw(Box<Draw>),
     /// An execution that waits for a budget.
     InLine {
@@ -68,7 +68,7 @@ pub enum QuotaRow {
     },
 }
 
-/// What an execution has of a policy.
+/// The slot of an execution, or its place among those that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotRow {
     pub epoch: LeaseEpoch,
@@ -90,7 +90,7 @@ pub enum SlotState {
     Waiting { place: u64 },
 }
 
-/// What is used under one value of a policy's key.
+/// The usage under one value of a policy's key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotaUse {
     /// Numbers of admissions: the first that may be there, and the next.
@@ -187,7 +187,7 @@ impl<'v> Ledger<'v> {
         })
     }
 
-    /// Writes what is used. A key of which nothing is used is not kept.
+    /// Writes the usage of a key. A key without usage is not kept.
     pub(super) fn put_usage(&mut self, key: &str, usage: QuotaUse) {
         let name = QuotaRowName::Use(key.to_owned());
         if usage.is_idle() { self.remove(name) } else { self.put(name, QuotaRow::Use(usage)) }
@@ -279,7 +279,7 @@ impl<'v> Ledger<'v> {
         self.put_slot(key, Claimant { claim_id: None, ..claimant }, SlotState::Waiting { place }, at);
     }
 
-    /// Takes from an execution what it has. Its admission goes with its slot when it was not used.
+    /// Releases the slot or the place of an execution. Its admission goes with its slot when it was not used.
     pub(super) fn release(
         &mut self,
         key: &str,

@@ -1,9 +1,9 @@
 //! Quotas: how often, and how many at once, executions of a tenant may be claimed.
 //!
 //! A policy is defined at the home of its namespace and copied to every partition, so a claim finds out without a further
-//! read whether anything limits an execution. What is used of a policy is counted at the policy's own home: reserve there
-//! first, claim, and give back what was not used or when the lease ends. A count may be too high for a moment and is never
-//! too low.
+//! read whether anything limits an execution. The usage of a policy is counted at the policy's own home: reserve there
+//! first, claim, and release unused slots at once and the others when the lease ends. A count may be too high for a
+//! moment and is never too low.
 
 mod admit;
 pub mod contracts;
@@ -27,7 +27,7 @@ pub use scope::{BadScope, Per, Scope};
 
 use crate::types::QuotaPolicyId;
 
-/// What a rule writes of quotas.
+/// The writes of a rule to quotas.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuotaWrites {
     /// The policies of a namespace, as a partition is to know them.

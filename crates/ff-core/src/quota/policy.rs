@@ -72,8 +72,8 @@ impl QuotaSet {
         Self { namespace, revision: 0, policies: BTreeMap::new(), budgets: BTreeMap::new() }
     }
 
-    /// What an execution needs before it is claimed: of quota policies in the order of their names, then of budgets. An execution that
-    /// was suspended because of a budget was answered: budgets that suspend let it go on, whether or not they have room.
+    /// The slots an execution needs before it is claimed: of quota policies in the order of their names, then of
+    /// budgets. After an answered pause because of a budget, budgets that suspend let it go on, even without room.
     pub fn slots_for(&self, execution: &Execution) -> Vec<QuotaSlot> {
         let is_answered = execution.last_suspension.as_ref().is_some_and(|past| past.is_answered_pause());
         let lets_go_on = |budget: &&Budget| is_answered && budget.definition.on_hard_limit == OnHardLimit::Suspend;

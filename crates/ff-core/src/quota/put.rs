@@ -115,7 +115,7 @@ impl Command for PutQuotaArgs {
     }
 }
 
-/// Changes what limits a namespace, at its home. A change that changes nothing writes nothing.
+/// Changes the policies and budgets of a namespace, at its home. A change that changes nothing writes nothing.
 pub(crate) fn change_set(
     namespace: &Namespace,
     view: &dyn View,

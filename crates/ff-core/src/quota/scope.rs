@@ -1,4 +1,4 @@
-//! What a policy applies to, and by which value it counts, as people write them.
+//! The scope of a policy, and the value by which it counts, as people write them.
 
 use std::fmt;
 use std::str::FromStr;

@@ -19,7 +19,7 @@ use crate::view::{Stop, View};
 pub struct SettleAdmissionsArgs {
     pub policy_id: QuotaPolicyId,
     pub releases: Vec<AdmissionRelease>,
-    /// Values of the key to look after besides: what has left the window goes, and free slots go to those that wait.
+    /// Values of the key to look after besides: old admissions leave the window, and free slots go to those that wait.
     pub keys: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl ReleaseGuard {
     }
 }
 
-/// What became of it.
+/// The result of giving slots back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmissionsSettled {
     /// How many slots were given back; the others had been before.

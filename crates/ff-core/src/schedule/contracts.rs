@@ -38,7 +38,7 @@ impl PauseScheduleArgs {
     }
 }
 
-/// Starts what ticks of a past range would have started.
+/// Starts the work of the ticks of a past range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackfillArgs {
     pub schedule: ScheduleRef,
@@ -113,7 +113,7 @@ impl Schedule {
     }
 }
 
-/// Refuses to tell of more ticks than are told of.
+/// Refuses to list more ticks than the limit.
 pub fn check_tick_count(count: usize) -> Result<(), Refusal> {
     if count > limits::PAGE {
         return Err(Refusal::over_limit(Code::LimitExceeded, "count", limits::PAGE, count));

@@ -21,12 +21,12 @@ pub struct Cron {
     is_either_day: bool,
 }
 
-/// What is wrong with a cron expression.
+/// The error of a cron expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadCron(String);
 
-/// One field: its name and what it allows.
+/// One field: its name and its allowed numbers.
 struct Field {
     name: &'static str,
     low: u32,
@@ -95,7 +95,7 @@ impl Cron {
         Ok(cron)
     }
 
-    /// Refuses what no date can match, such as the 30th of February.
+    /// Refuses a day that no date can match, such as the 30th of February.
     fn check_comes(&self, day: &str) -> Result<(), BadCron> {
         if self.is_either_day || self.last_day {
             return Ok(());

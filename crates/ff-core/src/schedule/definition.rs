@@ -34,7 +34,7 @@ words! {
     }
 }
 
-/// When a schedule's ticks come, and what each of them starts.
+/// When a schedule's ticks come, and the work that each of them starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScheduleDefinition {
     pub timing: Timing,
@@ -68,13 +68,13 @@ impl ScheduleDefinition {
         }
     }
 
-    /// The same without what each tick fills in, as a record has it.
+    /// The same without the values that each tick fills in, as a record has it.
     #[must_use]
     pub fn normalized(self, namespace: &Namespace) -> Self {
         Self { target: self.target.normalized(namespace), ..self }
     }
 
-    /// Refuses what no store could make acceptable.
+    /// Refuses a definition that no store could make acceptable.
     pub fn check(&self, tick: &TickOf) -> Result<(), Refusal> {
         match self.timing {
             Timing::EveryMs(every_ms) => {

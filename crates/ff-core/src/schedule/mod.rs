@@ -1,7 +1,7 @@
 //! Schedules: work that starts at times written ahead.
 //!
-//! A tick is submitted under a key that names it, so any number of engines start it once. What a schedule does when it is looked
-//! at is a [`Turn`]; the record that comes of it is written over the version it was made from.
+//! A tick is submitted under a key that names it, so any number of engines start it once. A [`Turn`] is one look at a
+//! schedule; the record that comes of it is written over the version it was made from.
 
 pub mod contracts;
 mod cron;
@@ -35,7 +35,7 @@ impl ScheduleRef {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    /// Reads what [`Self::key`] writes.
+    /// Reads the text of [`Self::key`].
     pub fn parse_key(text: &str) -> Option<Self> {
         let (namespace, name) = text.split_once('/')?;
         let namespace = crate::types::Namespace::parse(namespace).ok()?;

@@ -24,10 +24,10 @@ pub struct Schedule {
     pub paused: Option<Pause>,
     /// The first tick that is not handled yet; none when none is to come.
     pub next_tick: Option<TimestampMs>,
-    /// A tick that waits for the end of what the one before it started.
+    /// A tick that waits for the end of the work of the one before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued: Option<QueuedTick>,
-    /// What a tick started last.
+    /// The work that a tick started last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_started: Option<StartedWork>,
     /// The last ticks that were handled, oldest first.
@@ -48,11 +48,11 @@ pub struct Pause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedTick {
     pub tick: TimestampMs,
-    /// When it is looked whether it may start, in case the end was not told.
+    /// When it is looked whether it may start, in case the end was not announced.
     pub look_at: TimestampMs,
 }
 
-/// What a tick started.
+/// The work that a tick started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartedWork {
@@ -212,7 +212,7 @@ impl Schedule {
         Self { version: self.version + 1, ..self.clone() }
     }
 
-    /// Notes what became of a tick. A tick that waited has its entry already.
+    /// Notes the outcome of a tick. A tick that waited has its entry already.
     pub(super) fn note(&mut self, record: TickRecord) {
         match self.ticks.iter_mut().find(|known| known.tick == record.tick && known.outcome == TickOutcome::Queued) {
             Some(known) => *known = record,

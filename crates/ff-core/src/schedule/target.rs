@@ -1,4 +1,4 @@
-//! What a tick starts: an execution or a flow, as it would be submitted.
+//! The target of a schedule: an execution or a flow, as it would be submitted.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::limits;
 use crate::payload::Payload;
 use crate::types::{FlowId, IdempotencyKey, Namespace, ScheduleId, ScheduleName, TagValue, TimestampMs};
 
-/// What a tick starts. Payloads and the values of labels may hold `{{tick}}` and `{{schedule}}`.
+/// The work that ticks start. Payloads and the values of labels may hold `{{tick}}` and `{{schedule}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleTarget {
@@ -21,7 +21,7 @@ pub enum ScheduleTarget {
     Flow(Box<SubmitFlowArgs>),
 }
 
-/// What one tick starts.
+/// The work that one tick starts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TickStart {
     Execution(Box<SubmitArgs>),
@@ -49,7 +49,7 @@ impl TickOf<'_> {
         IdempotencyKey::parse(&key).map_err(|error| Refusal::invalid("schedule", error))
     }
 
-    /// The uuid of what this tick starts.
+    /// The uuid of the work that this tick starts.
     fn uuid(&self) -> Uuid {
         let digest = self.digest(b"uuid");
         let mut random = [0; 10];
@@ -97,7 +97,7 @@ impl TickOf<'_> {
 }
 
 impl ScheduleTarget {
-    /// What it is called in requests.
+    /// Its field name in requests.
     pub fn field(&self) -> &'static str {
         match self {
             Self::Execution(_) => "execution",
@@ -105,7 +105,7 @@ impl ScheduleTarget {
         }
     }
 
-    /// The same without what each tick fills in, so that two definitions that mean the same are equal.
+    /// The same without the values that each tick fills in, so that two definitions that mean the same are equal.
     #[must_use]
     pub(super) fn normalized(mut self, namespace: &Namespace) -> Self {
         match &mut self {
@@ -117,7 +117,7 @@ impl ScheduleTarget {
         self
     }
 
-    /// What a tick starts. The same tick always starts the same.
+    /// The work that a tick starts. The same tick always starts the same.
     pub fn at_tick(&self, tick: &TickOf) -> Result<TickStart, Refusal> {
         match self {
             Self::Execution(template) => {
@@ -144,7 +144,7 @@ impl ScheduleTarget {
         }
     }
 
-    /// Refuses what would be refused at every tick, with the field it is about.
+    /// Refuses a target that would be refused at every tick, with the field it is about.
     pub fn check(&self, tick: &TickOf) -> Result<(), Refusal> {
         let within = |refusal: Refusal| match refusal.field.clone() {
             Some(field) => refusal.at(format!("{}.{field}", self.field())),

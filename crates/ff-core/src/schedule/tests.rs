@@ -36,7 +36,7 @@ fn work(nth: u128) -> StartedWork {
     StartedWork::Execution(ExecutionId::new(0, Uuid::from_u128(nth)))
 }
 
-/// Looks at a schedule. What it starts is numbered; `lives` says whether what was started last does.
+/// Looks at a schedule. The started work is numbered; `lives` says whether the last started work does.
 fn look(before: &Schedule, now: TimestampMs, lives: bool) -> (Schedule, Vec<TimestampMs>) {
     run(Turn::of(before, now), before, lives)
 }

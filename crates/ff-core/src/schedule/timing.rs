@@ -16,7 +16,7 @@ use crate::types::TimestampMs;
 pub enum Timing {
     /// When the local time matches.
     Cron(CronText),
-    /// Every so many milliseconds, whatever the local time does.
+    /// Every so many milliseconds, regardless of the local time.
     EveryMs(u64),
     /// Once.
     At(TimestampMs),

@@ -1,4 +1,4 @@
-//! A turn: what a schedule does when it is looked at. The engine asks a turn what to start, starts it, and writes the record that
+//! A turn: one look at a schedule. The engine asks a turn for the next tick, starts it, and writes the record that
 //! comes of it over the version it has read. A turn that is made twice starts the same.
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ pub struct Turn {
     noted: Vec<TickRecord>,
 }
 
-/// What is to be done about a tick.
+/// The next step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickStep {
     /// Find out whether this lives, and go on with [`Turn::overlap`].
@@ -29,7 +29,7 @@ pub enum TickStep {
     Done,
 }
 
-/// What becomes of a tick whose predecessor has been looked at.
+/// The decision about a tick whose predecessor has been looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlapVerdict {
     Start,
@@ -39,7 +39,7 @@ pub enum OverlapVerdict {
 }
 
 impl Turn {
-    /// What is due of a schedule. Missed ticks are noted as such.
+    /// The due ticks of a schedule. Missed ticks are noted as such.
     pub fn of(schedule: &Schedule, now: TimestampMs) -> Self {
         let mut turn =
             Self { after: schedule.clone(), ticks: VecDeque::new(), now, is_triggered: false, noted: Vec::new() };
@@ -60,7 +60,7 @@ impl Turn {
         let Some(first) = self.after.next_tick.filter(|tick| self.after.start_of(*tick) <= now) else { return };
         let mut next = Some(first);
         if now.since(self.after.start_of(first)) > catch_up_ms {
-            // What is older than the window is passed over at once.
+            // Ticks from before the window are passed over at once.
             let window = now - catch_up_ms - self.after.definition.jitter_ms - 1;
             next = self.after.ticks().after(window.max(first));
             self.skip(first, SkipReason::Missed);
@@ -94,7 +94,7 @@ impl Turn {
         }
     }
 
-    /// What is to be done next.
+    /// The next step.
     pub fn step(&self) -> TickStep {
         let Some(tick) = self.ticks.front().copied() else { return TickStep::Done };
         match self.after.last_started {
@@ -103,7 +103,7 @@ impl Turn {
         }
     }
 
-    /// Decides about a tick by whether what was started last lives.
+    /// Decides about a tick by whether the last started work lives.
     pub fn overlap(&mut self, tick: TimestampMs, started: StartedWork, lives: bool) -> OverlapVerdict {
         if !lives {
             return OverlapVerdict::Start;
@@ -130,7 +130,7 @@ impl Turn {
         }
     }
 
-    /// Notes what was started for a tick.
+    /// Notes the work that was started for a tick.
     pub fn started(&mut self, tick: TimestampMs, work: StartedWork) {
         self.after.last_started = Some(work);
         self.settle(tick, TickOutcome::Started, |record| match work {
@@ -149,7 +149,7 @@ impl Turn {
         });
     }
 
-    /// Notes that what a tick was to start was refused.
+    /// Notes that the work of a tick was refused.
     pub fn refused(&mut self, tick: TimestampMs, why: String) {
         self.settle(tick, TickOutcome::Refused, |record| record.detail = Some(why));
     }
@@ -182,12 +182,12 @@ impl Turn {
         self.noted.push(record);
     }
 
-    /// What became of ticks in this turn.
+    /// The outcomes of ticks in this turn.
     pub fn noted(&self) -> &[TickRecord] {
         &self.noted
     }
 
-    /// What the end of which is waited for.
+    /// The work whose end a queued tick waits for.
     pub fn awaits(&self) -> Option<StartedWork> {
         self.after.queued.and(self.after.last_started)
     }

@@ -15,7 +15,7 @@ pub struct WriteScheduleArgs {
     pub expected: u64,
     /// Absent when it is to go.
     pub record: Option<Box<Schedule>>,
-    /// What became of ticks by this change, for those who count.
+    /// The outcomes of ticks by this change, for metrics.
     pub noted: Vec<TickRecord>,
 }
 
@@ -25,7 +25,7 @@ pub struct ScheduleWritten {
     pub written: bool,
 }
 
-/// What a rule writes of schedules.
+/// The write of a rule to a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleWrite {
     /// Its home.

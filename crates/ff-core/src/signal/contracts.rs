@@ -44,7 +44,7 @@ pub struct SignalsPage {
     pub next: Option<usize>,
 }
 
-/// A reader of what was delivered, on every partition.
+/// Asks for the deliveries on every partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveriesArgs {
     /// Where the last page ended; from now on when absent.

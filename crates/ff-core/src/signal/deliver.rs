@@ -1,4 +1,4 @@
-//! Delivering: someone outside tells an execution something, by the authority of a token.
+//! Delivering: a caller from outside sends a signal to an execution, by the authority of a token.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::token::PresentedToken;
 use crate::types::{ExecutionId, IdempotencyKey, SignalId, SignalName, TimestampMs};
 use crate::view::{Stop, View, require_all};
 
-/// Someone outside tells an execution something. The token is the whole authority.
+/// A signal from outside to an execution. The token is the whole authority.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliverArgs {
     pub execution_id: ExecutionId,
@@ -182,7 +182,7 @@ fn count(
 /// Keeps a signal for a suspension that has not begun.
 ///
 /// One suspension may wait on every waitpoint its execution made ahead, and weighs all that came early in one step, so the
-/// limit is on what they have together.
+/// limit is on all of them together.
 fn buffer(
     view: &dyn View,
     (execution, waitpoint): (&Execution, &Waitpoint),
@@ -193,9 +193,9 @@ fn buffer(
     let live = execution.pending_waitpoints.iter().filter(|pending| now < pending.expires_at);
     let live: Vec<_> = live.map(|pending| view.waitpoint(&execution.id, &pending.id)).collect();
     require_all(live.iter().cloned())?;
-    let kept: usize = live.into_iter().flatten().flatten().map(|pending| pending.buffered.len()).sum();
-    if kept >= limits::BUFFERED_SIGNALS {
-        let (limit, sent) = (limits::BUFFERED_SIGNALS, kept + 1);
+    let buffered: usize = live.into_iter().flatten().flatten().map(|pending| pending.buffered.len()).sum();
+    if buffered >= limits::BUFFERED_SIGNALS {
+        let (limit, sent) = (limits::BUFFERED_SIGNALS, buffered + 1);
         return Err(Refusal::over_limit(Code::SignalLimitExceeded, "buffered", limit, sent).into());
     }
     let mut waitpoint = waitpoint.clone();

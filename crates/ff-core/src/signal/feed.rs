@@ -31,7 +31,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// A signal as the feed tells it.
+    /// A signal as the feed records it.
     pub fn of(execution: &Execution, signal: &Signal, position: Position) -> Self {
         Self {
             position,
@@ -131,7 +131,7 @@ impl FeedPart {
 }
 
 impl DeliveriesPage {
-    /// Puts together what the partitions have, in the order of time, and moves the cursor past it.
+    /// Merges the deliveries of the partitions in the order of time, and moves the cursor past them.
     pub fn merge(after: FeedCursor, parts: impl IntoIterator<Item = (u16, FeedPart)>, limit: usize) -> Self {
         let (mut all, mut missed) = (Vec::new(), false);
         for (partition, part) in parts {

@@ -1,4 +1,4 @@
-//! What can be wrong with the queues of keys.
+//! The doctor's checks of the queues of keys.
 
 use crate::doctor::Finding;
 use crate::execution::{Execution, Phase};

@@ -22,7 +22,7 @@ pub(crate) use doctor::examine;
 pub(crate) use queue::follow;
 pub(crate) use submit::submit;
 
-/// What a submission has to do with live executions under the same key.
+/// The rule of a submission for live executions under the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyRule {
     Singleton(Singleton),
@@ -110,7 +110,7 @@ impl KeyRule {
         }
     }
 
-    /// What the submission is called in refusals.
+    /// The field name of the submission in refusals.
     fn field(&self) -> &'static str {
         match self {
             Self::Singleton(_) => "singleton",
@@ -118,7 +118,7 @@ impl KeyRule {
         }
     }
 
-    /// Refuses a delay that is out of range, and what a submission under a key cannot be combined with.
+    /// Refuses a delay that is out of range, and fields that cannot be combined with a key.
     pub(crate) fn check(&self, is_keyed: bool, is_delayed: bool) -> Result<(), Refusal> {
         if is_keyed {
             let field = self.field();
@@ -183,7 +183,7 @@ impl Execution {
         self.behind().is_some() && matches!(self.phase, Phase::Blocked { on: Blocker::Quota, .. })
     }
 
-    /// What keeps it back: what admission found, or the one it is behind.
+    /// The details of its blocker: those of admission, or the execution it is behind.
     pub fn block_detail(&self) -> Option<Box<BlockDetail>> {
         let queued = || {
             let place = self.queue_place.as_ref().filter(|_| self.is_queued())?;

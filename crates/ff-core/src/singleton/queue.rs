@@ -11,7 +11,7 @@ use crate::singleton::KeyQueue;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// Adds what follows from changes for other executions of the same keys, and gives the queues that change.
+/// Adds the changes of other executions of the same keys that follow, and returns the queues that change.
 pub(crate) fn follow(view: &dyn View, changes: &mut Vec<Change>, now: TimestampMs) -> Result<Vec<KeyQueue>, Stop> {
     let mut queues = BTreeMap::new();
     let mut nth = 0;
@@ -24,7 +24,7 @@ pub(crate) fn follow(view: &dyn View, changes: &mut Vec<Change>, now: TimestampM
         if was_live != after.is_finished() {
             continue;
         }
-        // A replayed execution does not become what submissions under its debounce key change.
+        // Submissions under a debounce key do not change a replayed execution.
         if !was_live && before.is_some() && !place.queue.is_singleton() {
             continue;
         }

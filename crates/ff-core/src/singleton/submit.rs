@@ -10,7 +10,7 @@ use crate::singleton::{Debounce, DebounceState, KeyConflict, KeyRule, OnConflict
 use crate::types::TimestampMs;
 use crate::view::{Stop, View};
 
-/// Decides about work that was submitted under a key: `new` is what becomes of it when no other of its key lives.
+/// Decides a submission under a key. `new` applies when no other execution of the key lives.
 pub(crate) fn submit(
     view: &dyn View,
     args: &SubmitArgs,

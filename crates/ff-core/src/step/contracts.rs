@@ -1,4 +1,4 @@
-//! What callers ask of steps, and what they are told.
+//! The requests of callers about steps, and the answers.
 
 pub use super::forget::StepPoint;
 pub use super::fork::{ForkArgs, ForkedExecution};

@@ -66,12 +66,12 @@ pub(crate) fn forget_for_replay(
     let heads = if before.steps.is_some() { view.step_heads(&before.id)? } else { Vec::new() };
     let from = from_step.map(|point| point.find("from_step", &heads)).transpose()?;
     let is_good = |head: &&StepHead| from.map_or_else(|| head.has_succeeded(), |from| head.seq < from);
-    let kept: Vec<_> = standing(&heads).filter(is_good).collect();
-    change.after.steps = StepCounter::of(kept.iter().copied());
+    let good: Vec<_> = standing(&heads).filter(is_good).collect();
+    change.after.steps = StepCounter::of(good.iter().copied());
     if change.after.steps.is_some() {
-        let kept: HashSet<_> = kept.iter().map(|head| head.seq).collect();
+        let seqs: HashSet<_> = good.iter().map(|head| head.seq).collect();
         let gone: Vec<_> =
-            heads.iter().filter(|head| !kept.contains(&head.seq)).map(|head| head.step.clone()).collect();
+            heads.iter().filter(|head| !seqs.contains(&head.seq)).map(|head| head.step.clone()).collect();
         let forgotten = ForgottenSteps::Only(gone);
         change.steps = Some(Box::new(StepsWrite { forgotten, ..StepsWrite::default() }));
     }
@@ -110,8 +110,8 @@ mod tests {
         StepPoint::new(StepName::parse(name).unwrap())
     }
 
-    /// What a replay keeps of these steps, by their numbers, and the counter.
-    fn kept(words: &str, outcome: Outcome, from: Option<&str>) -> Result<(Vec<u32>, Option<StepCounter>), Refusal> {
+    /// The numbers of the steps that a replay keeps, and the counter.
+    fn keep(words: &str, outcome: Outcome, from: Option<&str>) -> Result<(Vec<u32>, Option<StepCounter>), Refusal> {
         let heads = heads(words);
         let mut before = running();
         before.phase = Phase::Finished { outcome, at: at(1), by: FinishedBy::Holder };
@@ -123,49 +123,49 @@ mod tests {
             Err(Stop::Refused(refusal)) => return Err(refusal),
             other => other.unwrap(),
         }
-        let kept = match &change.steps.as_deref().map(|write| write.forgotten.clone()) {
+        let seqs = match &change.steps.as_deref().map(|write| write.forgotten.clone()) {
             None | Some(ForgottenSteps::None) => heads.iter().map(|head| head.seq).collect(),
             Some(ForgottenSteps::All) => Vec::new(),
             Some(ForgottenSteps::Only(gone)) => {
                 heads.iter().filter(|head| !gone.contains(&head.step)).map(|head| head.seq).collect()
             }
         };
-        Ok((kept, change.after.steps))
+        Ok((seqs, change.after.steps))
     }
 
     #[test]
     fn after_a_success_everything_is_done_again() {
-        assert_eq!(kept("a (w) b", Outcome::Success, None).unwrap(), (vec![], None));
-        assert_eq!(kept("", Outcome::Success, None).unwrap(), (vec![], None));
+        assert_eq!(keep("a (w) b", Outcome::Success, None).unwrap(), (vec![], None));
+        assert_eq!(keep("", Outcome::Success, None).unwrap(), (vec![], None));
     }
 
     #[test]
     fn after_a_failure_what_succeeded_and_stands_is_not_done_again() {
         for outcome in [Outcome::Failed, Outcome::Cancelled, Outcome::Expired] {
-            let (seqs, counter) = kept("a b! (w) c", outcome, None).unwrap();
+            let (seqs, counter) = keep("a b! (w) c", outcome, None).unwrap();
             assert_eq!(seqs, [0, 2, 3]);
             assert_eq!(counter, Some(StepCounter { next: 4, count: 3, undos: 0, bytes: 33 }));
-            let (seqs, counter) = kept("a b c ~failed ~c ~b", outcome, None).unwrap();
+            let (seqs, counter) = keep("a b c ~failed ~c ~b", outcome, None).unwrap();
             assert_eq!(seqs, [0], "what was undone is done again");
             assert_eq!(counter.unwrap().next, 1, "and its numbers are free");
-            assert_eq!(kept("a ~a", outcome, None).unwrap(), (vec![], None));
+            assert_eq!(keep("a ~a", outcome, None).unwrap(), (vec![], None));
         }
     }
 
     #[test]
     fn from_a_step_it_and_all_after_it_are_done_again() {
-        assert_eq!(kept("a b c", Outcome::Success, Some("b")).unwrap().0, [0]);
-        assert_eq!(kept("a (b) c", Outcome::Failed, Some("b")).unwrap().0, [0]);
-        assert_eq!(kept("a! b c", Outcome::Success, Some("c")).unwrap().0, [0, 1], "a failure before it stays one");
-        assert_eq!(kept("a b c", Outcome::Success, Some("a")).unwrap(), (vec![], None));
-        assert_eq!(kept("(b) a b", Outcome::Success, Some("b")).unwrap().0, [] as [u32; 0], "the earlier one counts");
-        assert_eq!(kept("a b c ~c ~a", Outcome::Failed, Some("c")).unwrap().0, [1], "what was undone goes too");
+        assert_eq!(keep("a b c", Outcome::Success, Some("b")).unwrap().0, [0]);
+        assert_eq!(keep("a (b) c", Outcome::Failed, Some("b")).unwrap().0, [0]);
+        assert_eq!(keep("a! b c", Outcome::Success, Some("c")).unwrap().0, [0, 1], "a failure before it stays one");
+        assert_eq!(keep("a b c", Outcome::Success, Some("a")).unwrap(), (vec![], None));
+        assert_eq!(keep("(b) a b", Outcome::Success, Some("b")).unwrap().0, [] as [u32; 0], "the earlier one counts");
+        assert_eq!(keep("a b c ~c ~a", Outcome::Failed, Some("c")).unwrap().0, [1], "what was undone goes too");
     }
 
     #[test]
     fn a_step_that_is_not_recorded_is_no_place_to_begin() {
         for (words, from) in [("a", "b"), ("", "a"), ("a ~b", "b")] {
-            let refusal = kept(words, Outcome::Failed, Some(from)).unwrap_err();
+            let refusal = keep(words, Outcome::Failed, Some(from)).unwrap_err();
             assert_eq!((refusal.code.as_str(), refusal.field.as_deref()), ("invalid_input", Some("from_step")));
         }
     }

@@ -37,7 +37,7 @@ pub struct ForkedExecution {
     pub duplicate: bool,
 }
 
-/// What a fork came from.
+/// The origin of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkOrigin {
     pub execution_id: ExecutionId,

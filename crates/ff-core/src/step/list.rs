@@ -89,8 +89,8 @@ mod tests {
         let steps = steps(sizes);
         let end = page_end(steps.iter().map(|step| (step.seq, step.size())), limit, bytes);
         let page = StepsPage::of(steps, limit, bytes);
-        let told = page.steps.last().map(|last| (last.seq, page.next.is_some()));
-        assert_eq!(end, told, "both ways of cutting a page agree");
+        let page_last = page.steps.last().map(|last| (last.seq, page.next.is_some()));
+        assert_eq!(end, page_last, "both ways of cutting a page agree");
         (page.steps.len(), page.next)
     }
 

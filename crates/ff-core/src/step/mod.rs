@@ -1,4 +1,4 @@
-//! Steps: what the handler of an execution has done for good, with its results, so that no later attempt does it again.
+//! Steps: the completed work of an execution's handler, with its results, so that no later attempt does it again.
 
 pub mod contracts;
 mod forget;

@@ -8,7 +8,7 @@ use crate::execution::Failure;
 use crate::payload::Payload;
 use crate::types::{AttemptIndex, ContentType, StepKey, StepName, TimestampMs};
 
-/// What a recorded step is.
+/// The kind of a recorded step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum StepKind {
@@ -177,7 +177,7 @@ impl StepHead {
     }
 }
 
-/// What an execution has recorded. An execution without steps has no counter.
+/// The count of an execution's recorded steps. An execution without steps has no counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepCounter {
     /// The number the next step gets.
@@ -212,7 +212,7 @@ impl StepCounter {
     }
 }
 
-/// What becomes of the steps of an execution.
+/// The write to the steps of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepsWrite {
     /// These go first.

@@ -19,9 +19,9 @@ pub struct AppendFramesArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
     /// The number the first of these frames gets. With it the call is safe to repeat: frames that are there already are
-    /// passed over. Without it they go to the end, whatever is there.
+    /// passed over. Without it they go to the end in any case.
     pub from: Option<u64>,
-    /// What is kept of the stream: `durable` when the first call does not say. Later calls may leave it out.
+    /// The retention mode of the stream: `durable` when the first call does not say. Later calls may leave it out.
     pub mode: Option<StreamMode>,
     /// How many frames are kept, of a durable stream; all of them when the first call does not say.
     pub max_frames: Option<u64>,
@@ -104,10 +104,10 @@ impl AppendFramesArgs {
         if self.mode.is_some_and(|mode| mode != stored.mode) {
             return Err(differs("mode", stored.mode.to_string()));
         }
-        for (field, asked, is) in
+        for (field, request, is) in
             [("max_frames", self.max_frames, stored.max_frames), ("max_bytes", self.max_bytes, stored.max_bytes)]
         {
-            if asked.is_some() && asked != is {
+            if request.is_some() && request != is {
                 return Err(differs(field, is.map_or_else(|| "unbounded".to_owned(), |is| is.to_string())));
             }
         }

@@ -1,4 +1,4 @@
-//! What callers ask of streams, and what they are told.
+//! The requests of callers about streams, and the answers.
 
 pub use super::append::{AppendFramesArgs, FramesAppended};
 pub use super::page::{StreamItem, StreamPage};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::types::{AttemptIndex, ExecutionId};
 
 /// A place in the output of one execution: the next sequence number of an attempt. The number after the last frame is that
-/// of the attempt's end, which is told like a frame; one more says that it was told.
+/// of the attempt's end, which is read like a frame; one more says that it was read.
 ///
 /// As text it also has a part of the execution's id, so that a cursor of another execution is not taken for its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl FromStr for StreamCursor {
         }
         let mark = u64::from_str_radix(mark, 16).map_err(|_| NotACursor)?;
         let attempt = AttemptIndex(attempt.parse().map_err(|_| NotACursor)?);
-        // The number after the last one would be told after it.
+        // The number after the last one would be read after it.
         let seq = seq.parse().ok().filter(|seq| *seq < i64::MAX as u64).ok_or(NotACursor)?;
         Ok(Self { attempt, seq, mark })
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-/// The document after a patch: members that are null go, objects are merged, everything else takes the place of what was
-/// there. A patch that is no object takes the place of the whole document.
+/// The document after a patch: members that are null go, objects are merged, everything else replaces the old
+/// value. A patch that is no object takes the place of the whole document.
 ///
 /// It recurses as deep as the patch; callers bound that.
 pub fn merge(document: Option<&RawValue>, patch: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {

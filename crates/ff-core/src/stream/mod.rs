@@ -1,4 +1,4 @@
-//! Streams: what an attempt puts out while it runs, frame by frame, and how readers follow it.
+//! Streams: the output of an attempt while it runs, frame by frame, and how readers follow it.
 
 mod append;
 pub mod contracts;

@@ -1,5 +1,5 @@
-//! Reading: what a reader is told of an attempt's output, or of an execution's through all its attempts. Stores bring what they
-//! have; what is told of it is decided here, once.
+//! Reading: the pages of an attempt's output, or of an execution's through all its attempts. Stores bring the records;
+//! the page is made of them here, once.
 
 use super::contracts::ReadStreamArgs;
 use super::{StoredFrame, StreamCursor, StreamParts, StreamRecord};
@@ -8,19 +8,19 @@ use crate::execution::{AttemptOutcome, Outcome};
 use crate::limits;
 use crate::types::{AttemptIndex, TimestampMs};
 
-/// What a reader is told.
+/// One page of output for a reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamPage {
     pub items: Vec<StreamItem>,
     /// Where to go on.
     pub next: StreamCursor,
-    /// Nothing more comes: the attempt, or the execution, has ended and everything was told.
+    /// Nothing more comes: the attempt, or the execution, has ended and everything was read.
     pub ended: bool,
-    /// How the execution ended, once everything of it was told.
+    /// How the execution ended, once all of its output was read.
     pub outcome: Option<Outcome>,
 }
 
-/// One thing a reader is told.
+/// One item of a reader's page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamItem {
     Frame {
@@ -46,7 +46,7 @@ pub enum StreamItem {
         at: TimestampMs,
         outcome: AttemptOutcome,
     },
-    /// Another attempt has begun: what this one put out no longer counts.
+    /// Another attempt has begun: the output of this one no longer counts.
     Superseded {
         attempt: AttemptIndex,
         by: AttemptIndex,
@@ -54,7 +54,7 @@ pub enum StreamItem {
 }
 
 impl StreamItem {
-    /// Where a reader goes on that was told this.
+    /// Where a reader goes on after this item.
     pub fn next(&self, of: &StreamCursor) -> StreamCursor {
         match *self {
             Self::Frame { attempt, ref stored } => of.at(attempt, stored.seq + 1),
@@ -67,7 +67,7 @@ impl StreamItem {
 }
 
 impl StreamPage {
-    /// What a reader is told of what there is.
+    /// The page for a reader, from the parts a store brings.
     pub fn of(args: &ReadStreamArgs, parts: StreamParts) -> Result<Self, Refusal> {
         let start = args.start();
         if args.attempt.is_some_and(|attempt| attempt.0 >= parts.attempts_made) {
@@ -92,7 +92,7 @@ impl StreamPage {
         Ok(page)
     }
 
-    /// Tells of one attempt, and says whether the next one is to be told of.
+    /// Adds the items of one attempt, and says whether the next attempt follows.
     fn tell_attempt(
         &mut self,
         args: &ReadStreamArgs,
@@ -137,7 +137,7 @@ impl StreamPage {
         Ok(is_told)
     }
 
-    /// Brings a reader to what is kept: to the document of a summary it has no version of, or past what was trimmed.
+    /// Brings a reader to the kept frames: to the document of a summary it has no version of, or past trimmed frames.
     fn catch_up(&mut self, attempt: AttemptIndex, stream: &StreamRecord, room: &mut Room) {
         let is_behind = self.next.seq < stream.first;
         let document = stream.summary.as_ref().filter(|_| is_behind || self.next.seq == 0);
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// What a store would bring a reader at a cursor.
+    /// The parts that a store would bring a reader at a cursor.
     fn from(cursor: StreamCursor, mut parts: StreamParts) -> StreamParts {
         parts.frames.retain(|attempt, frames| {
             frames.retain(|frame| (*attempt, frame.seq) >= (cursor.attempt, cursor.seq));
@@ -228,12 +228,12 @@ mod tests {
 
     /// Everything there is, read with pages of one size.
     fn read(args: &ReadStreamArgs, parts: &StreamParts) -> (Vec<StreamItem>, StreamPage) {
-        let (mut told, mut args) = (Vec::new(), args.clone());
+        let (mut items, mut args) = (Vec::new(), args.clone());
         loop {
             let page = StreamPage::of(&args, from(args.start(), parts.clone())).unwrap();
-            told.extend(page.items.clone());
+            items.extend(page.items.clone());
             if page.items.is_empty() {
-                return (told, page);
+                return (items, page);
             }
             assert_eq!(page.items.last().unwrap().next(&page.next), page.next);
             args.from = Some(page.next);
@@ -255,19 +255,19 @@ mod tests {
     fn pages_of_any_size_tell_the_same_in_order_and_once() {
         let whole = ["0.0", "0.1", "0.2", "closed 0", "0 superseded by 1", "1.0", "1.1"];
         for limit in 1..9 {
-            let (told, last) = read(&all(limit), &retried());
-            assert_eq!(numbers(&told), whole, "pages of {limit}");
+            let (items, last) = read(&all(limit), &retried());
+            assert_eq!(numbers(&items), whole, "pages of {limit}");
             assert!(!last.ended);
         }
     }
 
     #[test]
     fn a_reader_of_one_attempt_is_told_of_it_alone() {
-        let (told, last) = read(&ReadStreamArgs { attempt: Some(A), ..all(2) }, &retried());
-        assert_eq!(numbers(&told), ["0.0", "0.1", "0.2", "closed 0"]);
+        let (items, last) = read(&ReadStreamArgs { attempt: Some(A), ..all(2) }, &retried());
+        assert_eq!(numbers(&items), ["0.0", "0.1", "0.2", "closed 0"]);
         assert!(last.ended && last.outcome.is_none());
-        let (told, last) = read(&ReadStreamArgs { attempt: Some(B), ..all(2) }, &retried());
-        assert_eq!(numbers(&told), ["1.0", "1.1"]);
+        let (items, last) = read(&ReadStreamArgs { attempt: Some(B), ..all(2) }, &retried());
+        assert_eq!(numbers(&items), ["1.0", "1.1"]);
         assert!(!last.ended);
     }
 
@@ -278,11 +278,11 @@ mod tests {
             ends: [(A, (at(3), AttemptOutcome::Failure)), (B, (at(9), AttemptOutcome::Success))].into(),
             ..retried()
         };
-        let (told, last) = read(&all(3), &ended());
-        assert_eq!(numbers(&told).last().unwrap(), "closed 1");
+        let (items, last) = read(&all(3), &ended());
+        assert_eq!(numbers(&items).last().unwrap(), "closed 1");
         assert_eq!((last.ended, last.outcome), (true, Some(Outcome::Success)));
         let whole = StreamPage::of(&all(100), ended()).unwrap();
-        assert_eq!((whole.ended, whole.items.len()), (true, told.len()));
+        assert_eq!((whole.ended, whole.items.len()), (true, items.len()));
     }
 
     #[test]
@@ -320,14 +320,14 @@ mod tests {
         });
         let frames = [(A, patches.collect())].into();
         let parts = StreamParts { attempts_made: 1, streams: [(A, summary)].into(), frames, ..StreamParts::default() };
-        let told = |seq| {
+        let items_from = |seq| {
             let from = Some(StreamCursor::new(&waiting().id, A, seq));
             numbers(&read(&ReadStreamArgs { from, ..all(9) }, &parts).0)
         };
-        assert_eq!(told(0), ["summary 7"]);
-        assert_eq!(told(4), ["summary 7"], "the patches since are gone");
-        assert_eq!(told(5), ["0.5", "0.6"]);
-        assert_eq!(told(7), [""; 0]);
+        assert_eq!(items_from(0), ["summary 7"]);
+        assert_eq!(items_from(4), ["summary 7"], "the patches since are gone");
+        assert_eq!(items_from(5), ["0.5", "0.6"]);
+        assert_eq!(items_from(7), [""; 0]);
     }
 
     #[test]

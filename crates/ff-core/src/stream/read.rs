@@ -1,4 +1,4 @@
-//! The question of a reader, and what a store brings for its answer.
+//! The question of a reader, and the parts a store brings for its answer.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl ReadStreamArgs {
     }
 }
 
-/// What a store has of an execution's output, from where a reader begins, as of one moment.
+/// The output of an execution in a store, from where a reader begins, as of one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamParts {
     /// How many attempts there were.
@@ -62,7 +62,7 @@ pub struct StreamParts {
 }
 
 impl StreamParts {
-    /// What an execution and the attempts it archived say; streams and frames are added.
+    /// The parts from an execution and its archived attempts; streams and frames are added.
     pub fn of(execution: &Execution, archived: impl IntoIterator<Item = Attempt>) -> Self {
         let outcome = match &execution.phase {
             Phase::Finished { outcome, .. } => Some(*outcome),

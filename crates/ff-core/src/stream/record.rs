@@ -1,4 +1,4 @@
-//! A stream as it is kept: a record of what there was, and the frames that are still there.
+//! The stored form of a stream: its record, and the frames that are still there.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::types::{AttemptIndex, Channel, FrameType, TimestampMs};
 
-/// What is kept of a stream. The first frame decides it.
+/// The retention mode of a stream. The first frame decides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "String")]
 pub enum StreamMode {
@@ -76,7 +76,7 @@ impl Frame {
         Self::new(FrameType::text(), text.into())
     }
 
-    /// Refuses bytes that are not what the frame calls itself, or too many of them.
+    /// Refuses bytes that do not fit the frame's type, or too many of them.
     pub fn check(&self, field: &str) -> Result<(), Refusal> {
         let sent = self.bytes.len();
         if sent > limits::FRAME_BYTES {
@@ -99,7 +99,7 @@ impl Frame {
     }
 }
 
-/// Says how much there is, never what: output does not belong in logs.
+/// Shows the size, never the bytes: output does not belong in logs.
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes of {} on {}", self.bytes.len(), self.frame_type, self.channel)
@@ -145,7 +145,7 @@ pub struct StreamRecord {
     pub summary: Option<String>,
 }
 
-/// What becomes of a stream.
+/// The write to a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamWrite {
     pub attempt: AttemptIndex,
@@ -166,7 +166,7 @@ impl StreamRecord {
         Self { mode, max_frames, max_bytes, first, next, bytes, opened_at: now, appended_at: now, groups, summary }
     }
 
-    /// Adds frames, and trims what is no longer kept.
+    /// Adds frames, and trims old ones past the limits.
     pub(crate) fn append(&mut self, frames: &[Frame], now: TimestampMs) -> Result<Vec<StoredFrame>, Refusal> {
         let stored =
             frames.iter().zip(self.next..).map(|(frame, seq)| StoredFrame { seq, at: now, frame: frame.clone() });
@@ -202,12 +202,12 @@ impl StreamRecord {
     }
 
     fn trim(&mut self) {
-        let kept = match self.mode {
+        let frame_limit = match self.mode {
             StreamMode::Durable => self.max_frames,
             StreamMode::Summary => Some(limits::SUMMARY_PATCHES),
             StreamMode::BestEffort => Some(limits::BEST_EFFORT_FRAMES),
         };
-        let mut first = self.first.max(kept.map_or(0, |kept| self.next.saturating_sub(kept)));
+        let mut first = self.first.max(frame_limit.map_or(0, |frame_limit| self.next.saturating_sub(frame_limit)));
         let mut held: u64 = self.groups.iter().map(|group| group.bytes).sum();
         let mut gone = 0;
         for two in self.groups.windows(2) {

@@ -1,4 +1,4 @@
-//! The waitpoints of a suspension that begins: new ones, and those made ahead with what came early.
+//! The waitpoints of a suspension that begins: new ones, and those made ahead with their early signals.
 
 use super::{PendingWaitpoint, SignalMatch, Suspension, Waitpoint, WaitpointState};
 use crate::engine_error::{Code, Refusal};
@@ -24,7 +24,7 @@ impl WaitpointBinding {
     }
 }
 
-/// The waitpoints of a suspension: new ones with their tokens, and those made ahead with what came early.
+/// The waitpoints of a suspension: new ones with their tokens, and those made ahead with their early signals.
 pub(super) fn bind(
     view: &dyn View,
     execution: &Execution,
@@ -74,7 +74,7 @@ fn usable(execution: &Execution, waitpoint: &Waitpoint, now: TimestampMs) -> Res
     }
 }
 
-/// Weighs what came early, waitpoint by waitpoint, in the order it came to each.
+/// Weighs early signals, waitpoint by waitpoint, in the order they came to each.
 pub(super) fn weigh_early(suspension: &mut Suspension, waitpoints: &[Waitpoint]) {
     for waitpoint in waitpoints {
         for early in &waitpoint.buffered {

@@ -1,4 +1,4 @@
-//! What a suspension waits for, as a tree. Its leaves name waitpoints, and each leaf counts only what arrives there.
+//! The condition of a suspension, as a tree. Its leaves name waitpoints, and each leaf counts only the signals there.
 
 use std::collections::BTreeSet;
 
@@ -54,13 +54,13 @@ words! {
 }
 
 impl Condition {
-    /// An answer at a waitpoint: a signal named `approved` or `rejected`, whichever comes.
+    /// An answer at a waitpoint: a signal named `approved` or one named `rejected`.
     pub fn approval(waitpoint: &WaitpointKey) -> Self {
         let answer = |text| Self::Signal { waitpoint: waitpoint.clone(), name: SignalName::parse(text).ok() };
         Self::AnyOf { members: vec![answer(Signal::APPROVED), answer(Signal::REJECTED)] }
     }
 
-    /// Reads a condition, refusing what could never be met.
+    /// Reads a condition from JSON.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         crate::json::read(json).map_err(|refusal| {
             let field = refusal.field.as_deref().map_or("condition".into(), |field| format!("condition.{field}"));
@@ -99,7 +99,7 @@ impl Condition {
         }
     }
 
-    /// Whether a leaf counts what arrives at a waitpoint.
+    /// Whether a leaf counts signals at a waitpoint.
     pub(crate) fn names(&self, waitpoint: &WaitpointKey) -> bool {
         match self {
             Self::Signal { waitpoint: named, .. } => named == waitpoint,
@@ -119,7 +119,7 @@ impl Condition {
     }
 }
 
-/// What a walk over a condition has seen so far.
+/// The findings of a walk over a condition so far.
 struct Survey<'c> {
     waitpoints: &'c [&'c WaitpointKey],
     named: BTreeSet<&'c WaitpointKey>,

@@ -1,4 +1,4 @@
-//! Making a waitpoint ahead: the holder hands out its token before it waits, and what arrives early is kept.
+//! Making a waitpoint ahead: the holder hands out its token before it waits, and early signals are kept.
 
 use super::contracts::answers::GrantedWaitpoint;
 use super::{PendingWaitpoint, Waitpoint};

@@ -8,7 +8,7 @@ use crate::lease::LeaseEnding;
 use crate::signal::{Effect, RecordedSignal, Signal, Source};
 use crate::types::{Kind, SignalId, SignalName, TimestampMs};
 
-/// Does what the holder asked for in case nothing ends its suspension in time.
+/// Applies the holder's timeout behavior to a suspension that was not ended in time.
 pub fn expire(execution: &Execution, now: TimestampMs) -> Change {
     let Phase::Suspended { suspension } = &execution.phase else { return execution.unchanged() };
     match suspension.timeout_behavior {
@@ -85,7 +85,7 @@ mod tests {
     use crate::suspension::contracts::{GrantedWaitpoint, SuspendArgs, Timeout};
     use crate::suspension::{Condition, ResumePolicy, ResumedBy};
 
-    /// Suspended for half a second, with what is to happen then.
+    /// Suspended for half a second, with a timeout behavior.
     fn timed_out(behavior: TimeoutBehavior) -> (ExecutionFixture, GrantedWaitpoint) {
         let mut fixture = ExecutionFixture::running(at(0));
         let timeout = Some(Timeout::After(500));

@@ -6,7 +6,7 @@ use super::{BoundWaitpoint, CountedSignal, OperatorDecision, ResumedBy, SuspendR
 use crate::types::{LeaseEpoch, SourceIdentity, SuspensionId, TimestampMs};
 
 /// The last suspension of an execution. It hands its signals on until the next one or a replay, so that a try that starts
-/// over still finds what was meant for it.
+/// over still finds its signals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastSuspension {
     pub id: SuspensionId,
@@ -21,7 +21,7 @@ pub struct PastSuspension {
     pub paused_by_budget: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
-    /// What the worker gets.
+    /// The signals the worker gets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<CountedSignal>,
 }
@@ -30,7 +30,7 @@ pub struct PastSuspension {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum SuspensionEnd {
-    /// It never began: what it was to wait for had arrived before.
+    /// It never began: its condition had been met before.
     AlreadySatisfied,
     /// Its condition was met.
     Satisfied,
@@ -49,7 +49,7 @@ pub enum SuspensionEnd {
 }
 
 impl PastSuspension {
-    /// A suspension that is over, with what its worker is handed.
+    /// A suspension that is over, with the signals its worker is handed.
     pub(crate) fn of(
         suspension: &Suspension,
         lease_epoch: LeaseEpoch,
@@ -69,7 +69,7 @@ impl PastSuspension {
         })
     }
 
-    /// Hands nothing on any more: a new life does not go on from what an earlier one waited for. Who it waited on is kept,
+    /// Hands nothing on any more: a new life does not go on from an earlier one's signals. Its waitpoints are kept,
     /// for the holder whose reply got lost.
     pub(crate) fn forget(&mut self) {
         self.ended = SuspensionEnd::ExecutionEnded;
@@ -82,7 +82,7 @@ impl PastSuspension {
         self.paused_by_budget && self.resumed_by().is_some()
     }
 
-    /// What made the execution go on; nothing when it ended instead.
+    /// The cause that made the execution go on; none when it ended instead.
     pub fn resumed_by(&self) -> Option<ResumedBy> {
         match self.ended {
             SuspensionEnd::AlreadySatisfied | SuspensionEnd::Satisfied => Some(ResumedBy::Signals),

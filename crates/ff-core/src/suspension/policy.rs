@@ -35,7 +35,7 @@ impl Default for SignalSelection {
 }
 
 impl ResumePolicy {
-    /// Reads a policy, refusing what it does not know.
+    /// Reads a policy, refusing unknown fields and invalid values.
     pub fn parse(json: &[u8]) -> Result<Self, Refusal> {
         let policy: Self = crate::json::read(json).map_err(|mut refusal| {
             refusal.code = Code::InvalidPolicyJson;

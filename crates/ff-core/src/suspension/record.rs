@@ -17,7 +17,7 @@ pub struct Suspension {
     pub at: TimestampMs,
     pub reason: SuspendReason,
     pub requested_by: SuspendedBy,
-    /// What it waits on, in the order the holder named them; at least one.
+    /// Its waitpoints, in the order the holder named them; at least one.
     pub waitpoints: Vec<BoundWaitpoint>,
     pub condition: Condition,
     #[serde(default, skip_serializing_if = "ResumePolicy::is_default")]
@@ -29,7 +29,7 @@ pub struct Suspension {
     /// When it was handed to an operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalated_at: Option<TimestampMs>,
-    /// Where the holder left what it needs to go on, in its own words.
+    /// The holder's note on where to go on, in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
     #[serde(default)]
@@ -79,7 +79,7 @@ impl Suspension {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds the signals that are not there yet.
 fn add_new<'c>(handed: &mut Vec<CountedSignal>, more: impl Iterator<Item = &'c CountedSignal>) {
     for counted in more {
         if handed.iter().all(|known| known.signal_id != counted.signal_id) {

@@ -1,5 +1,5 @@
-//! An operator's decision: the suspension ends without its condition being met, and the worker is told what was
-//! decided.
+//! An operator's decision: the suspension ends without its condition being met, and the worker is told the
+//! decision.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct ResumeArgs {
     /// Only this suspension, when given: the execution may have gone on and be suspended again.
     pub suspension_id: Option<SuspensionId>,
     pub decision: OperatorDecision,
-    /// What the worker gets with it.
+    /// The payload that the worker gets with it.
     pub payload: Option<Payload>,
     pub reason: Option<String>,
     pub requested_by: Option<SourceIdentity>,
@@ -75,8 +75,8 @@ impl Command for ResumeArgs {
         self.execution_id.partition()
     }
 
-    /// Ends a suspension without a token. The decision is recorded as a signal from an operator, after what had counted so
-    /// far. Asked again for a suspension the same decision ended, it changes nothing.
+    /// Ends a suspension without a token. The decision is recorded as a signal from an operator, after the signals
+    /// counted so far. Asked again for a suspension the same decision ended, it changes nothing.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<ResumedExecution>, Stop> {
         let now = at.now;
         let execution = found(view, &self.execution_id)?;

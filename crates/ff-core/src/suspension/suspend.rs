@@ -1,4 +1,4 @@
-//! Suspending: the holder lets go and waits, unless what it would wait for is there already.
+//! Suspending: the holder lets go and waits, unless its condition is met already.
 
 use super::binding::{WaitpointBinding, bind, weigh_early};
 use super::contracts::Timeout;
@@ -23,7 +23,7 @@ use crate::view::{Stop, View};
 pub struct SuspendArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
-    /// What to wait on; at least one. The first is the one shown first.
+    /// The waitpoints; at least one. The first is the one shown first.
     pub waitpoints: Vec<WaitpointBinding>,
     pub condition: Condition,
     pub reason: SuspendReason,

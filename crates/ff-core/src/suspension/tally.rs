@@ -1,4 +1,4 @@
-//! What has been counted towards a condition so far: a list per leaf, so that no leaf sees what another counted.
+//! The signals counted towards a condition so far: a list per leaf, so that leaves count independently.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,10 @@ pub struct Tally(Vec<Vec<CountedSignal>>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedSignal {
     pub signal_id: SignalId,
-    /// How large it is: what a claim may carry is known without reading it.
+    /// Its size, by which a claim knows without reading it whether it fits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub payload_bytes: u64,
-    /// What it counted as, where a leaf distinguishes signals by something else than their id.
+    /// Its value for a leaf that distinguishes signals by something else than their id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_as: Option<String>,
 }
@@ -39,7 +39,7 @@ pub struct SignalMatch<'s> {
     pub payload_bytes: u64,
 }
 
-/// What a signal meant to a condition; the highest of what it meant to each leaf.
+/// The weight of a signal for a condition; the highest of its weights for each leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// No leaf waits on its waitpoint.
@@ -109,7 +109,7 @@ fn weigh_leaf(leaf: &Condition, counted: &mut Vec<CountedSignal>, signal: &Signa
     Weight::Counted
 }
 
-/// What a node was met by, if it is met. Each leaf takes the next list, met or not.
+/// The signals that met a node, if it is met. Each leaf takes the next list, met or not.
 fn met<'t>(node: &Condition, leaves: &mut std::slice::Iter<'t, Vec<CountedSignal>>) -> Option<Vec<&'t CountedSignal>> {
     match node {
         Condition::AllOf { members } => {
@@ -153,7 +153,7 @@ mod tests {
         Condition::AnyOf { members }
     }
 
-    /// A condition and what arrives for it: waitpoint, name, source.
+    /// A condition and its tally; signals are put as waitpoint, name, source.
     struct TallyFixture(Condition, Tally, u128);
 
     impl TallyFixture {

@@ -1,4 +1,4 @@
-//! Waitpoints: what outsiders signal. A waitpoint's record says what it is; whether it is open follows from its
+//! Waitpoints: the targets of signals. A waitpoint's record is its definition; whether it is open follows from its
 //! execution, so no end of a suspension can leave one open.
 
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub struct WaitpointClosed {
     pub reason: Option<String>,
 }
 
-/// A signal that arrived early, with what a condition will look at.
+/// A signal that arrived early, with the fields a condition will look at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferedSignal {
     pub signal_id: SignalId,
@@ -83,7 +83,7 @@ pub struct BufferedSignal {
     pub payload_bytes: u64,
 }
 
-/// A waitpoint made ahead, as its execution keeps it in mind.
+/// A waitpoint made ahead, as the record of its execution has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingWaitpoint {
     pub id: WaitpointId,
@@ -106,7 +106,7 @@ words! {
 }
 
 impl Execution {
-    /// How a waitpoint of this execution stands.
+    /// The state of a waitpoint of this execution.
     pub fn waitpoint_state(&self, waitpoint: &Waitpoint, now: TimestampMs) -> WaitpointState {
         let ran_out = |at: TimestampMs| now >= at;
         if let Some(pending) = self.pending_waitpoints.iter().find(|pending| pending.id == waitpoint.id) {

@@ -1,4 +1,4 @@
-//! What operators ask of the secrets behind tokens, and what they are told.
+//! The requests of operators about the secrets behind tokens, and the answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::types::{Kid, TimestampMs};
 pub use super::rotate::{RotatePartitionArgs, RotateSecretArgs, RotatedSecret};
 pub use super::stream_token::StreamTokenArgs;
 
-/// What became of a rotation everywhere. Repeating it finishes what did not get through.
+/// The result of a rotation on all partitions. Repeating it finishes the failed ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RotationReport {
     pub rotated: Vec<(u16, RotatedSecret)>,
@@ -17,7 +17,7 @@ pub struct RotationReport {
 }
 
 impl RotationReport {
-    /// Enters what one partition answered.
+    /// Enters the answer of one partition.
     pub fn enter(&mut self, partition: u16, answer: Result<RotatedSecret, EngineError>) {
         match answer {
             Ok(rotated) => self.rotated.push((partition, rotated)),

@@ -1,4 +1,4 @@
-//! The MAC of a token: HMAC-SHA256 over what the token opens.
+//! The MAC of a token: HMAC-SHA256 over the names of the thing it opens.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ use crate::types::{ExecutionId, TimestampMs, WaitpointId, WaitpointKey};
 /// The message's own version: a message of another shape could otherwise be read as this one.
 const VERSION: &str = "1";
 
-/// What a message about a stream begins with.
+/// The first part of a message about a stream.
 const STREAM: &str = "read stream";
 
-/// What proves that a token was minted here. Compared in constant time, shown to nobody.
+/// The proof that a token was minted here. Compared in constant time, never shown.
 #[derive(Clone, Copy)]
 pub struct Mac([u8; 32]);
 

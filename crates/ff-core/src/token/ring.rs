@@ -61,9 +61,9 @@ impl KeyRing {
         Ok(WaitpointToken { kid: kid.clone(), mac: Mac::of(secret, execution, waitpoint, key) })
     }
 
-    /// Judges what someone shows: a token that was minted for this waitpoint, under a secret that still verifies.
+    /// Verifies a presented token: it was minted for this waitpoint, under a secret that is still valid.
     ///
-    /// Only who shows a genuine token learns that its secret was retired; to everybody else all tokens are as wrong.
+    /// Only the bearer of a genuine token learns that its secret was retired; any other token is simply invalid.
     pub fn verify(
         &self,
         shown: &PresentedToken,

@@ -85,7 +85,7 @@ impl Command for RotatePartitionArgs {
 /// Makes a secret the current one of a ring. Asked again it changes nothing, so a rotation that reached some partitions
 /// can be repeated over all of them.
 ///
-/// A kid stands for one secret for as long as it verifies; whoever was told the kid must not find another behind it. One
+/// A kid stands for one secret for as long as it verifies; holders of the kid must not find another behind it. One
 /// that was retired and still verifies becomes current again, and does not expire any more.
 fn rotate(
     ring: &KeyRing,

@@ -1,4 +1,4 @@
-//! The secret behind tokens: bytes that are shown to nobody.
+//! The secret behind tokens: bytes that are never shown.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use subtle::ConstantTimeEq;
 use super::hex::{from_hex, to_hex};
 use crate::limits;
 
-/// What tokens are signed under. Never shown by `Debug`; written out only for the store that keeps it.
+/// The key that tokens are signed under. Never shown by `Debug`; written out only for the store that keeps it.
 #[derive(Clone)]
 pub struct Secret(SecretSlice<u8>);
 
-/// Why a text is not a secret. It does not say what the text was.
+/// The error of a text that is not a secret. It does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be hexadecimal text of {} to {} bytes", limits::SECRET_MIN_BYTES, limits::SECRET_BYTES)]
 pub struct BadSecret;
@@ -33,7 +33,7 @@ impl Secret {
         Ok(Self(bytes.into()))
     }
 
-    /// Reads a secret as operators write it. Either case will do: the bytes are what counts.
+    /// Reads a secret as operators write it, in hex of either case.
     pub fn from_hex(text: &str) -> Result<Self, BadSecret> {
         from_hex(&text.to_ascii_lowercase()).ok_or(BadSecret).and_then(Self::new)
     }

@@ -84,8 +84,8 @@ impl KeyRing {
         Ok(StreamToken { kid: kid.clone(), expires_at, mac: Mac::of_stream(secret, execution, expires_at) })
     }
 
-    /// Judges what is shown to read the stream of an execution: a token that was minted for it, before its moment and under a
-    /// secret that still verifies. A forged token, one of another execution and one of a waitpoint are all as wrong.
+    /// Verifies a token to read the stream of an execution: it was minted for it, its moment has not come, and its
+    /// secret still verifies. A forged token, one of another execution and one of a waitpoint are all as wrong.
     pub fn verify_for_stream(
         &self,
         shown: &PresentedToken,

@@ -18,7 +18,7 @@ pub struct WaitpointToken {
     pub mac: Mac,
 }
 
-/// A text that is not a token. It does not say what the text was.
+/// A text that is not a token. The error does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a token is a kid, a colon and 64 lower-case hexadecimal digits")]
 pub struct BadToken;
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for WaitpointToken {
     }
 }
 
-/// What someone shows as a token: any text at all, until it is judged.
+/// A presented token: any text at all, until it is verified.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PresentedToken(String);
 
@@ -79,7 +79,7 @@ impl PresentedToken {
         self.0.is_empty()
     }
 
-    /// The text as it was shown, for whoever passes it on to be judged.
+    /// The text as it was presented, to pass it on for verification.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -34,7 +34,7 @@ impl TraceContext {
         Ok(Self { traceparent, tracestate })
     }
 
-    /// Reads what came as headers. As the W3C has it, nothing is refused because of them: a `traceparent` that cannot be read
+    /// Reads the headers. As the W3C has it, nothing is refused because of them: a `traceparent` that cannot be read
     /// is none, and a `tracestate` that cannot is left out.
     pub fn of_headers(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let traceparent = parent(traceparent.trim_matches([' ', '\t'])).ok()?;
@@ -129,7 +129,7 @@ fn flags(parent: &str) -> u8 {
     u8::from_str_radix(&parent[53..PARENT_BYTES], 16).unwrap_or_default()
 }
 
-/// A `tracestate` without what means nothing; none when nothing is left.
+/// A `tracestate` without spaces and empty members; none when nothing is left.
 fn stated(text: &str) -> Result<Option<String>, Refusal> {
     if text.len() > limits::TRACESTATE_BYTES {
         return Err(Refusal::over_limit(Code::LimitExceeded, "tracestate", limits::TRACESTATE_BYTES, text.len()));

@@ -7,7 +7,7 @@ const PART_BYTES: usize = 256;
 
 /// The list without spaces around its members and without empty ones; none when nothing is left.
 pub(super) fn members(text: &str) -> Result<Option<String>, String> {
-    let mut kept: Vec<(&str, &str)> = Vec::new();
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
     for member in text.split(',').map(|member| member.trim_matches([' ', '\t'])).filter(|member| !member.is_empty()) {
         let (key, value) = member.split_once('=').ok_or_else(|| format!("has {member:?}, which is not key=value"))?;
         if !is_key(key) {
@@ -18,15 +18,15 @@ pub(super) fn members(text: &str) -> Result<Option<String>, String> {
                 "has under {key:?} what is no value: 1 to {PART_BYTES} printable characters but , and ="
             ));
         }
-        if kept.iter().any(|(known, _)| *known == key) {
+        if pairs.iter().any(|(known, _)| *known == key) {
             return Err(format!("has the key {key:?} twice"));
         }
-        kept.push((key, value));
+        pairs.push((key, value));
     }
-    if kept.len() > MEMBERS {
-        return Err(format!("must have at most {MEMBERS} members, got {}", kept.len()));
+    if pairs.len() > MEMBERS {
+        return Err(format!("must have at most {MEMBERS} members, got {}", pairs.len()));
     }
-    let joined: Vec<_> = kept.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let joined: Vec<_> = pairs.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     Ok((!joined.is_empty()).then(|| joined.join(",")))
 }
 
@@ -46,19 +46,19 @@ fn is_value(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn kept(text: &str) -> Option<String> {
+    fn normalize(text: &str) -> Option<String> {
         members(text).unwrap()
     }
 
     #[test]
     fn spaces_and_empty_members_are_left_out() {
         assert_eq!(
-            kept("rojo=00f067aa0ba902b7 ,\tcongo=t61rcWkgMzE,, "),
-            kept("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE")
+            normalize("rojo=00f067aa0ba902b7 ,\tcongo=t61rcWkgMzE,, "),
+            normalize("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE")
         );
-        assert_eq!(kept(""), None);
-        assert_eq!(kept(" , ,"), None);
-        assert_eq!(kept("0tenant@vendor/x*_-=a b~").as_deref(), Some("0tenant@vendor/x*_-=a b~"));
+        assert_eq!(normalize(""), None);
+        assert_eq!(normalize(" , ,"), None);
+        assert_eq!(normalize("0tenant@vendor/x*_-=a b~").as_deref(), Some("0tenant@vendor/x*_-=a b~"));
     }
 
     #[test]
@@ -83,6 +83,6 @@ mod tests {
             assert!(said.contains(why), "{bad}: {said}");
         }
         let most = (0..32).map(|nth| format!("k{nth}=v")).collect::<Vec<_>>().join(",");
-        assert_eq!(kept(&most), Some(most.clone()));
+        assert_eq!(normalize(&most), Some(most.clone()));
     }
 }

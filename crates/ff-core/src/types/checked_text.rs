@@ -34,7 +34,7 @@ pub enum BadText {
     Space,
 }
 
-/// Checks a text against its limit and, character by character, against what its type refuses.
+/// Checks a text against its limit and, character by character, against the refused characters of its type.
 pub(super) fn check(
     text: &str,
     (least, limit): (usize, usize),
@@ -62,7 +62,7 @@ macro_rules! checked_text {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// The text as this type, or what is wrong with it.
+            /// The text as this type, or its error.
             pub fn parse(text: &str) -> Result<Self, BadText> {
                 super::checked_text::check(text, ($least, $limit), $refused)?;
                 Ok(Self(text.into()))

@@ -1,4 +1,4 @@
-//! Requirement classes: what an execution requires of its worker, as one value that queues are named by.
+//! Requirement classes: the requirements of an execution of its worker, as one value that queues are named by.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{BadText, Capability, WorkerInstanceId};
 
-/// What comes before the worker instance in the class of work that is assigned to it. No requirement is empty, so no other
+/// The prefix of the worker instance in the class of work that is assigned to it. No requirement is empty, so no other
 /// class begins with it.
 const ASSIGNED: &str = ",,";
 
@@ -61,7 +61,7 @@ impl RequirementClass {
         self.as_str().strip_prefix(ASSIGNED)
     }
 
-    /// Whether its work goes to workers by what it requires of them.
+    /// Whether its work goes to workers by its requirements.
     pub fn has_requirements(&self) -> bool {
         !self.is_plain() && self.assignee().is_none()
     }

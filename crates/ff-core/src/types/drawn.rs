@@ -1,5 +1,5 @@
-//! The uuids of new executions. A process draws several in a row that live on one partition, so that what is submitted
-//! within a moment can be written, and claimed, together.
+//! The uuids of new executions. A process draws several in a row that live on one partition, so that executions
+//! submitted within a moment can be written, and claimed, together.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use crate::crc16::crc16;
 
-/// How many in a row live together. More would gather in one place what several servers could share.
+/// How many in a row live together. More would put work on one partition that several servers could share.
 const NEIGHBOURS: u32 = 16;
 
-/// How many do when they are drawn without a pause, so that callers who submit at the same time stay together.
+/// How many do when they are drawn without a pause, so that executions submitted at the same time stay together.
 const NEIGHBOURS_AT_MOST: u32 = 24;
 
 /// A pause in drawing.

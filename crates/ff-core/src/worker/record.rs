@@ -1,4 +1,4 @@
-//! The record of a worker instance. The worker reports it, and nothing depends on it: leases say what a worker holds.
+//! The record of a worker instance. The worker reports it, and nothing depends on it: leases record the work it holds.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub enum WorkerChange {
 }
 
 impl Worker {
-    /// When it counts as gone, unless it is heard of before.
+    /// When it counts as gone, unless it reports before.
     pub fn expires_at(&self) -> TimestampMs {
         self.seen_at + self.ttl_ms
     }

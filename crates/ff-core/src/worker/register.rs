@@ -1,4 +1,4 @@
-//! Registering: a worker instance says that it is there, and what it takes.
+//! Registering: a worker instance announces itself, and the work it takes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::partition::{PartitionConfig, worker_partition};
 use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// A worker instance says that it is there, and what it takes.
+/// A worker instance announces itself, and the work it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterWorkerArgs {
     pub worker_instance_id: WorkerInstanceId,
@@ -22,7 +22,7 @@ pub struct RegisterWorkerArgs {
     /// Any when none is named.
     pub kinds: BTreeSet<Kind>,
     pub capabilities: BTreeSet<Capability>,
-    /// For how long it counts as there without being heard of.
+    /// For how long it counts as there without a report.
     pub ttl_ms: u64,
 }
 
@@ -100,7 +100,7 @@ impl Command for RegisterWorkerArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken
+    /// Enters a worker instance, or updates one that is there already. Another worker's name cannot be taken
     /// while that one lives.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<RegisteredWorker>, Stop> {
         let now = at.now;

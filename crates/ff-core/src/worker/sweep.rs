@@ -26,7 +26,7 @@ impl Command for SweepWorkerArgs {
         worker_partition(&self.worker_instance_id, partitions)
     }
 
-    /// Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
+    /// Takes out a worker instance if it is gone; one that reported meanwhile stays.
     fn decide(&self, view: &dyn View, at: &Conditions) -> Result<Decision<SweptWorker>, Stop> {
         let gone = view.worker(&self.worker_instance_id)?.filter(|known| known.is_gone(at.now));
         Ok(Decision::about_worker(SweptWorker { gone: gone.is_some() }, gone.map(|known| known.removed())))

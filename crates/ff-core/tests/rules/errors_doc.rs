@@ -1,4 +1,4 @@
-//! The page of error codes says what the table says. `FF_BLESS=1` rewrites the page instead of comparing it.
+//! The page of error codes agrees with the table. `FF_BLESS=1` rewrites the page instead of comparing it.
 
 use std::path::Path;
 

@@ -45,7 +45,7 @@ fn every_builder_makes_the_published_key() {
 }
 
 /// A cluster slots a key by the first braces in it. A second tag before the partition's, or a brace in a key that has
-/// no tag, would part it from what it changes together with.
+/// no tag, would part it from the keys it changes together with.
 #[test]
 fn every_key_lies_in_the_slot_its_row_says() {
     for (row, key) in rows_with_their_keys() {

@@ -1,4 +1,4 @@
-//! What callers of the same key share, such as a notification: a change wakes only the callers that wait for it.
+//! Values that callers of the same key share, such as a notification: a change wakes only the callers that wait for it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// What callers share, by key; notifications that they wait for, unless said otherwise.
+/// Values that callers share, by key; notifications that they wait for, unless said otherwise.
 pub(crate) struct WaitSet<K: Clone + Eq + Hash, V = Notify>(Mutex<HashMap<K, Arc<V>>>);
 
 impl<K: Clone + Eq + Hash, V> Default for WaitSet<K, V> {

@@ -20,7 +20,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::AT_ONCE;
 use super::quota::{copy_everywhere, define_budget, settle, wake_blocked};
 
-/// Defines a budget or deletes it, everywhere. What waited under another definition is ready again.
+/// Defines a budget or deletes it, everywhere. Executions that waited under another definition are ready again.
 pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs) -> Answer<QuotaSet> {
     args.check()?;
     let namespace = &args.namespace;
@@ -80,7 +80,7 @@ pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, budget: BudgetR
     Ok(BudgetInfo::of(budget, &sums.balance, store.now().await?))
 }
 
-/// Has a budget begin anew; what waited for it is ready again.
+/// Has a budget begin anew; executions that waited for it are ready again.
 pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetReset> {
     let set = store.quota_set(&budget.namespace).await?;
     let id = set.budgets.get(&budget.name).ok_or(Code::BudgetNotFound)?.id;
@@ -90,8 +90,8 @@ pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef)
     Ok(reset)
 }
 
-/// Adds what a holder has spent to its execution and to every budget that applies. An execution that has spent more than a budget allows
-/// fails, where the budget says so. Besides, what is left to be settled.
+/// Adds a holder's usage to its execution and to every budget that applies. An execution that has spent more than a
+/// budget allows fails, where the budget says so. Also returns the settlement that is left to do.
 pub(super) async fn report<S: EngineStore + ?Sized>(
     store: &S,
     args: ReportUsageArgs,
@@ -109,7 +109,7 @@ pub(super) async fn report<S: EngineStore + ?Sized>(
     Ok((reported, counted))
 }
 
-/// Has every budget count what an execution has spent. Besides, what notes that they have.
+/// Has every budget count an execution's usage. Also returns the settlement that notes it.
 async fn count<S: EngineStore + ?Sized>(
     store: &S,
     pending: &PendingUsage,
@@ -171,7 +171,7 @@ pub(super) async fn settle_backlog<S: EngineStore + ?Sized>(store: &S, ids: Vec<
     Ok(settled)
 }
 
-/// What the members of a flow have spent together.
+/// The usage of all members of a flow together.
 pub(super) async fn usage_of_flow<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId) -> Answer<UsageInfo> {
     let (mut sum, mut from) = (UsageInfo::default(), 0);
     loop {

@@ -1,4 +1,4 @@
-//! Claims over several partitions: a lane with a limit asks its home for a grant, and what quotas may refuse asks them.
+//! Claims over several partitions: a lane with a limit asks its home for a grant, and work under quotas asks those.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{AllotArgs, ClaimArgs, Claims, GrantedClaimArgs, SettleLaneArgs};

@@ -123,7 +123,7 @@ pub trait Orchestration: EngineStore {
         quota::settle(self, args)
     }
 
-    /// Looks after every key of a quota policy: what has left a window goes, and free slots go to those that wait.
+    /// Looks after every key of a quota policy: starts outside a window go, and free slots go to those that wait.
     fn look_after_quota(&self, policy_id: QuotaPolicyId) -> impl Future<Output = Answer<()>> + Send {
         quota::look_after_keys(self, policy_id)
     }
@@ -143,13 +143,13 @@ pub trait Orchestration: EngineStore {
         budget::describe(self, budget)
     }
 
-    /// Has a budget begin anew; what waited for it is ready again.
+    /// Has a budget begin anew; executions that waited for it are ready again.
     fn reset_budget(&self, budget: BudgetRef) -> impl Future<Output = Answer<BudgetReset>> + Send {
         budget::reset(self, budget)
     }
 
-    /// Adds what a holder has spent to its execution and to every budget that applies. Besides, what is left to be settled, which the
-    /// holder need not wait for.
+    /// Adds a holder's usage to its execution and to every budget that applies. Also returns the settlement that is
+    /// left to do, which the holder need not wait for.
     fn report_and_charge(
         &self,
         args: ReportUsageArgs,
@@ -162,7 +162,7 @@ pub trait Orchestration: EngineStore {
         budget::settle_backlog(self, ids)
     }
 
-    /// What the members of a flow have spent together.
+    /// The usage of all members of a flow together.
     fn flow_usage(&self, flow_id: FlowId) -> impl Future<Output = Answer<UsageInfo>> + Send {
         budget::usage_of_flow(self, flow_id)
     }
@@ -214,7 +214,7 @@ pub trait Orchestration: EngineStore {
         schedule::next(self, schedule, count)
     }
 
-    /// Claims; from a lane with a limit, with a grant of the lane's home, and what quota policies limit with their leave.
+    /// Claims, with a grant of the lane's home where the lane has a limit, and as far as quota policies admit.
     fn claim_within_limit(&self, args: ClaimArgs) -> impl Future<Output = Answer<Claims>> + Send {
         claim::claim(self, args)
     }

@@ -131,15 +131,15 @@ async fn a_worker_learns_at_once_which_lease_it_lost() {
     let_pass(Duration::from_secs(1)).await;
     assert!(!waiting.is_finished(), "another's loss is no news");
     cancel(&store, mine).await;
-    let told = waiting.await.unwrap().unwrap();
-    assert_eq!(told.lost.len(), 1);
-    assert_eq!((told.lost[0].execution_id, told.lost[0].fence), (mine, held.task.fence));
-    assert_eq!((told.lost[0].ended, told.missed), (LeaseEnding::Cancelled, false));
-    let after = notifier.control(news("mine", Some(&told), 0)).await.unwrap();
+    let reply = waiting.await.unwrap().unwrap();
+    assert_eq!(reply.lost.len(), 1);
+    assert_eq!((reply.lost[0].execution_id, reply.lost[0].fence), (mine, held.task.fence));
+    assert_eq!((reply.lost[0].ended, reply.missed), (LeaseEnding::Cancelled, false));
+    let after = notifier.control(news("mine", Some(&reply), 0)).await.unwrap();
     assert_eq!((after.lost.len(), after.missed), (0, false));
     assert_eq!(
         notifier.control(news("mine", Some(&start), 0)).await.unwrap().lost,
-        told.lost,
+        reply.lost,
         "a lost reply is repeated"
     );
 }
@@ -148,17 +148,17 @@ async fn a_worker_learns_at_once_which_lease_it_lost() {
 async fn a_worker_that_may_have_missed_something_is_told_so() {
     let (store, notifier) = started();
     let elsewhere = Notifier::start(store.clone()).control(news("a", None, 0)).await.unwrap();
-    let told = notifier.control(news("a", Some(&elsewhere), 60_000)).now_or_never().unwrap().unwrap();
-    assert!(told.missed, "the cursor is another notifier's");
+    let reply = notifier.control(news("a", Some(&elsewhere), 60_000)).now_or_never().unwrap().unwrap();
+    assert!(reply.missed, "the cursor is another notifier's");
     let waiting = tokio::spawn({
-        let (notifier, args) = (notifier.clone(), news("a", Some(&told), 60_000));
+        let (notifier, args) = (notifier.clone(), news("a", Some(&reply), 60_000));
         async move { notifier.control(args).await }
     });
     let_pass(Duration::from_secs(1)).await;
     store.find_hints();
-    let told = waiting.await.unwrap().unwrap();
-    assert!(told.missed, "hints were lost");
-    assert!(!notifier.control(news("a", Some(&told), 0)).await.unwrap().missed);
+    let reply = waiting.await.unwrap().unwrap();
+    assert!(reply.missed, "hints were lost");
+    assert!(!notifier.control(news("a", Some(&reply), 0)).await.unwrap().missed);
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,12 +201,12 @@ async fn a_reader_of_the_feed_is_answered_when_something_happens() {
     let_pass(Duration::from_secs(1)).await;
     assert!(!waiting.is_finished());
     let id = submit(&store).await;
-    let told = waiting.await.unwrap().unwrap();
+    let page = waiting.await.unwrap().unwrap();
     assert_eq!(
-        told.events.iter().map(|told| (told.execution_id, told.what)).collect::<Vec<_>>(),
+        page.events.iter().map(|event| (event.execution_id, event.what)).collect::<Vec<_>>(),
         [(id, EventKind::Submitted)]
     );
-    let nothing = notifier.next_events(follow(Some(told.next)), 1_000).await.unwrap();
+    let nothing = notifier.next_events(follow(Some(page.next)), 1_000).await.unwrap();
     assert_eq!((nothing.events, nothing.missed), (vec![], false));
 }
 

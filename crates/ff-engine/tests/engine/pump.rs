@@ -181,8 +181,8 @@ async fn a_store_that_fails_is_left_alone_for_a_while_and_not_given_up() {
     store.set_down(true);
     let before: usize = store.asked().values().sum();
     let_pass(Duration::from_secs(60)).await;
-    let asked = store.asked().values().sum::<usize>() - before;
-    assert!((5..100).contains(&asked), "{:?}", store.asked());
+    let calls = store.asked().values().sum::<usize>() - before;
+    assert!((5..100).contains(&calls), "{:?}", store.asked());
     store.set_down(false);
     let_pass(Duration::from_secs(3)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
@@ -214,17 +214,17 @@ async fn a_part_of_a_store_that_is_away_does_not_hold_up_the_rest() {
     for partition in 0..20 {
         on(partition, 1_000).await;
     }
-    let told = on(30, 10_000).await;
+    let with_hint = on(30, 10_000).await;
     let_pass(SECOND / 2).await;
     store.set_partitions_down(0..20);
     store.lose_hints();
-    let untold = on(31, 3_000).await;
+    let without_hint = on(31, 3_000).await;
     let_pass(3 * SECOND).await;
     store.find_hints();
     let_pass(SECOND * 9 / 10).await;
-    assert_eq!(state(&store, &untold).await, PublicState::Waiting, "partitions that answer are swept");
+    assert_eq!(state(&store, &without_hint).await, PublicState::Waiting, "partitions that answer are swept");
     let_pass(Duration::from_millis(5_650)).await;
-    assert_eq!(state(&store, &told).await, PublicState::Waiting, "partitions that answer are pumped in time");
+    assert_eq!(state(&store, &with_hint).await, PublicState::Waiting, "partitions that answer are pumped in time");
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,7 +11,7 @@ use ff_engine::Orchestration;
 
 use crate::reference::{Call, Output, Outputs};
 
-/// The way to a store that is tested: the store itself, or what lies before it.
+/// The way to a store that is tested: the store itself, or a layer above it.
 #[derive(Clone, Copy)]
 pub(crate) enum Way<'a> {
     Store(&'a dyn EngineStore),
@@ -108,7 +108,7 @@ async fn perform(way: Way<'_>, store: &dyn EngineStore, operation: Operation) ->
     refusal(match operation {
         Operation::Claim(args) => way.claim(args).await.map(Output::Claims),
         work @ (Operation::Submit(_) | Operation::GrowFlow(_)) => way.perform_work(work).await.map(Output::Reply),
-        // Only an engine fires what is due and keeps back what may not run.
+        // Only an engine pumps, blocks and unblocks.
         Operation::Pump(_) | Operation::Block(_) | Operation::Unblock(_) => {
             store.perform(operation).await.map(Output::Reply)
         }
@@ -124,7 +124,7 @@ fn of_engine(reply: Reply) -> Output {
     }
 }
 
-/// A refusal is an answer; a store that cannot answer is not what is compared here.
+/// A refusal is an answer; a store that cannot answer fails the run.
 pub(crate) fn refusal<T>(answer: Answer<T>) -> Result<T, Refusal> {
     match answer {
         Ok(answer) => Ok(answer),

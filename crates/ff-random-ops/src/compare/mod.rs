@@ -34,7 +34,7 @@ use crate::{BEGINNING, PARTITIONS};
 /// Where the two sides part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What was compared.
+    /// The subject of the comparison.
     pub about: String,
     pub model: String,
     pub store: String,
@@ -46,8 +46,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A model and a subject that have seen the same transitions; without a subject the model alone, and what the rules
-/// promise.
+/// A model and a subject that have seen the same transitions; without a subject the model alone, and the laws.
 pub struct Comparison {
     pub(crate) reference: Reference,
     subject: Option<Box<dyn Subject>>,
@@ -143,7 +142,7 @@ impl Comparison {
         }
     }
 
-    /// Has the subject perform what the model has since the last time, and compares each answer.
+    /// Has the subject perform the operations the model has performed since the last time, and compares each answer.
     async fn perform_group(&mut self) -> Result<(), Difference> {
         let group = std::mem::take(&mut self.reference.log);
         let Some(subject) = self.subject.as_mut().filter(|_| !group.is_empty()) else { return Ok(()) };
@@ -205,7 +204,7 @@ impl Comparison {
         Difference { about, model: around(&ours), store: around(&theirs) }
     }
 
-    /// Closes the subject, and gives what was seen on the way.
+    /// Closes the subject, and gives the coverage of the run.
     pub async fn end(mut self) -> Coverage {
         if let Some(subject) = self.subject {
             self.reference.coverage.count_end(&self.reference.model);

@@ -29,7 +29,7 @@ pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Diff
     differ(format!("{args:?}"), &Ok(page), &refusal(store.list_workers(args).await))
 }
 
-/// What a listing asks for: something else with every look.
+/// The filter of a listing: another one with every look.
 pub(crate) fn filter(comparison: &Comparison, nth: usize) -> Filter {
     let (states, now) = (PublicState::ALL, comparison.now());
     Filter {

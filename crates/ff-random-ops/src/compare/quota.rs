@@ -12,8 +12,8 @@ use crate::reference::quota::{POLICIES, policy_id, the_budget};
 use crate::reference::vocabulary;
 use crate::transition::QUOTA_NAMESPACE;
 
-/// Reads the policies and what is used of each. How much comes in a page is a store's own, so whole readings are compared, in pages of
-/// a size that changes with every look.
+/// Reads the policies and the use of each. Page sizes differ between stores, so whole readings are compared; the page
+/// limit changes with every look.
 pub(crate) async fn look(comparison: &Comparison, nth: usize) -> Result<(), Difference> {
     let (reference, store, limit) = (&comparison.reference, comparison.store(), 1 + nth % 3);
     let namespace = vocabulary::namespace(QUOTA_NAMESPACE);

@@ -11,7 +11,7 @@ use super::calls::refusal;
 use super::{Comparison, Difference, differ, find, flow, operator, quota, step, stream, suspension};
 use crate::reference::Reference;
 
-/// What an engine finds when it looks at a partition.
+/// Compares the status of a partition, as an engine reads it.
 pub(crate) async fn sweep(comparison: &Comparison, partition: u16) -> Result<(), Difference> {
     let model = &comparison.reference.model;
     let swept = PartitionStatus {

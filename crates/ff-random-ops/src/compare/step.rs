@@ -1,4 +1,4 @@
-//! What readers are told of recorded steps, on both sides.
+//! Compares the recorded steps, as readers get them.
 
 use ff_core::contracts::{ListStepsArgs, StepsPage};
 use ff_core::engine_error::Refusal;
@@ -12,7 +12,7 @@ use super::{Comparison, Difference, differ, find};
 pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) -> Result<(), Difference> {
     let mut args = ListStepsArgs { execution_id: *id, after: None, limit: 1 + nth % 4 };
     loop {
-        let page = told(comparison, &args);
+        let page = read_reference(comparison, &args);
         differ(format!("{args:?}"), &page, &refusal(comparison.calls().list_steps(args).await))?;
         match page {
             Ok(StepsPage { next: Some(next), .. }) => args.after = Some(next),
@@ -21,7 +21,7 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
     }
 }
 
-fn told(comparison: &Comparison, args: &ListStepsArgs) -> Result<StepsPage, Refusal> {
+fn read_reference(comparison: &Comparison, args: &ListStepsArgs) -> Result<StepsPage, Refusal> {
     let found = find(&comparison.reference, &args.execution_id)?;
     Ok(comparison.reference.model.steps_page(&found.id, args.after, args.limit, limits::PAGE_BYTES))
 }

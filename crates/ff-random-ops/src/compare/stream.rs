@@ -1,4 +1,4 @@
-//! What readers are told of the output of executions, on both sides.
+//! Compares the output of executions, as readers get it.
 
 use ff_core::contracts::{ReadStreamArgs, StreamPage};
 use ff_core::engine_error::Refusal;
@@ -14,7 +14,7 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
     for attempt in [None, Some(AttemptIndex(first))] {
         let mut args = ReadStreamArgs { execution_id: *id, attempt, from: None, limit };
         loop {
-            let page = told(comparison, &args);
+            let page = read_reference(comparison, &args);
             differ(format!("{args:?}"), &page, &refusal(comparison.calls().read_stream(args.clone()).await))?;
             match page {
                 Ok(page) if !page.items.is_empty() => args.from = Some(page.next),
@@ -25,7 +25,7 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
     Ok(())
 }
 
-fn told(comparison: &Comparison, args: &ReadStreamArgs) -> Result<StreamPage, Refusal> {
+fn read_reference(comparison: &Comparison, args: &ReadStreamArgs) -> Result<StreamPage, Refusal> {
     let found = find(&comparison.reference, &args.execution_id)?;
     StreamPage::of(args, comparison.reference.model.stream_parts(found, args))
 }

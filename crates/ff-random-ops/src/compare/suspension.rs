@@ -22,8 +22,8 @@ pub(crate) async fn look(comparison: &Comparison, id: &ExecutionId, nth: usize) 
     differ(format!("waitpoints of {id}"), &open, &refusal(store.waitpoints(id).await))?;
     let granted: Vec<_> = reference.handed.of(id).take(2).map(|granted| granted.waitpoint_id).collect();
     for waitpoint in granted.into_iter().chain([WaitpointId::from_uuid(Uuid::from_u128(9))]) {
-        let told = refusal(store.waitpoint_token(id, &waitpoint).await);
-        differ(format!("token of {waitpoint}"), &token(reference, id, &waitpoint), &told)?;
+        let answer = refusal(store.waitpoint_token(id, &waitpoint).await);
+        differ(format!("token of {waitpoint}"), &token(reference, id, &waitpoint), &answer)?;
     }
     let mut args = SignalsArgs { execution_id: *id, skip: 0, limit: 1 + nth % 5 };
     loop {

@@ -1,4 +1,4 @@
-//! Choosing what keeps executions back that are ready: an operator's hold, and what admission blocks.
+//! Choosing how ready executions are kept back: by an operator's hold, or by a block of admission.
 
 use ff_core::execution::{Blocker, Execution, Phase};
 
@@ -7,7 +7,7 @@ use crate::reference::Reference;
 use crate::transition::{Order, Transition};
 
 impl Generator {
-    /// Keeps something back, or lets go what is kept back.
+    /// Holds or blocks an execution, or releases one.
     pub(super) fn keep_back(&mut self, reference: &Reference) -> Transition {
         let on = *self.admission.pick(&[0, 1, 1, 2]);
         Transition::Operate(match self.admission.below(16) {

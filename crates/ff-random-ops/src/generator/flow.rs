@@ -71,7 +71,7 @@ impl Generator {
         }
     }
 
-    /// Takes what waits beside a member that waits.
+    /// Claims on the partition of a waiting member.
     fn claim_member(&mut self, reference: &Reference) -> Transition {
         let job = self.member(reference, |execution| matches!(execution.phase, Phase::Waiting));
         let id = reference.id(job);
@@ -97,7 +97,7 @@ impl Generator {
         Transition::Complete { job, fence, result: *self.chance.pick(&[None, Some(0), Some(5), Some(100)]) }
     }
 
-    /// What a holder does about its children: it adds some, or waits for those it has.
+    /// A holder adds children, or waits for those it has.
     fn parenthood(&mut self, reference: &Reference) -> Transition {
         let fence = self.fence();
         let decided = |member: &Execution| {

@@ -1,6 +1,6 @@
-//! What runs are about.
+//! The mixes of transitions in runs.
 
-/// What a run is about, each in a hundred transitions. The rest is about executions and leases.
+/// The shares of a run, each in a hundred transitions. The rest is about executions and leases.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     pub flows: u64,

@@ -27,7 +27,7 @@ pub struct Generator {
     adjustments: Chance,
     /// Likewise for steps.
     steps: Chance,
-    /// And for what keeps executions back that are ready.
+    /// And for holds and blocks.
     admission: Chance,
     /// And for quotas, and for fair lanes.
     quotas: Chance,
@@ -41,7 +41,7 @@ pub struct Generator {
     /// A large flow whose parts are still coming: its number, its first job, and the next part.
     staged: Option<(u32, u32, usize)>,
     last: Option<Transition>,
-    /// What begins the run.
+    /// The transitions that begin the run.
     beginning: Vec<Transition>,
 }
 
@@ -69,8 +69,8 @@ impl Generator {
         }
     }
 
-    /// The next transition; now and then the last one again, as if its reply had been lost. What has become due is often
-    /// fired at once.
+    /// The next transition; now and then the last one again, as if its reply had been lost. Due timers often
+    /// fire at once.
     pub(crate) fn choose(&mut self, reference: &Reference) -> Transition {
         if let Some(first) = self.beginning.pop() {
             return first;
@@ -93,7 +93,7 @@ impl Generator {
         if self.steps.one_in(if self.mix.flows > 50 { 30 } else { 9 }) {
             return self.step(reference);
         }
-        // What is kept back takes no part in what a mix is mostly about.
+        // Held and blocked executions take no part in flows and suspensions.
         let rarely = self.mix.flows > 50 || self.mix.suspensions > 50;
         if self.admission.one_in(if rarely { 30 } else { 14 }) {
             return self.keep_back(reference);
@@ -163,7 +163,7 @@ impl Generator {
         FrameBatch { from: self.maybe(2, &[0, 0, 0, -1, -2, 1]), mode, max_frames: self.maybe(6, &[2, 3]), frames }
     }
 
-    /// A step of what is held, or a fork.
+    /// A step of a leased execution, or a fork.
     fn step(&mut self, reference: &Reference) -> Transition {
         if self.steps.one_in(8) {
             let job = self.job_that(reference, |one| one.steps.is_some());
@@ -245,7 +245,7 @@ impl Generator {
                 ),
             ),
         };
-        // Few that are refused for what they combine.
+        // Few of them are refused for an invalid combination.
         if submission.rule.is_some() && !self.admission.one_in(20) {
             submission.key = None;
             if matches!(submission.rule, Some(Rule::Debounce { .. })) {

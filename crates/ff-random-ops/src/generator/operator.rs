@@ -10,7 +10,7 @@ use crate::adjustment::Adjustment;
 use crate::reference::Reference;
 use crate::transition::{Order, Transition};
 
-/// What begins a run.
+/// The transitions that begin a run.
 pub(super) fn beginning(mix: &Mix) -> Vec<Transition> {
     match mix {
         Mix { messages: true, .. } => limited_lane(),
@@ -90,7 +90,7 @@ impl Generator {
     }
 
     /// Mostly a lane hands out work, so that the rest of the run has something to do. A limit that is sent in messages is
-    /// never lifted: a partition that has not heard of the next one would start what the lane's home does not know of.
+    /// never lifted: a partition without the next one would start executions unknown to the lane's home.
     fn configuration(&mut self) -> Order {
         let (fair_by, weight) = self.fairness();
         let states = [&[LaneState::Active; 6][..], &[LaneState::Paused, LaneState::Draining]].concat();

@@ -1,4 +1,4 @@
-//! The semantics of every operation on an execution in no flow, told a second time and from the outside: as their
+//! The semantics of every operation on an execution in no flow, written a second time and from the outside: as their
 //! tables, not as code that changes records.
 
 use ff_core::contracts::{AssignArgs, RevokeArgs, SubmitArgs};
@@ -29,11 +29,11 @@ pub fn as_expected(step: &Step<'_>) -> Verdict {
     }
 }
 
-/// Whether the tables below do not say what becomes of an operation: it is about a flow or a member of one, about a
+/// Whether the tables below do not cover an operation: it is about a flow or a member of one, about a
 /// lane that is configured, or about a singleton or debounce key.
 fn is_about_others(step: &Step<'_>) -> bool {
     let about = match step.operation {
-        // What becomes of it follows from the other executions of its key.
+        // Its outcome depends on the other executions of its key.
         Operation::Submit(args) if args.key_rule.is_some() => return true,
         Operation::Submit(args) => {
             let id = args.execution_id(&step.at.partitions);

@@ -1,4 +1,4 @@
-//! What must hold of every state a run comes to.
+//! Invariants of every state a run comes to.
 
 use std::collections::HashSet;
 
@@ -14,8 +14,8 @@ use ff_core::view::{DueQuery, EligibleQuery, View};
 use super::Verdict;
 use super::stream::keeps_its_bounds;
 
-/// Whether a partition is as it must be. The doctor sees to what a store keeps (I1 to I4, I7, I8, I17, I18); the rest
-/// is what the model answers when asked.
+/// Whether a partition is valid. The doctor checks the stored records (I1 to I4, I7, I8, I17, I18); the rest is checked
+/// with queries to the model.
 pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     let snapshot = model.snapshot(partition);
     if let Some(finding) = examine(&snapshot, partition, now).first() {
@@ -37,7 +37,7 @@ pub fn healthy(model: &Model, partition: u16, now: TimestampMs) -> Verdict {
     no_lease_twice(&snapshot)
 }
 
-/// I9: whatever waits for a moment is found when the moment has come. Something delayed or leased always does.
+/// I9: an execution that waits for a moment is found when the moment has come. Delayed and leased ones always do.
 fn moments_are_known(model: &Model, snapshot: &Snapshot, partition: u16) -> Verdict {
     let mut expected: Vec<_> =
         snapshot.executions.values().filter_map(|e| e.next_due().map(|(at, _)| (at, e.id))).collect();
@@ -63,23 +63,23 @@ fn can_be_claimed(model: &Model, execution: &Execution, class: &RequirementClass
     let kinds = [vec![execution.kind.clone()], vec![]].into_iter().take(if key.is_empty() { 2 } else { 1 });
     for kinds in kinds {
         let (lane, classes, key) = (lane.clone(), vec![class.clone()], key.clone());
-        let asked = EligibleQuery { partition, lane, kinds, classes, key, ageing_ms: None, limit: usize::MAX };
-        if !model.eligible(&asked).is_ok_and(|found| found.contains(&execution.id)) {
-            return Err(format!("I9: {asked:?} does not find {}", execution.id));
+        let query = EligibleQuery { partition, lane, kinds, classes, key, ageing_ms: None, limit: usize::MAX };
+        if !model.eligible(&query).is_ok_and(|found| found.contains(&execution.id)) {
+            return Err(format!("I9: {query:?} does not find {}", execution.id));
         }
     }
     for kind in [None, Some(execution.kind.clone())].into_iter().filter(|_| !key.is_empty()) {
         let queue = TurnQueue::Of(kind, execution.class());
-        let asked = TurnsQuery { partition, lane: lane.clone(), queue, limit: usize::MAX };
-        if !model.turns(&asked).is_ok_and(|found| found.iter().any(|(_, one)| *one == key)) {
-            return Err(format!("I9: {asked:?} does not find the key {key} of {}", execution.id));
+        let query = TurnsQuery { partition, lane: lane.clone(), queue, limit: usize::MAX };
+        if !model.turns(&query).is_ok_and(|found| found.iter().any(|(_, one)| *one == key)) {
+            return Err(format!("I9: {query:?} does not find the key {key} of {}", execution.id));
         }
     }
     if model.lane(partition, &lane).is_ok_and(|known| known.is_some()) {
         return Ok(());
     }
-    let told = model.ready(partition).iter().any(|ready| ready.lane == lane && ready.kind == execution.kind);
-    if told { Ok(()) } else { Err(format!("I9: no sweep tells of {}", execution.id)) }
+    let is_ready = model.ready(partition).iter().any(|ready| ready.lane == lane && ready.kind == execution.kind);
+    if is_ready { Ok(()) } else { Err(format!("I9: no sweep tells of {}", execution.id)) }
 }
 
 /// I7: in every life there are no more tries than the policy allows, and each says where it came from.

@@ -1,4 +1,4 @@
-//! Hints: how a waiting part learns of work, of moments, of ends, of lost leases, and of what happens in a flow.
+//! Hints: how a waiting part learns of work, of moments, of ends, of lost leases, and of events in a flow.
 
 use ff_core::execution::{AttemptSlot, Execution, Phase};
 use ff_core::hint::Hint;
@@ -9,7 +9,7 @@ use super::Verdict;
 
 /// I9: everything that changed and may be waited for is among the hints.
 pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: &PartitionConfig) -> Verdict {
-    let told = |expected: &dyn Fn(&Hint) -> bool| hints.iter().any(expected);
+    let has_hint = |expected: &dyn Fn(&Hint) -> bool| hints.iter().any(expected);
     for execution in after.executions() {
         let was = before.find(&execution.id);
         if was == Some(execution) {
@@ -19,10 +19,10 @@ pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: 
         let ready = |hint: &Hint| matches!(hint, Hint::Ready { lane, .. } if *lane == execution.lane_key());
         let ended = |hint: &Hint| matches!(hint, Hint::Ended { execution_id } if *execution_id == execution.id);
         let queued = execution.queue_class();
-        if queued.is_some() && was.and_then(Execution::queue_class) != queued && !told(&ready) {
+        if queued.is_some() && was.and_then(Execution::queue_class) != queued && !has_hint(&ready) {
             return Err(format!("I9: no hint says that {} waits", execution.id));
         }
-        if began(|phase| matches!(phase, Phase::Finished { .. })) && !told(&ended) {
+        if began(|phase| matches!(phase, Phase::Finished { .. })) && !has_hint(&ended) {
             return Err(format!("I9: no hint says that {} ended", execution.id));
         }
         let streamed = Hint::StreamMoved { execution_id: execution.id };
@@ -34,7 +34,7 @@ pub(super) fn hinted(before: &Model, after: &Model, hints: &[Hint], partitions: 
         let lost =
             |hint: &Hint| matches!(hint, Hint::LeaseLost { lost, .. } if Some(lost.fence) == last.map(|l| l.fence));
         let released = was.is_some_and(|was| was.last_lease != execution.last_lease);
-        if released && last.is_some() && !told(&lost) {
+        if released && last.is_some() && !has_hint(&lost) {
             return Err(format!("I9: no hint says that the lease of {} was lost", execution.id));
         }
     }

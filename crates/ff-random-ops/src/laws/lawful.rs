@@ -1,4 +1,4 @@
-//! What must hold of every operation: told from the record before, the change and the time.
+//! Invariants of every operation: checked from the record before, the change and the time.
 
 use ff_core::change::{Change, Write};
 use ff_core::event::EventKind;
@@ -21,7 +21,7 @@ pub fn lawful(step: &Step<'_>) -> Verdict {
     Ok(())
 }
 
-/// I1: what is forgotten had finished, was kept for as long as it was to be, and nothing else becomes of it.
+/// I1: a forgotten execution had finished, its retention is over, and the step does not change it as well.
 fn forgotten_in_time(step: &Step<'_>, now: TimestampMs) -> Verdict {
     for execution in step.forgotten() {
         let Some(execution) = execution else { return Err("I1: something is forgotten that is not there".into()) };
@@ -67,8 +67,8 @@ fn story(before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdi
     Ok(())
 }
 
-/// What was submitted never changes, but for its priority and its labels, and those only when it is told; and for the payload of
-/// what is debounced, before it starts.
+/// A submission never changes, except for its priority and labels, each with an event, and the payload of a debounced
+/// execution before it starts.
 fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
     let after = &change.after;
     let submitted = |e: &Execution| {
@@ -81,24 +81,24 @@ fn submitted_for_good(before: &Execution, change: &Change) -> Verdict {
     if !is_debounced && payload(before) != payload(after) {
         return Err("I1: the payload has changed".into());
     }
-    let told = |expected: EventKind| change.events.iter().any(|event| event.what == expected);
+    let says = |expected: EventKind| change.events.iter().any(|event| event.what == expected);
     let moved = EventKind::Prioritised { from: before.priority, to: after.priority };
-    if (before.priority != after.priority) != told(moved) || (before.tags != after.tags) != told(EventKind::Tagged) {
+    if (before.priority != after.priority) != says(moved) || (before.tags != after.tags) != says(EventKind::Tagged) {
         return Err("I1: another priority or other labels than were told".into());
     }
     if submitted(before) == submitted(after) { Ok(()) } else { Err("I1: what was submitted has changed".into()) }
 }
 
-/// I2: an outcome stays until someone asks for a replay.
+/// I2: an outcome stays until a replay.
 fn final_until_replayed(before: &Execution, change: &Change) -> Verdict {
     let replayed = change.events.iter().any(|event| event.what == EventKind::Replayed);
-    // What a flow still owes on its behalf is not its own, nor is what it would be given in another life.
+    // The membership is excluded: the flow changes it after the end.
     let mut own = change.clone();
     own.after.membership.clone_from(&before.membership);
-    // Labels are people's, who sort what is over.
+    // Operators may label finished executions.
     own.after.tags.clone_from(&before.tags);
     own.events.retain(|event| !matches!(event.what, EventKind::Tagged | EventKind::SoftLimitExceeded { .. }));
-    // What was spent counts, also when it is told late.
+    // Spending counts, also when it is reported late.
     own.after.usage.clone_from(&before.usage);
     own.usage_report = None;
     if matches!(own.payload, Write::ResultOf(_)) {
@@ -124,8 +124,8 @@ fn one_holder_at_a_time(before: &Execution, after: &Execution, now: TimestampMs)
     }
     match &before.phase {
         Phase::Running { lease: held } => {
-            let kept = |lease: &Lease| (lease.fence, lease.holder.clone(), lease.acquired_at, lease.timeout_at);
-            if kept(lease) == kept(held) { Ok(()) } else { Err("I3: a lease began while another held".into()) }
+            let identity = |lease: &Lease| (lease.fence, lease.holder.clone(), lease.acquired_at, lease.timeout_at);
+            if identity(lease) == identity(held) { Ok(()) } else { Err("I3: a lease began while another held".into()) }
         }
         _ if lease.fence.lease_epoch <= before.epoch() => Err("I4: the epoch does not rise".into()),
         Phase::Waiting if lease.acquired_at == now && lease.until > now => Ok(()),
@@ -140,7 +140,7 @@ fn one_holder_at_a_time(before: &Execution, after: &Execution, now: TimestampMs)
     }
 }
 
-/// I5: what a step archives belongs to the lease and attempt that were current, and ended now.
+/// I5: a step archives only the lease and attempt that were current, with the current time as their end.
 fn attributed_to_the_holder(before: &Execution, change: &Change, now: TimestampMs) -> Verdict {
     let (held, open) = match (&before.phase, &before.attempt) {
         (Phase::Running { lease }, AttemptSlot::Open(attempt)) => (Some(lease), Some(attempt)),

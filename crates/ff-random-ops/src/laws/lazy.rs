@@ -1,4 +1,4 @@
-//! A view that has nothing until it is asked for: what a rule misses is loaded and the rule runs again, as a store does it.
+//! A view that is empty at first: records that a rule misses are loaded and the rule runs again, as in a store.
 
 use std::collections::HashSet;
 
@@ -71,7 +71,7 @@ struct Lazy<'m> {
 }
 
 impl Lazy<'_> {
-    /// Loads what was missed; false when some of it was there already.
+    /// Loads the missing records; false when all of them were loaded already.
     fn load(&mut self, miss: Miss) -> bool {
         match miss {
             Miss::All(several) => several.into_iter().map(|miss| self.load(miss)).fold(false, |any, new| any | new),

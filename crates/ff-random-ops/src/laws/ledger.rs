@@ -1,4 +1,4 @@
-//! What callers were told, kept as they would keep it: from replies and events alone. The model must agree with it. It
+//! A record of the replies and events that callers got, and of nothing else. The model must agree with it. It
 //! is about executions in no flow, and about how many a lane may have running.
 
 use std::collections::{HashMap, HashSet};
@@ -33,14 +33,14 @@ pub(super) struct Ledger {
     pub(super) steals: u64,
 }
 
-/// What was promised of one execution.
+/// The promises about one execution.
 struct Promise {
     key: Option<IdempotencyKey>,
     payload: Payload,
     result: Option<Payload>,
     outcome: Option<Outcome>,
     held: Option<HeldLease>,
-    /// Who lost it last.
+    /// The worker that lost it last.
     lost_by: Option<WorkerInstanceId>,
     epoch: LeaseEpoch,
     free_since: TimestampMs,
@@ -99,7 +99,7 @@ impl Ledger {
         step.forgotten().flatten().try_for_each(|execution| self.forgotten(execution, now))
     }
 
-    /// Whether the model holds what was promised, and nothing else.
+    /// Whether the model holds the promised executions, and no others.
     pub(super) fn agrees(&self, model: &Model) -> Verdict {
         if model.executions().filter(|execution| !is_member(execution)).count() != self.promises.len() {
             return Err("I1: an execution is lost, or was never asked for".into());
@@ -138,7 +138,7 @@ impl Ledger {
         self.promises.get_mut(id).ok_or_else(|| format!("I1: {id} was never submitted"))
     }
 
-    /// I5: only who holds it may change anything, and only in time.
+    /// I5: only the holder of the lease may change anything, and only in time.
     fn held_in_time(&mut self, id: &ExecutionId, fence: &Fence, now: TimestampMs) -> Verdict {
         match &self.promise(id)?.held {
             Some(held) if held.fence == *fence && now < held.until => Ok(()),
@@ -231,8 +231,8 @@ impl Ledger {
         }
     }
 
-    /// Once every partition has the newest settings, only their limit counts: what runs may be more, and nothing is
-    /// added to it.
+    /// Once every partition has the newest settings, only their limit counts: more may be running
+    /// already, and no execution is added.
     fn copied(&mut self, lane: &Lane, after: &Model, partitions: &PartitionConfig) {
         let known = |partition| after.lane(partition, &lane.key()).ok().flatten().map(|known| known.revision);
         let newest = known(lane_partition(&lane.key(), partitions));
@@ -241,7 +241,7 @@ impl Ledger {
         }
     }
 
-    /// I16: what is forgotten had ended, and no key stands for it any more.
+    /// I16: a forgotten execution had ended, and no key refers to it any more.
     fn forgotten(&mut self, execution: &Execution, now: TimestampMs) -> Verdict {
         let id = execution.id;
         if self.promises.remove(&id).is_none_or(|promise| promise.outcome.is_none()) {
@@ -254,7 +254,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// I2: one end to every life, told by one event.
+    /// I2: every life ends once, with one event.
     fn changed(&mut self, before: Option<&Execution>, change: &Change, now: TimestampMs) -> Verdict {
         let id = &change.after.id;
         let promise = self.promise(id)?;

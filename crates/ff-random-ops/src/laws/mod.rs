@@ -1,4 +1,4 @@
-//! What the rules promise, told from the outside and checked after every operation of a run.
+//! The promises of the rules, written from the outside and checked after every operation of a run.
 
 mod expected;
 mod healthy;
@@ -40,13 +40,13 @@ use self::hinted::hinted;
 use self::ledger::Ledger;
 use crate::coverage::Coverage;
 
-/// Whether something is as it must be; otherwise what is wrong, with the invariant it breaks.
+/// Nothing when all is right; otherwise the error, with the invariant it breaks.
 pub type Verdict = Result<(), String>;
 
-/// What an operation that is not refused does.
+/// The effect of an operation that is not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// What it says.
+    /// The operation was performed.
     Done,
     /// Nothing: it was done before, and is answered again.
     Answered,
@@ -56,7 +56,7 @@ pub(crate) enum Effect {
 const FEW: usize = 24;
 const LOOK_EVERY: usize = 16;
 
-/// Everything that is checked of a run, and what callers were told in it.
+/// Everything that is checked of a run, and the answers that callers got in it.
 #[derive(Default)]
 pub(crate) struct Laws {
     ledger: Ledger,
@@ -166,7 +166,7 @@ impl<'m> Step<'m> {
         changes.iter().map(|change| (self.before.find(&change.after.id), change))
     }
 
-    /// What is forgotten, each as it was.
+    /// The forgotten executions, as they were before.
     pub fn forgotten(&self) -> impl Iterator<Item = Option<&'m Execution>> {
         let forgotten = self.decided.as_ref().map_or(&[][..], |decision| &decision.forgotten);
         forgotten.iter().map(|id| self.before.find(id))
@@ -205,8 +205,7 @@ pub(crate) fn holder_of(operation: &Operation) -> Option<(ExecutionId, Fence)> {
     })
 }
 
-/// Whether an execution is in a flow. What becomes of it then depends on others, and on flows the tables of single
-/// executions say nothing.
+/// Whether an execution is in a flow. It then depends on others, and the tables of single executions do not cover it.
 pub(crate) fn is_member(execution: &Execution) -> bool {
     execution.membership.is_some()
 }

@@ -65,7 +65,7 @@ pub const SUSPENSION_MOVES: &[&str] = &[
     "running -waitpoint expired-> running",
 ];
 
-/// What may happen to waitpoints made ahead wherever their execution is, and what a resume delay or a late pump adds.
+/// Further moves: of waitpoints made ahead in any phase, and those of a resume delay or a late pump.
 const SUSPENSION_MOVES_BESIDE: &[&str] = &[
     "waiting -close waitpoint-> waiting",
     "delayed -close waitpoint-> delayed",
@@ -81,7 +81,7 @@ const SUSPENSION_MOVES_BESIDE: &[&str] = &[
     "suspended -suspension timeout, deadline-> expired",
 ];
 
-/// What may happen as well, when a span is zero or a pump comes late.
+/// Further moves, when a span is zero or a pump comes late.
 const EXECUTION_MOVES_BESIDE: &[&str] = &[
     "running -progress-> running",
     "running -append frames-> running",
@@ -117,7 +117,7 @@ pub const ADMISSION_MOVES: &[&str] = &[
     "assigned -hold-> held",
 ];
 
-/// What may happen as well, with what is kept back counted as waiting: it goes the same ways.
+/// Further moves, with held, blocked and assigned executions counted as waiting: they make the same moves.
 const ADMISSION_MOVES_BESIDE: &[&str] = &[
     "waiting -hold-> waiting",
     "suspended -hold-> suspended",
@@ -143,7 +143,7 @@ pub const KEY_MOVES: &[&str] = &[
     "cancelled -replay-> blocked",
 ];
 
-/// What may happen as well.
+/// Further moves.
 const KEY_MOVES_BESIDE: &[&str] = &[
     "waiting -moved up-> waiting",
     "blocked -moved up-> blocked",
@@ -153,7 +153,7 @@ const KEY_MOVES_BESIDE: &[&str] = &[
     "delayed -submit-> cancelled",
 ];
 
-/// A move with what is kept back counted as waiting.
+/// A move with held, blocked and assigned executions counted as waiting.
 fn of_ready(name: &str) -> String {
     let at = |place: &str| {
         if ["held", "blocked", "assigned"].contains(&place) { "waiting".to_owned() } else { place.to_owned() }
@@ -164,13 +164,13 @@ fn of_ready(name: &str) -> String {
     }
 }
 
-/// What an operator does to an execution that stays where it is.
+/// An operator's changes to an execution that stays in its phase.
 pub fn adjustment_moves() -> Vec<String> {
     adjustment::moves().0
 }
 
 impl Coverage {
-    /// Counts a step that is decided: its reply or refusal, how executions move, and what is forgotten.
+    /// Counts a step that is decided: its reply or refusal, how executions move, and which are forgotten.
     pub fn count_step(&mut self, step: &Step<'_>) -> Verdict {
         let answer = step.decided.as_ref().map(|decision| decision.reply.clone()).map_err(Clone::clone);
         self.count(step.operation, &answer);
@@ -217,7 +217,7 @@ pub fn count_moves(step: &Step<'_>, coverage: &mut Coverage) -> Verdict {
     Ok(())
 }
 
-/// What a change is called: from where, by what, to where.
+/// The name of a change: phase before, cause, phase after.
 fn name(operation: &Operation, before: Option<&Execution>, change: &Change) -> String {
     let ahead = before.and_then(Execution::behind);
     let is_moved_up = ahead.is_some() && ahead != change.after.behind() && !change.after.is_finished();
@@ -267,7 +267,7 @@ fn place(execution: &Execution) -> &'static str {
     }
 }
 
-/// What a claim begins.
+/// The kind of attempt that a claim begins.
 fn begun(waiting: &Execution) -> &'static str {
     match waiting.attempt {
         AttemptSlot::Open(_) => "resumed",
@@ -278,7 +278,7 @@ fn begun(waiting: &Execution) -> &'static str {
     }
 }
 
-/// What fired, in order: an execution looked at late can have several moments behind it.
+/// The timers that fired, in order: a late pump can fire several of one execution.
 fn fired(change: &Change) -> Vec<&'static str> {
     let words = change.events.iter().map(|event| match (event.what, &change.after.phase) {
         (EventKind::Promoted, _) => "promoted",

@@ -1,5 +1,5 @@
-//! What an operation promises in numbers: what it counts, when things will happen, how a lease is said to have ended.
-//! Of members of flows it is the flow that says so.
+//! Promises of an operation in numbers: its counters, its next moments, and the recorded end of a lease.
+//! Members of flows are not checked here.
 
 use std::cmp::Reverse;
 
@@ -18,7 +18,7 @@ use ff_core::view::{DueQuery, View};
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
 
-/// Whether a step keeps what its operation promises.
+/// Whether a step keeps the promises of its operation.
 pub fn promised(step: &Step<'_>) -> Verdict {
     for (before, change) in step.changes().filter(|(_, change)| !is_member(&change.after)) {
         let checked = counted(before, change)
@@ -48,7 +48,7 @@ fn keeps_flows(step: &Step<'_>, partition: u16) -> bool {
     step.before.due_flows(&DueQuery { partition, limit: 1 }).is_ok_and(|due| !due.is_empty())
 }
 
-/// The record counts what the events tell.
+/// The counters of the record agree with the events.
 fn counted(before: Option<&Execution>, change: &Change) -> Verdict {
     let counts = |e: &Execution| [e.attempts_made, e.retries, e.reclaims, e.replays];
     let mut expected = before.map_or([0; 4], counts);
@@ -122,7 +122,7 @@ fn asked_ttl(operation: &Operation, before: Option<&Execution>) -> Option<u64> {
     }
 }
 
-/// A lease is said to have ended by what ended it: from this its holder learns what to do.
+/// The record names the cause of the end of a lease: its former holder acts on it.
 fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -> Verdict {
     let (Phase::Running { .. }, Some(last)) = (&before.phase, &change.after.last_lease) else { return Ok(()) };
     if matches!(change.after.phase, Phase::Running { .. }) {
@@ -133,8 +133,8 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         _ => None,
     };
     // A waitpoint that ran out beside it says nothing of the lease.
-    let told = change.events.iter().map(|event| event.what).find(|what| *what != EventKind::WaitpointExpired);
-    let fits = match (operation, last.ended, told) {
+    let event = change.events.iter().map(|event| event.what).find(|what| *what != EventKind::WaitpointExpired);
+    let fits = match (operation, last.ended, event) {
         (Operation::Complete(_), LeaseEnding::Completed, _)
         | (Operation::Cancel(_), LeaseEnding::Cancelled, _)
         | (Operation::Revoke(_), LeaseEnding::Revoked, _)
@@ -142,11 +142,11 @@ fn ended_as_it_did(operation: &Operation, before: &Execution, change: &Change) -
         | (Operation::Fail(_), LeaseEnding::Failed { retry_at: None }, Some(EventKind::Finished { .. }))
         | (Operation::Pump(_) | Operation::Assign(_), LeaseEnding::Expired, Some(EventKind::LeaseExpired))
         | (Operation::Pump(_), LeaseEnding::TimedOut, Some(EventKind::RetryScheduled { .. })) => true,
-        (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(told) }, Some(EventKind::RetryScheduled { at })) => {
-            told == at
+        (Operation::Fail(_), LeaseEnding::Failed { retry_at: Some(time) }, Some(EventKind::RetryScheduled { at })) => {
+            time == at
         }
-        (Operation::Delay(_), LeaseEnding::Delayed { until: told }, Some(EventKind::Delayed { until })) => {
-            told == until
+        (Operation::Delay(_), LeaseEnding::Delayed { until: time }, Some(EventKind::Delayed { until })) => {
+            time == until
         }
         (Operation::Pump(_), LeaseEnding::Expired, _) => by == Some(&FinishedBy::ReclaimCap),
         (Operation::Pump(_), LeaseEnding::TimedOut, _) => by == Some(&FinishedBy::AttemptTimeout),
@@ -215,7 +215,7 @@ fn fires_what_is_due(step: &Step<'_>, partition: u16, pumped: &PumpedPartition) 
     let moment = |execution: &Execution| execution.next_due().map(|(at, _)| at);
     let is_due = |execution: &Execution| moment(execution).is_some_and(|at| at <= now);
     let here = || step.before.executions().filter(|e| e.id.partition() == partition);
-    // What ends by its own moment and is kept for no time goes with the next pump.
+    // An execution that ends by its own timer and has no retention goes with the next pump.
     let is_left = |execution: &Execution| is_due(execution) && execution.forget_at().is_none_or(|at| at > now);
     // An end lets the execution behind it move up, which need not be due.
     let is_moved_up = |before: Option<&Execution>, change: &Change| {

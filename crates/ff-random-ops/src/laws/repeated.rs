@@ -16,7 +16,7 @@ use ff_core::view::View;
 use super::{Step, Verdict, is_member};
 use crate::adjustment;
 
-/// Asks once more for what was just done, where asking twice is promised to be harmless.
+/// Repeats the last operation, where repeating it is promised to be harmless.
 pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Conditions) -> Verdict {
     let expected = match reply {
         Reply::Submitted(first) => {
@@ -39,7 +39,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
         Reply::Revoked(first) => Reply::Revoked(RevokedLease { already: true, ..*first }),
         // Frames without a number go to the end each time.
         Reply::FramesAppended(_) if !has_a_place(operation) => return Ok(()),
-        // The step that is there is told, whatever is asked for now.
+        // The answer is the recorded step, not the one that is sent now.
         Reply::StepRecorded(first) => {
             let step = step_of(after, operation);
             Reply::StepRecorded(StepRecorded { seq: first.seq, duplicate: true, step })
@@ -88,7 +88,7 @@ pub fn answers_again(after: &Model, operation: &Operation, reply: &Reply, at: Co
     }
 }
 
-/// Whether a submission that did not become an execution of its own is told what it met.
+/// Whether a repeated submission that created no execution gets the same conflict again.
 fn is_told_again(operation: &Operation, conflict: KeyConflict) -> bool {
     let Operation::Submit(args) = operation else { return false };
     let is_debounced = matches!(args.key_rule.as_deref(), Some(KeyRule::Debounce(_)));

@@ -1,4 +1,4 @@
-//! The semantics of steps, told a second time and from the outside.
+//! The semantics of steps, written a second time and from the outside.
 
 use ff_core::contracts::{ForkArgs, RecordStepArgs, ReplayArgs, StepPoint};
 use ff_core::engine_error::Code;

@@ -1,4 +1,4 @@
-//! The semantics of streams, told a second time and from the outside.
+//! The semantics of streams, written a second time and from the outside.
 
 use ff_core::contracts::AppendFramesArgs;
 use ff_core::engine_error::Code;
@@ -13,7 +13,7 @@ use super::Effect;
 /// The answer to the holder of an attempt that puts out frames.
 pub(crate) fn appending(model: &Model, args: &AppendFramesArgs) -> Result<Effect, Code> {
     let stream = current(model, args);
-    let differs = |asked: Option<u64>, is: Option<u64>| asked.is_some() && asked != is;
+    let differs = |limit: Option<u64>, is: Option<u64>| limit.is_some() && limit != is;
     if let Some(stream) = stream {
         let other_mode = args.mode.is_some_and(|mode| mode != stream.mode);
         if other_mode || differs(args.max_frames, stream.max_frames) || differs(args.max_bytes, stream.max_bytes) {
@@ -33,13 +33,13 @@ pub(crate) fn appending(model: &Model, args: &AppendFramesArgs) -> Result<Effect
     }
 }
 
-/// I15: what is kept of a stream is what its mode says, and no frame is kept beyond that.
+/// I15: a stream keeps as many frames as its mode allows, and no more.
 pub(crate) fn keeps_its_bounds(stream: &StreamRecord) -> bool {
-    let kept = stream.next - stream.first;
+    let count = stream.next - stream.first;
     match stream.mode {
-        StreamMode::Durable => stream.max_frames.is_none_or(|most| kept == stream.next.min(most)),
-        StreamMode::Summary => kept == stream.next.min(limits::SUMMARY_PATCHES) && stream.summary.is_some(),
-        StreamMode::BestEffort => kept == stream.next.min(limits::BEST_EFFORT_FRAMES),
+        StreamMode::Durable => stream.max_frames.is_none_or(|most| count == stream.next.min(most)),
+        StreamMode::Summary => count == stream.next.min(limits::SUMMARY_PATCHES) && stream.summary.is_some(),
+        StreamMode::BestEffort => count == stream.next.min(limits::BEST_EFFORT_FRAMES),
     }
 }
 

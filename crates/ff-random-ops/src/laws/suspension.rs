@@ -1,4 +1,4 @@
-//! The semantics of suspensions, waitpoints, signals and secrets, told a second time and from the outside.
+//! The semantics of suspensions, waitpoints, signals and secrets, written a second time and from the outside.
 
 use ff_core::contracts::{
     CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, ResumeArgs, RotatePartitionArgs, SuspendArgs, Timeout,
@@ -83,7 +83,7 @@ fn creation(model: &Model, args: &CreateWaitpointArgs, now: TimestampMs) -> Resu
     }
 }
 
-/// The table of deliveries: the token first, then what came before, then how things stand.
+/// The table of deliveries: the token first, then earlier deliveries, then the current state.
 pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> Result<Effect, Code> {
     if args.token.is_missing() {
         return Err(Code::MissingToken);

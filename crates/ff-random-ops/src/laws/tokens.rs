@@ -57,7 +57,7 @@ fn expected(
     }
 }
 
-/// What a signal with a token is told at a waitpoint.
+/// The answer to a signal with a token at a waitpoint.
 fn answer(
     model: &Model,
     shown: &WaitpointToken,

@@ -1,4 +1,4 @@
-//! Working until nothing is left: whatever was done, everything comes to its end and is forgotten.
+//! Working until nothing is left: after any run, every execution ends and is forgotten.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::subject::SharedEntropy;
 const ROUNDS: usize = 5_000;
 
 impl Reference {
-    /// I20: works, decides and waits until nothing is left. What was held open or paused is not any more.
+    /// I20: works, decides and waits until nothing is left. All lanes are active again.
     pub(crate) fn finish(&mut self, entropy: &SharedEntropy) -> Result<(), String> {
         let lanes = [(0, 0), (0, 1), (1, 0), (1, 1)];
         for (namespace, lane) in lanes {
@@ -41,7 +41,7 @@ impl Reference {
                 if !worked && self.model.executions().all(|one| one.phase != Phase::Waiting) {
                     return self.nothing_is_left(entropy);
                 }
-                // The home of a lane counts what it has granted every so often only.
+                // The home of a lane recounts its grants only every so often.
                 self.clock.advance(RECOUNT_MS);
                 continue;
             };
@@ -57,8 +57,8 @@ impl Reference {
         Err("I20: the run does not come to an end".into())
     }
 
-    /// Completes what can be claimed, resumes what is suspended, lets go what is kept back and closes what is open; false
-    /// when there is none.
+    /// Completes, resumes and releases executions and closes open flows, as far as possible; false when nothing was
+    /// done.
     fn work(&mut self, entropy: &SharedEntropy) -> bool {
         let suspended = |phase: &Phase| matches!(phase, Phase::Suspended { .. });
         let decide = |id| Operation::Resume(ResumeArgs::new(id, OperatorDecision::Approve));

@@ -124,7 +124,7 @@ pub(crate) fn flow_id(flow: u32) -> FlowId {
     FlowId::from_uuid(vocabulary::uuid(flow.wrapping_add(0x4000_0000)))
 }
 
-/// What a job is called in whichever flow.
+/// The name of a job in any flow.
 pub(crate) fn name(job: u32) -> NodeName {
     NodeName::parse(&format!("n{job}")).unwrap()
 }

@@ -1,4 +1,4 @@
-//! The side that is right: the model, and what a run remembers of it.
+//! The reference of a comparison: the model, and the values a run remembers of it.
 
 mod class;
 mod finish;
@@ -58,12 +58,12 @@ pub(crate) enum Call {
     Events(EventsArgs),
 }
 
-/// An operation the model has performed, and what it must answer.
+/// An operation the model has performed, and the expected answer.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub operation: Operation,
     pub nonce: Nonce,
-    /// The reply, and what comes with it when it is that of a claim.
+    /// The reply, and the claimed executions when it is that of a claim.
     pub answer: Result<(Reply, Vec<ClaimedExecution>), Refusal>,
 }
 
@@ -82,11 +82,11 @@ pub struct Reference {
     /// Where the reader of events is.
     pub(crate) reader: Option<EventCursor>,
     messages: LaneMessages,
-    /// Whether the parts of what a store does in several operations come one by one.
+    /// Whether a call of several operations is performed one operation at a time.
     pub(crate) sends_messages: bool,
     pub(crate) laws: Option<Laws>,
     pub(crate) coverage: Coverage,
-    /// What was performed since it was last taken, for subjects that perform groups.
+    /// The operations performed since the log was last taken, for subjects that perform groups.
     pub(crate) log: Vec<Entry>,
 }
 
@@ -112,7 +112,7 @@ impl Reference {
         }
     }
 
-    /// Performs a call, and remembers what it handed out.
+    /// Performs a call, and remembers the values it handed out.
     pub(crate) fn perform(&mut self, transition: &Transition, call: &Call, nonce: Nonce) -> Outputs {
         let outputs = match call {
             Call::One(operation) => vec![self.one(operation, nonce)],

@@ -18,7 +18,7 @@ use ff_core::view::View;
 use super::{Call, Reference, vocabulary};
 use crate::transition::Order;
 
-/// What was said of the default lane and may arrive late, again or never.
+/// Messages about the default lane, which may arrive late, again or never.
 #[derive(Default)]
 pub(super) struct LaneMessages {
     settings: Option<Lane>,
@@ -168,7 +168,7 @@ impl Reference {
         Ok(self.model.lane_info(&lane.key()))
     }
 
-    /// Claims from a lane with a limit: with the leave of the lane's home, which counts what may have ended.
+    /// Claims from a lane with a limit: with the leave of the lane's home, which recounts the leases.
     pub(super) fn claim_with_leave(&mut self, claim: &ClaimArgs, nonce: Nonce) -> Result<Claims, Refusal> {
         let (namespace, lane) = (claim.namespace.clone(), claim.lane.clone());
         let first = self.ask(AllotArgs::of(claim), nonce)?;
@@ -213,7 +213,7 @@ impl Reference {
         };
         let part = |partition| Some((partition, self.model.events(partition, &after, args.limit)?));
         let parts: Vec<_> = partitions.filter_map(part).collect();
-        Ok(EventsPage::merge(after, parts, |told| args.wants(told), args.limit))
+        Ok(EventsPage::merge(after, parts, |event| args.wants(event), args.limit))
     }
 }
 
@@ -221,7 +221,7 @@ fn one(args: impl Ask) -> Call {
     Call::One(Box::new(args.into_operation()))
 }
 
-/// A claim of whatever waits on the default lane.
+/// A claim of any execution on the default lane.
 fn claim_any(partition: u16) -> ClaimArgs {
     ClaimArgs {
         partition,

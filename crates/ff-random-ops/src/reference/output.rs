@@ -13,7 +13,7 @@ pub(crate) type Outputs = Vec<Result<Output, Refusal>>;
 pub(crate) enum Output {
     /// As the rules give it.
     Reply(Reply),
-    /// What was claimed, with its payloads.
+    /// The claimed executions, with their payloads.
     Claims(Claims),
     Admitted(AdmittedClaims),
     Lane(LaneInfo),

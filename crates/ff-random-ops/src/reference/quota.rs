@@ -1,4 +1,4 @@
-//! Operations about quotas, made of numbers and of what the model holds.
+//! Operations about quotas, made of numbers and of the records of the model.
 
 use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset, budget_id};
 use ff_core::contracts::{
@@ -60,7 +60,7 @@ impl Reference {
                 policy_id: policy_id(*policy),
                 revision: self.policy_revision(*policy),
                 claim_id: claim.map(claim_id),
-                asked: self.asked(*policy, jobs),
+                asked: self.admissions(*policy, jobs),
             }
             .into_operation(),
             QuotaOrder::ClaimAdmitted { jobs, is_late } => {
@@ -78,8 +78,8 @@ impl Reference {
             }
             QuotaOrder::Settle { policy, jobs, is_unused, claim, keys } => {
                 let guard = claim.map_or(ReleaseGuard::Any, |claim| ReleaseGuard::Claim(claim_id(claim)));
-                let releases =
-                    self.asked(*policy, jobs).into_iter().flat_map(|AdmissionAsked { key, execution_id, epoch }| {
+                let releases = self.admissions(*policy, jobs).into_iter().flat_map(
+                    |AdmissionAsked { key, execution_id, epoch }| {
                         // The lease that was to come, or the one that is there.
                         [epoch, LeaseEpoch(epoch.0 - 1)].map(|epoch| AdmissionRelease {
                             key: key.clone(),
@@ -88,7 +88,8 @@ impl Reference {
                             is_unused: *is_unused,
                             guard,
                         })
-                    });
+                    },
+                );
                 let keys = (0..*keys).map(|_| String::new()).collect();
                 SettleAdmissionsArgs { policy_id: policy_id(*policy), releases: releases.collect(), keys }
                     .into_operation()
@@ -123,7 +124,7 @@ impl Reference {
         }
     }
 
-    /// What an execution has spent, and what is noted as counted of it.
+    /// The spending of an execution, and the part that is noted as counted.
     fn usage_of(&self, job: u32) -> (UsageTotal, UsageTotal) {
         let usage = self.model.find(&self.id(job)).and_then(|execution| execution.usage.as_deref());
         let Some(usage) = usage else { return (UsageTotal::default(), UsageTotal::default()) };
@@ -162,17 +163,17 @@ impl Reference {
     }
 
     /// Each of the jobs under its key in a policy, for the lease that is to come.
-    fn asked(&self, nth: u8, jobs: &[u32]) -> Vec<AdmissionAsked> {
+    fn admissions(&self, nth: u8, jobs: &[u32]) -> Vec<AdmissionAsked> {
         let policy = self.quota_policy(nth);
         let key =
             |execution: &Execution| policy.as_ref().and_then(|policy| policy.slot_for(execution)).map(|slot| slot.key);
         let key = |execution: &Execution| if nth == BUDGET { Some(execution.kind.to_string()) } else { key(execution) };
-        let asked = self.found(jobs).map(|execution| AdmissionAsked {
+        let admissions = self.found(jobs).map(|execution| AdmissionAsked {
             key: key(execution).unwrap_or_default(),
             execution_id: execution.id,
             epoch: execution.epoch().next(),
         });
-        asked.collect()
+        admissions.collect()
     }
 
     fn found(&self, jobs: &[u32]) -> impl Iterator<Item = &Execution> {

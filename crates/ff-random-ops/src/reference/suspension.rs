@@ -1,4 +1,4 @@
-//! What a run remembers of what was granted, and the operations of transitions about suspensions.
+//! The waitpoints and suspensions a run remembers, and the operations of transitions about suspensions.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::transition::{On, OutgoingSignal, ShownToken, Transition, Tree, Which,
 /// How long the keys of suspensions and signals are remembered: short enough that runs see them forgotten.
 const DEDUP_MS: u64 = 20_000;
 
-/// What was handed out, oldest first.
+/// The waitpoints and suspensions handed out, oldest first.
 #[derive(Default)]
 pub(crate) struct ReceivedSignals {
     waitpoints: Vec<(ExecutionId, GrantedWaitpoint)>,
@@ -30,7 +30,7 @@ pub(crate) struct ReceivedSignals {
 }
 
 impl ReceivedSignals {
-    /// Remembers what a reply handed out.
+    /// Remembers the waitpoints and suspensions of a reply.
     pub(crate) fn note(&mut self, operation: &Operation, reply: &Reply) {
         let (id, granted) = match (operation, reply) {
             (Operation::Suspend(args), Reply::Suspended(suspended)) => {

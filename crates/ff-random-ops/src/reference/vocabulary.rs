@@ -1,4 +1,4 @@
-//! What the numbers of a transition stand for.
+//! The values behind the numbers of a transition.
 
 use std::collections::BTreeSet;
 
@@ -80,12 +80,12 @@ pub(crate) fn uuid(job: u32) -> Uuid {
     Uuid::from_u128((u128::from(job) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))
 }
 
-/// What an execution is blocked on; the last number is for one that no call may name.
+/// The blocker of an execution; no call may name the last one.
 pub(crate) fn blocker(nth: u8) -> Blocker {
     [Blocker::Route, Blocker::Quota, Blocker::Budget, Blocker::Operator][usize::from(nth)]
 }
 
-/// What keeps an execution back.
+/// The detail of a block.
 pub(crate) fn detail(on: u8, retry_at: Option<TimestampMs>) -> BlockDetail {
     let name = "a limit".to_owned();
     match blocker(on) {
@@ -128,7 +128,7 @@ pub(crate) fn bytes(count: usize) -> Payload {
     Payload::bytes([0xff, 0, 13, 10, b'p'].into_iter().cycle().take(count).collect::<Vec<_>>())
 }
 
-/// Someone asks for most of what has a reason.
+/// The requester, for calls with a reason that is not empty.
 pub(crate) fn requester(reason: &Option<String>) -> Option<String> {
     reason.as_ref().filter(|reason| !reason.is_empty()).map(|_| "ada".into())
 }
@@ -138,7 +138,7 @@ pub(crate) fn rotation(kid: u8, secret: u8, grace_ms: u64) -> RotateSecretArgs {
     RotateSecretArgs { kid: Kid::parse(&format!("k{kid}")).unwrap(), secret, grace_ms }
 }
 
-/// What a worker offers: the first all there is, the next less, others nothing.
+/// The capabilities of a worker: the first has all, the second fewer, others none.
 pub(crate) fn capabilities(worker: u8) -> BTreeSet<Capability> {
     let words: &[&str] = match worker {
         0 => &["gpu", "region=eu"],

@@ -30,7 +30,7 @@ pub struct Link {
     pub passes: Option<Pass>,
 }
 
-/// What an edge passes on.
+/// The value an edge passes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     Payload,

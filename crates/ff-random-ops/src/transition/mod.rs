@@ -31,7 +31,7 @@ pub enum Transition {
         namespace: u8,
         lane: u8,
         kinds: Vec<u8>,
-        /// Only what is assigned to the worker.
+        /// Only executions assigned to the worker.
         assigned: bool,
         max: usize,
         worker: u8,
@@ -87,7 +87,7 @@ pub enum Transition {
     Replay {
         job: u32,
         reason: Option<usize>,
-        /// Whether what depends on it runs again as well.
+        /// Whether its dependents run again as well.
         reopen: bool,
         /// The step from which on it is done again.
         from: Option<Point>,

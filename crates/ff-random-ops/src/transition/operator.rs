@@ -31,7 +31,7 @@ pub enum Order {
     /// Admission keeps executions of the first one's partition back.
     Block {
         jobs: Vec<u32>,
-        /// A number of what they are blocked on.
+        /// The number of the blocker.
         on: u8,
         /// Until so long from now.
         in_ms: Option<u64>,
@@ -51,7 +51,7 @@ pub enum Order {
         retention_ms: Setting<u64>,
         /// By kind, by a label, or by namespace.
         fair_by: Setting<u8>,
-        /// What one of the keys is to weigh.
+        /// The new weight of one of the keys.
         weight: Option<(u8, Setting<u32>)>,
     },
     Register {
@@ -85,7 +85,7 @@ pub enum Order {
     ClaimGranted {
         back: usize,
     },
-    /// A partition counts what runs on the default lane, up to the last grant or so many before it.
+    /// A partition counts the running executions of the default lane, up to the last grant or so many before it.
     Recount {
         partition: u16,
         behind: u64,

@@ -12,7 +12,7 @@ pub enum QuotaOrder {
     Define { policy: u8 },
     /// A partition learns of all policies.
     Copy { partition: u16 },
-    /// A claim that takes what no policy limits, and lists the rest.
+    /// A claim that takes the executions no policy limits, and lists the rest.
     Claim { partition: u16, max: usize },
     /// A policy is asked about executions for a claim; without one, whether the turn of any has come.
     Admit { policy: u8, jobs: Vec<u32>, claim: Option<u8> },
@@ -20,9 +20,9 @@ pub enum QuotaOrder {
     ClaimAdmitted { jobs: Vec<u32>, is_late: bool },
     /// Slots are given back.
     Settle { policy: u8, jobs: Vec<u32>, is_unused: bool, claim: Option<u8>, keys: u8 },
-    /// A holder, or one before it, reports what it has spent.
+    /// A holder, or one before it, reports its spending.
     Report { job: u32, report: u8, tokens: u64 },
-    /// The budget is told what an execution has spent.
+    /// The budget is charged with the spending of an execution.
     Charge { job: u32 },
     /// It is noted that the budget has counted it.
     SettleUsage { job: u32 },

@@ -3,7 +3,7 @@
 use ff_core::contracts::Timeout;
 use ff_core::suspension::{SignalSelection, TimeoutBehavior};
 
-/// What a holder wants to wait for.
+/// A suspension that a holder requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
     pub on: Vec<On>,
@@ -70,7 +70,7 @@ pub struct OutgoingSignal {
     pub key: Option<u8>,
 }
 
-/// What a sender shows as a token.
+/// The token that a sender shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownToken {
     /// The waitpoint's own.
@@ -79,7 +79,7 @@ pub enum ShownToken {
     Newest,
     /// Its own with one bit turned over.
     Flipped,
-    /// One that is signed under the current secret, whatever its own was signed under.
+    /// One that is signed under the current secret, even when its own was signed under another.
     Signed,
     /// Its own under a kid that no ring has.
     UnknownKid,

@@ -19,7 +19,7 @@ use crate::claim;
 const PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// A store loads what a rule misses and runs it again: as often as there is something new, not once per member.
+/// A store loads the records a rule misses and runs it again: once per new batch of misses, not once per member.
 #[test]
 fn a_step_with_much_to_do_runs_a_few_times() {
     let (mut model, entropy) = (Model::default(), SeededEntropy::new(1));
@@ -53,19 +53,20 @@ fn random_graphs_end_as_their_joins_say_in_whatever_order() {
             }
         }
         let outcome = |chance: &mut Chance| if chance.below(10) < 7 { Outcome::Success } else { Outcome::Failed };
-        let told: HashMap<_, _> = graph.nodes.iter().map(|node| (node.name.clone(), outcome(&mut chance))).collect();
-        let (ends, state) = end(&graph, &told, &mut chance);
-        assert_eq!(ends, expected(&graph, &told), "seed {seed}: {graph:?}");
+        let outcomes: HashMap<_, _> =
+            graph.nodes.iter().map(|node| (node.name.clone(), outcome(&mut chance))).collect();
+        let (ends, state) = end(&graph, &outcomes, &mut chance);
+        assert_eq!(ends, expected(&graph, &outcomes), "seed {seed}: {graph:?}");
         let is_sink = |node: &NodeName| graph.edges.iter().all(|edge| edge.upstream != *node);
         let lost = ends.iter().any(|(node, outcome)| is_sink(node) && *outcome != Outcome::Success);
         assert_eq!(state, if lost { FlowState::Failed } else { FlowState::Completed }, "seed {seed}");
     }
 }
 
-/// Runs a graph in a random order, each node ending as it is told to.
+/// Runs a graph in a random order, each node with its given outcome.
 fn end(
     graph: &SubmitFlowArgs,
-    told: &HashMap<NodeName, Outcome>,
+    outcomes: &HashMap<NodeName, Outcome>,
     chance: &mut Chance,
 ) -> (HashMap<NodeName, Outcome>, FlowState) {
     let (mut model, entropy) = (Model::default(), SeededEntropy::new(1));
@@ -83,7 +84,7 @@ fn end(
             held.extend(taken.tasks);
         }
         if held.is_empty() {
-            // What one step did not get to is due now, and a pump goes on with it.
+            // Work beyond one step is due now, and a pump goes on with it.
             match model.next_due(0) {
                 Some(due) if due <= BEGINNING => continue,
                 _ => break,
@@ -94,7 +95,7 @@ fn end(
         let (execution_id, fence) = (task.execution_id, task.fence);
         ask(
             &mut model,
-            &match told[&task.flow.unwrap().node] {
+            &match outcomes[&task.flow.unwrap().node] {
                 Outcome::Success => Operation::Complete(CompleteArgs { execution_id, fence, result: None }),
                 _ => {
                     let category = Kind::parse("error").unwrap();
@@ -112,8 +113,8 @@ fn end(
     (ends.collect(), state)
 }
 
-/// How every node must end, told from the joins alone.
-fn expected(graph: &SubmitFlowArgs, told: &HashMap<NodeName, Outcome>) -> HashMap<NodeName, Outcome> {
+/// The expected outcome of every node, from the joins alone.
+fn expected(graph: &SubmitFlowArgs, outcomes: &HashMap<NodeName, Outcome>) -> HashMap<NodeName, Outcome> {
     let mut ends: HashMap<NodeName, Outcome> = HashMap::new();
     while ends.len() < graph.nodes.len() {
         for node in &graph.nodes {
@@ -126,7 +127,7 @@ fn expected(graph: &SubmitFlowArgs, told: &HashMap<NodeName, Outcome>) -> HashMa
                 Join::AnyOf { .. } => successes >= 1,
                 Join::Quorum { k, .. } => successes >= k as usize,
             };
-            ends.insert(node.name.clone(), if holds { told[&node.name] } else { Outcome::Skipped });
+            ends.insert(node.name.clone(), if holds { outcomes[&node.name] } else { Outcome::Skipped });
         }
     }
     ends

@@ -10,7 +10,7 @@ use ff_core::contracts::ClaimArgs;
 use ff_core::lease::Holder;
 use ff_core::types::{LaneId, Namespace, WorkerId, WorkerInstanceId};
 
-/// A claim of whatever waits on the default lane.
+/// A claim of any execution on the default lane.
 fn claim(partition: u16, max: usize) -> ClaimArgs {
     ClaimArgs {
         partition,

@@ -48,7 +48,7 @@ fn the_laws_hold_for_everything_at_once() {
     take(Mix::GROUPS, 5_000, RUN, true);
 }
 
-/// What must have happened, and how often at least, for the runs to have shown anything.
+/// The events that the runs must contain, and how often at least.
 const EXECUTIONS: &[(&str, usize)] = &[
     ("lease steal", 20),
     ("stale_lease", 200),
@@ -90,7 +90,7 @@ const EXECUTIONS: &[(&str, usize)] = &[
     ("running -deadline-> expired", 10),
 ];
 
-/// What must have happened as well.
+/// Events that must have happened as well.
 const EXECUTIONS_ONCE: &str = "submitted, taken, taken nothing, renewed, noted, completed, failed for good, failed with a retry, \
     delayed, cancelled, cancelled already, revoked, revoked already, pumped, pumped nothing";
 

@@ -1,4 +1,4 @@
-//! What is claimed first, how much of it, and from where.
+//! The order of claims, how much they take, and from where.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Lanes with a limit: never more is handed out than may be, and what ends makes room at once.
+//! Lanes with a limit: never more is handed out than allowed, and an end makes room at once.
 
 use std::time::Duration;
 

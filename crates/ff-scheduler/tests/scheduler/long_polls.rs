@@ -40,8 +40,8 @@ async fn a_waiting_claim_returns_the_moment_work_is_submitted() {
     assert_eq!(store.asked_for("claim"), 200);
 }
 
-/// Above the ninetieth percentile a busy machine is measured, not the scheduler: what it takes this thread off the
-/// processor for shows there, and the test above shows that nothing else does.
+/// Above the ninetieth percentile a busy machine is measured, not the scheduler: pauses of this thread show there, and
+/// the test above shows that nothing else does.
 #[tokio::test]
 async fn by_the_wall_clock_a_waiting_claim_returns_within_milliseconds() {
     let (store, scheduler) = started(256);

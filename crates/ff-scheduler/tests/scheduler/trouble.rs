@@ -114,11 +114,11 @@ async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
 async fn an_ended_scheduler_asks_the_store_nothing_more() {
     let (store, scheduler) = started(16);
     scheduler.end().await;
-    let asked = store.asked();
+    let calls = store.asked();
     store.submit(work("resize")).await.unwrap();
     let_pass(Duration::from_secs(60)).await;
     assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
-    assert_eq!((store.asked_for("sweep"), store.asked_for("claim")), (asked.get("sweep").copied().unwrap_or(0), 0));
+    assert_eq!((store.asked_for("sweep"), store.asked_for("claim")), (calls.get("sweep").copied().unwrap_or(0), 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
---- The answer of a call that found done what it was asked.
+--- The answer of a call that was performed before.
 
 return function(...)
   return { 1, 'ALREADY_SATISFIED', ... }

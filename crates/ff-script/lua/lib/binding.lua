@@ -12,7 +12,7 @@ function binding.all(waitpoint_id, waitpoint_key, waitpoint_token, is_pending, f
   return all
 end
 
---- What is wrong with them, for any execution.
+--- The error in them, for any execution.
 function binding.refusal(all)
   local known = {}
   for nth, one in ipairs(all) do

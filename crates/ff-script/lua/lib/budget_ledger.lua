@@ -87,7 +87,7 @@ function budget_ledger.is_over(b, moment)
   return b.name and b.period_until and moment >= b.period_until
 end
 
---- What a program is told that has to say which period it is now.
+--- The answer to a program that must send the current period.
 function budget_ledger.over(b)
   return 'over ' .. text(b.created_at) .. ' ' .. b.reset
 end

@@ -1,9 +1,9 @@
---- Grants: only one worker instance may claim an execution, until a moment. What is assigned waits in queues of its instance, as if
+--- Grants: only one worker instance may claim an execution, until a moment. Assigned work waits in queues of its instance, as if
 --- the instance were a requirement class.
 
 local claim_grant = {}
 
---- The class of what is assigned to a worker instance. No requirement is empty, so no other class begins with two commas.
+--- The class of work assigned to a worker instance. No requirement is empty, so no other class begins with two commas.
 function claim_grant.class(worker_instance_id)
   return ',,' .. worker_instance_id
 end
@@ -51,7 +51,7 @@ function claim_grant.live(waiting, moment)
   return live
 end
 
---- Its instance claims an execution: it is in no index of what is blocked any longer. The queue it was taken from is left as those
+--- Its instance claims an execution: it leaves the indexes of blocked work. The queue it was taken from is left as those
 --- of other claims are.
 function claim_grant.use(lane, id)
   local core = keys.of(id, 'core')
@@ -62,7 +62,7 @@ function claim_grant.use(lane, id)
   index.reason(namespace, phase.reason('assignment'), nil, nil, id)
 end
 
---- Refuses to assign what is not ready, apart from what admission asks for, and what an operator holds.
+--- Refuses to assign an execution that an operator holds, or that is not ready for a reason other than admission.
 local function not_eligible(e)
   local state, why = e.core.public_state, nil
   if not phase.is_ready(e) then

@@ -57,7 +57,7 @@ local function keep(batch, id, words)
   kept[count + 1], kept[count + 2] = until_ms, id
 end
 
---- What is particular about the end of a lease, by word, with its number if it has one.
+--- The special properties of the end of a lease, by word, with its number if it has one.
 local function words_of(ending)
   local words = {}
   for word, number in ending:gmatch('(%a+):?(%d*)') do

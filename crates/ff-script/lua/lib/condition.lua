@@ -1,4 +1,4 @@
---- What a suspension waits for: a tree, whose leaves count what arrives at the waitpoints they name.
+--- The condition of a suspension: a tree, whose leaves count the signals at the waitpoints they name.
 
 local condition = {}
 
@@ -24,7 +24,7 @@ end
 
 local DISTINCT = { waitpoints = true, signals = true, sources = true }
 
---- What the fields of a node must be, by its type.
+--- The types of the fields of a node, by its type.
 local SHAPES = {}
 
 local function is_node(node)

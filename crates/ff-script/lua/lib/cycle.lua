@@ -54,7 +54,7 @@ local function advance(flow, one, cache)
   return found
 end
 
---- What searches of one call remember.
+--- The cache of the searches of one call.
 function cycle.search()
   return { upstream = {}, downstream = {}, looked = 0 }
 end

@@ -70,7 +70,7 @@ local TABLE = {
 
 due.DEADLINE, due.SUSPENSION, due.LEASE, due.DELAY = TABLE[1], TABLE[2], TABLE[4], TABLE[5]
 
---- What an execution waits for next: the moment, and what fires then.
+--- The next timer of an execution: its moment and its kind.
 local function next_of(e)
   local first, which
   for _, row in ipairs(TABLE) do
@@ -129,7 +129,7 @@ local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog', 'flow_r
 --- This one has waitpoints, of which an execution may have several.
 local WAITPOINTS = 'pending_waitpoint_expiry'
 
---- What an index has that is due, as members and scores in turn. One that is known to have nothing yet is not read.
+--- The due members of an index, as members and scores in turn. One that is known to have nothing yet is not read.
 local function due_in(name, offset, most, moment)
   if (here.memory.earliest[name] or moment) > moment then
     return {}

@@ -68,7 +68,7 @@ local function add(key, fields)
   end
 end
 
---- Writes what this call tells.
+--- Writes the events of this call.
 function event_feed.write()
   if not pending then
     return

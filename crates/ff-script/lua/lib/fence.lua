@@ -1,4 +1,4 @@
---- What a holder's call is refused with when its fence is not all there; nothing when it is.
+--- The refusal of a holder's call whose fence is incomplete; nothing when it is complete.
 
 return function(lease_id, lease_epoch, attempt_id)
   if lease_id and lease_epoch and attempt_id then

@@ -1,8 +1,8 @@
---- The indexes of flows, and of what is still to be done in them.
+--- The indexes of flows, and of their pending work.
 
 local flow_index = {}
 
---- How long before its score what is owed is due. The pump does not wait for the grace of a cancellation to end.
+--- How long before its score pending work is due. The pump does not wait for the grace of a cancellation to end.
 function flow_index.lead(name)
   return name == 'cancel_backlog' and limits.cancel_grace_ms or 0
 end

@@ -256,7 +256,7 @@ local function forget_it(flow)
   end
 end
 
---- Ends a flow that is over, and writes what changed.
+--- Ends a flow that is over, and writes the changes.
 function flow_record.settle(flow)
   if flow.gone then
     return forget_it(flow)

@@ -1,4 +1,4 @@
---- Forgetting what was kept for long enough, with everything of it.
+--- Forgetting executions and flows after their retention, with all their keys.
 
 local forget = {}
 

@@ -65,7 +65,7 @@ function group.joins(one, join)
   return one.policy_variant == join.variant and one.k == join.k and one.on_satisfied == join.on_satisfied
 end
 
---- Forgets what was counted: from now on the edges of another round count.
+--- Resets the counters: from now on the edges of another round count.
 function group.empty(one, round)
   one.n, one.succeeded, one.failed, one.skipped = 0, 0, 0, 0
   one.group_state, one.satisfied_at, one.round, one.passes_payload = 'pending', nil, round, nil

@@ -1,4 +1,4 @@
---- The partition a call is about, and what this server remembers of it from call to call.
+--- The partition of a call, and its cache on this server from call to call.
 ---
 --- The memory saves reads and work, and is never the truth. It is dropped when another server has written the partition
 --- meanwhile, or when the partition was emptied, which `now` finds out.

@@ -3,7 +3,7 @@
 
 local index = {}
 
---- What a priority step weighs against age.
+--- The weight of a priority step against age.
 local PRIORITY_WEIGHT = 1e12
 
 --- More than clocks differ and less than a priority step.
@@ -79,10 +79,10 @@ function index.uncreate(namespace, id)
   end
 end
 
---- States that work without incident comes to have no index, nor has what nobody sees.
+--- Waiting, active, completed and staged executions have no per-state index.
 local UNLISTED = { waiting = true, active = true, completed = true, none = true, staged = true }
 
---- The state of what admission keeps back, by what it is blocked on.
+--- The state of executions blocked by admission, by their blocker.
 local KEPT_BACK = {
   ['blocked:route'] = 'waiting',
   ['blocked:quota'] = 'rate_limited',
@@ -179,7 +179,7 @@ function index.score(priority, created_at)
   return created_at - priority * PRIORITY_WEIGHT
 end
 
---- It waits for a worker, and whoever listens may have to know.
+--- It waits for a worker, and listeners may need a hint.
 function index.wait(lane, kind, class, priority, created_at, id)
   local score = index.score(priority, created_at)
   local queue = keys.queue(lane, kind, class)
@@ -196,7 +196,7 @@ function index.wait(lane, kind, class, priority, created_at, id)
   end
 end
 
---- One that waits goes before or after others from now on. When it goes before them, whoever listens may have to know.
+--- One that waits goes before or after others from now on. When it goes before them, listeners may need a hint.
 function index.rank(lane, kind, class, priority, created_at, id, is_better)
   local score = index.score(priority, created_at)
   add(keys.waiting(lane, class), score, id)
@@ -386,7 +386,7 @@ local function write_collected()
   end
 end
 
---- Writes what was collected.
+--- Writes the collected changes.
 function index.flush()
   if order then
     write_collected()

@@ -98,7 +98,7 @@ local function move_up(id, ahead, moment)
   record.save(e)
 end
 
---- Writes what follows from the ends of this call.
+--- Writes the changes that follow from the ends of this call.
 function key_queue.run()
   if not behind then
     return

@@ -122,7 +122,7 @@ function keys.secrets()
   return 'ff:sec:' .. here.tag .. ':waitpoint_hmac'
 end
 
---- What belongs to a flow.
+--- A key of a flow.
 function keys.flow(id, what)
   return 'ff:flow:' .. here.tag .. ':' .. id .. ':' .. what
 end

@@ -1,4 +1,4 @@
---- What a member knows of its dependencies: its flow and the graph's revision, how many upstreams its join needs and how many
+--- The dependencies of a member: its flow and the graph's revision, how many upstreams its join needs and how many
 --- are satisfied or impossible, the inputs it was given, and the siblings of its join still to be looked at.
 
 local meta = {}
@@ -46,7 +46,7 @@ function meta.pass(one, upstream)
   one.passed_bytes = bytes
 end
 
---- An input that was passed on is passed on no longer. What took the place of a payload stays.
+--- An input that was passed on is passed on no longer. An injected payload stays.
 function meta.take_back(one)
   if one.passed_bytes and one.passes == 'input' then
     local known = step.meta(one.downstream)

@@ -1,4 +1,4 @@
---- The moment of a call: what the clock says, but never earlier than a moment its partition has seen.
+--- The moment of a call: the time of the clock, but never earlier than a moment its partition has seen.
 ---
 --- The latest moment is noted in the partition's clock key once a second, with the name of this server, so that time goes
 --- on from there after a restart or on another server.

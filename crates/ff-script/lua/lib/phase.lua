@@ -24,7 +24,7 @@ function phase.waiting(e, moment)
   end
 end
 
---- What executions that admission keeps back wait for, and their public state.
+--- The blocking reasons of admission, and their public states.
 local REASONS = {
   route = 'waiting_for_capable_worker',
   quota = 'waiting_for_quota',

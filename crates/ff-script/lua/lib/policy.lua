@@ -6,7 +6,7 @@ local policy = {}
 local default
 local known, count = {}, 0
 
---- A value, and what a default has and it has not.
+--- A value, with its absent fields from a default.
 local function completed(value, from)
   if value == nil or value == cjson.null then
     return from

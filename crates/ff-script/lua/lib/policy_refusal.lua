@@ -1,4 +1,4 @@
---- What a policy that is sent is refused with. Its fields and their bounds are those of the rules.
+--- The refusal of an invalid policy. Its fields and their bounds are those of the rules.
 
 local function within(low, high)
   return function(value)

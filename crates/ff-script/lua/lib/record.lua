@@ -276,7 +276,7 @@ local function enter_end(e)
   end
 end
 
---- Writes what changed, or has its flow see to it.
+--- Writes the changes, or has its flow write them.
 function record.save(e)
   if e.core.flow_id then
     return step.write(e)
@@ -307,7 +307,7 @@ local function move(e)
   end
 end
 
---- Writes what changed.
+--- Writes the changes.
 function record.write(e)
   write_core(e)
   if e.held and not e.lease then

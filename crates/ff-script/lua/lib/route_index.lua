@@ -1,4 +1,4 @@
---- The index of what no live worker can run, by lane, kind and requirement class.
+--- The index of executions that no live worker can run, by lane, kind and requirement class.
 
 local route_index = {}
 

@@ -107,7 +107,7 @@ function settings.class_refusal(lane, lane_id, class)
   end
 end
 
---- What a lane's home answers when the lane is to be otherwise.
+--- The answer of a lane's home to a new configuration.
 function settings.answer(known)
   local function optional(number)
     return number and text(number) or ''
@@ -132,7 +132,7 @@ function settings.refusal(lane, lane_id, field)
   end
 end
 
---- For how long a lane keeps what has finished, if it says so.
+--- The retention of a lane, if it has one.
 function settings.kept_ms(lane)
   local known = settings.of(lane)
   return known and known.retention_ms

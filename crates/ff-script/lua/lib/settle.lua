@@ -1,4 +1,4 @@
---- Writes what a call has left to write, sends its hints, and passes its answer on. A call that refuses has nothing to
+--- Writes the pending changes of a call, sends its hints, and passes its answer on. A call that refuses has nothing to
 --- write.
 
 return function(answer)

@@ -1,4 +1,4 @@
---- What each partition holds at most of a lane with a limit, as the lane's home knows it.
+--- The share of each partition in the limit of a lane, as the lane's home knows it.
 
 local share = {}
 

@@ -53,7 +53,7 @@ function signal.read(id, with_payload)
   return { id, call('HGETALL', keys.signal(id)), with_payload and call('GET', keys.signal_payload(id)) }
 end
 
---- The ids of what came early to a waitpoint, in order.
+--- The ids of the early signals of a waitpoint, in order.
 function signal.early(waitpoint)
   return call('LRANGE', keys.waitpoint_signals(waitpoint.id), 0, -1)
 end

@@ -71,7 +71,7 @@ function steps.page(id, counter, after, limit, room)
   return page
 end
 
---- What is known of every step of an execution besides its result, in order.
+--- The records of all steps of an execution without their results, in order.
 function steps.heads(id, counted)
   local heads = {}
   if counted then

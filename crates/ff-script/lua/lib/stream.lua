@@ -42,7 +42,7 @@ local function differs(field, is)
   return no.invalid_input('field', field, 'detail', 'is ' .. is .. ' since the first frame and does not change')
 end
 
---- What a call is refused with that asks for another kind of stream than there is.
+--- The refusal of a call that requests another kind of stream than there is.
 function stream.unlike(found, mode, max_frames, max_bytes)
   if mode and mode ~= found.mode then
     return differs('mode', found.mode)
@@ -53,7 +53,7 @@ function stream.unlike(found, mode, max_frames, max_bytes)
   end
 end
 
---- What frames are refused with that do not go into a stream. They are channel, type and bytes of each in turn.
+--- The refusal of frames that do not fit the stream. They are channel, type and bytes of each in turn.
 function stream.refusal(found, frames)
   for nth = 1, #frames, 3 do
     local field, kind = 'frames[' .. text((nth - 1) / 3) .. ']', frames[nth + 1]

@@ -1,4 +1,4 @@
---- Suspending: what is refused, what is answered again, and what is written.
+--- Suspending: its refusals, repeated answers, and writes.
 
 local suspend = {}
 
@@ -16,7 +16,7 @@ local function is_policy(json)
   return true
 end
 
---- What is wrong with a suspension, for any execution.
+--- The error in a suspension, for any execution.
 function suspend.refusal(reason_code, requested_by, timeout_behavior, condition_json, policy_json)
   if not printable(reason_code) then
     return no.invalid_input('field', 'reason_code')

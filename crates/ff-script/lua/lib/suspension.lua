@@ -1,4 +1,4 @@
---- Suspensions: what is known of one while it lasts, how it ends, and what is remembered of the last one.
+--- Suspensions: the record of one while it lasts, its end, and the record of the last one.
 
 local suspension = {}
 
@@ -22,7 +22,7 @@ function suspension.bound(kept)
   return bound
 end
 
---- What a suspension says about going on: after which delay, and whether all signals are handed on.
+--- The resume policy of a suspension: its delay, and whether all signals are handed on.
 function suspension.policy(kept)
   local said = kept.policy and cjson.decode(kept.policy) or {}
   return said.resume_delay_ms or 0, said.handed == 'all'
@@ -54,7 +54,7 @@ function suspension.last(e)
   return e.last or nil
 end
 
---- Remembers a suspension that is over. `ended` says how, `handed` what its worker is handed.
+--- Remembers a suspension that is over. `ended` says how, `handed` has the signals for its worker.
 function suspension.past(e, kept, ended, handed, moment)
   local epoch = lease.attempt_parts(e.lease and e.lease.attempt or e.core.last_attempt)
   local fields = { 'suspension_id', kept.suspension_id, 'waitpoints', kept.waitpoints, 'lease_epoch', epoch }
@@ -122,7 +122,7 @@ end
 
 local ENDS = { fail = 'failed', cancel = 'cancelled', expire = 'expired' }
 
---- Does what the holder asked for in case nothing ends its suspension in time.
+--- Applies the timeout behavior that the holder chose for its suspension.
 function suspension.expire(e, moment)
   local behavior = e.suspension.timeout_behavior
   local outcome = ENDS[behavior]

@@ -1,4 +1,4 @@
---- What has been counted towards a condition, leaf by leaf. It is kept as fields of a hash: `n<leaf>` is how many a leaf
+--- The signals counted towards a condition, leaf by leaf. It is kept as fields of a hash: `n<leaf>` is how many a leaf
 --- has counted, `<leaf>|<what it counted as>` is which of them it was, the signal, and how large that is. Leaf 0 has what
 --- did not count, where the worker wants to be handed all.
 
@@ -27,7 +27,7 @@ local function count_of(counted, nth)
   return tonumber(counted['n' .. nth] or 0)
 end
 
---- Adds a signal to what a leaf has counted, and notes the fields that changed.
+--- Adds a signal to the count of a leaf, and notes the fields that changed.
 local function add(counted, changed, nth, as, signal)
   local count = text(count_of(counted, nth) + 1)
   local names = { 'n' .. nth, nth .. '|' .. as }
@@ -94,7 +94,7 @@ function tally.wants(counted, concerned)
   return false
 end
 
---- What has to be known of a tally to weigh one signal.
+--- The fields of a tally that are needed to weigh one signal.
 function tally.around(key, tree, signal)
   local names, counted = { 'n0' }, {}
   for nth, leaf in ipairs(condition.leaves(tree)) do

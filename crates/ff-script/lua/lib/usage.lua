@@ -1,4 +1,4 @@
---- What an execution has spent, as one field of its record: how many reports were accepted and how many of them every budget is known to
+--- Spending of an execution, as one field of its record: how many reports were accepted and how many of them every budget is known to
 --- have counted, and of both the total.
 
 local usage = {}

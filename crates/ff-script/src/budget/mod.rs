@@ -1,4 +1,4 @@
-//! The functions of budgets: what is used of a budget at its home, and what an execution has spent.
+//! The functions of budgets: the use of a budget at its home, and the spending of an execution.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ async fn ask_home(
     Err(ScriptError::parse("the periods of a budget end faster than it answers"))
 }
 
-/// Asks a budget whether executions may be claimed, and has it set aside what they need.
+/// Asks a budget whether executions may be claimed, and has it reserve their estimates.
 pub async fn ff_reserve_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -124,7 +124,7 @@ pub async fn ff_reserve_budget(
     Ok(AdmissionVerdicts { name, at, verdicts })
 }
 
-/// Gives back what is left of reservations, and says which executions need not wait any longer.
+/// Gives back unused reservations, and names the executions that need not wait any longer.
 pub async fn ff_release_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -155,7 +155,7 @@ pub async fn ff_release_budget(
     Ok(AdmissionsSettled { released, woken })
 }
 
-/// Has a budget count what an execution has spent, and says how it stands.
+/// Has a budget count the spending of an execution, and gives its balance.
 pub async fn ff_report_usage_and_check(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -290,7 +290,7 @@ fn slot_of(text: &str) -> Option<SlotRow> {
     Some(SlotRow { epoch, at: TimestampMs(at), state, claim_id })
 }
 
-/// Adds what the holder of an execution has spent, once, and says what budgets have to count.
+/// Adds the spending of a holder, once, and gives the amounts that budgets have to count.
 pub async fn ff_record_spend(server: &dyn Server, args: ReportUsageArgs) -> Result<UsageReported, ScriptError> {
     let id = args.execution_id;
     let tag = format!("{{fp:{}}}", id.partition());
@@ -335,7 +335,7 @@ pub async fn ff_settle_usage(server: &dyn Server, args: SettleUsageArgs) -> Resu
     Ok(UsageSettled { settled: fields.maybe_text()?.is_some() })
 }
 
-/// What a record says was spent; by attempt as their hashes have it.
+/// The spending in a record; by attempt from their hashes.
 pub(crate) fn usage(core: &Hash, attempts: Vec<Value>) -> Result<Option<Box<Usage>>, ScriptError> {
     let Some(text) = core.text("usage")? else { return Ok(None) };
     let unreadable = || ScriptError::parse(format!("the usage {text:?} cannot be read"));

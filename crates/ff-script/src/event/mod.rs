@@ -1,4 +1,4 @@
-//! The functions of what happens.
+//! The functions of event feeds.
 
 use ff_core::event::{EventRecord, EventsPart, Feed};
 use ff_core::keys::IndexKeys;

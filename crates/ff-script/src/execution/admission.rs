@@ -1,4 +1,4 @@
-//! What keeps executions back that are ready: an operator's hold, and what admission blocks.
+//! Keeping ready executions back: an operator's hold, and blocks of admission.
 
 use bytes::Bytes;
 use ff_core::contracts::{
@@ -59,7 +59,7 @@ fn target(target: &BlockTarget) -> Result<Vec<Bytes>, ScriptError> {
     ])
 }
 
-/// What keeps an execution back, as its record has it.
+/// The detail of a block, as the record has it.
 pub(crate) fn written(detail: &BlockDetail) -> Result<String, ScriptError> {
     serde_json::to_string(detail).map_err(|error| ScriptError::parse(format!("a detail cannot be written: {error}")))
 }
@@ -78,7 +78,7 @@ pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Re
     Ok(UnblockedExecutions { waits_ms })
 }
 
-/// What an execution is blocked on, as its record says it.
+/// The blocker of an execution, as its record names it.
 pub(crate) fn word(on: Blocker) -> &'static str {
     match on {
         Blocker::Dependencies => "dependencies",

@@ -61,7 +61,7 @@ pub async fn ff_list_executions(
         ListStart::Execution(cursor) => (Some(cursor.created_at), Some(cursor.execution_id)),
     };
     let Filter { namespace, lane, state, kind, tags, created_from, .. } = &wanted.filter;
-    // What every member of the index is need not be looked at.
+    // Properties that every member of the index has are not checked.
     let state = state.filter(|_| !matches!(wanted.index, Index::InState(..)));
     let walked_label = usize::from(matches!(wanted.index, Index::Tag(..)));
     let labels = tags.iter().skip(walked_label);

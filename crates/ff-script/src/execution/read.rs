@@ -1,4 +1,4 @@
-//! Reading an execution and what is kept beside it, in one consistent look.
+//! Reading an execution and the records beside it, in one consistent read.
 
 use ff_core::types::ExecutionId;
 
@@ -6,7 +6,7 @@ use super::core_key;
 use crate::signature::ReadExecution;
 use crate::{FcallResult, ScriptError, Server, StoredExecution};
 
-/// What to read besides the record.
+/// The further records to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtraReads {
     pub payload: bool,

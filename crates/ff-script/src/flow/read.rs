@@ -43,7 +43,7 @@ pub struct EdgeFields {
     pub(crate) dep: Hash,
 }
 
-/// Some of what happened in a flow.
+/// A page of the events of a flow.
 pub struct FlowEventFields {
     /// How many events there have been.
     pub core_events: u64,
@@ -124,7 +124,7 @@ pub async fn ff_read_flow_events(
     })
 }
 
-/// The keys under which a flow's graph was changed, with what was answered.
+/// The keys under which a flow's graph was changed, with the answers.
 pub async fn ff_read_flow_keys(
     server: &dyn Server,
     partitions: &PartitionConfig,

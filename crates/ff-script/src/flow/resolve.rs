@@ -85,7 +85,7 @@ impl FromFcallResult for ResolveDependencyResult {
     }
 }
 
-/// What the keys of an edge that is settled are made from.
+/// The parts of the keys of an edge that is settled.
 #[derive(Clone, Debug)]
 pub struct ResolveDependencyOpKeys {
     pub child: ExecKeyContext,

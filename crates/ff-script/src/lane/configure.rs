@@ -55,7 +55,7 @@ pub async fn ff_register_classes(
     lane_at_home(args.namespace, args.lane, fields)
 }
 
-/// What a lane's home answers when the lane is to be otherwise.
+/// The answer of a lane's home to a new configuration.
 fn lane_at_home(namespace: Namespace, lane: LaneId, mut fields: Fields) -> Result<Lane, ScriptError> {
     let mut settings = LaneSettings {
         state: fields.read()?,
@@ -96,7 +96,7 @@ pub async fn ff_copy_lane(server: &dyn Server, args: &CopyLaneArgs) -> Result<La
     count(server, copy.call(), *partition).await
 }
 
-/// The change of what a key weighs, as the function takes it.
+/// The change of the weight of a key, as the function takes it.
 fn weight((key, weight): (FairKey, Setting<u32>)) -> Vec<Bytes> {
     match weight {
         Setting::Keep => Vec::new(),
@@ -146,14 +146,14 @@ impl FromFcallResult for Allotment {
     }
 }
 
-/// Has a partition count what it holds of a lane.
+/// Has a partition count its leases of a lane.
 pub async fn ff_recount_lane(server: &dyn Server, args: &RecountLaneArgs) -> Result<LaneCount, ScriptError> {
     let key = args.lane.within(&args.namespace);
     let recount = RecountLane { config: config_key(args.partition, &key), lane: key.to_string(), seq: args.seq };
     count(server, recount.call(), args.partition).await
 }
 
-/// Tells a lane's home what was counted.
+/// Reports counts to a lane's home.
 pub async fn ff_settle_lane(
     server: &dyn Server,
     partitions: &PartitionConfig,

@@ -11,7 +11,7 @@ use crate::server::ask_fields;
 use crate::signature::{CountLanes, ListQueue, ReadLanes};
 use crate::{Fields, ScriptError, Server};
 
-/// What a partition has of a lane.
+/// A lane on a partition: its configuration and counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneFields {
     /// How it is configured, if it is.
@@ -34,7 +34,7 @@ const STANDINGS: [LaneStanding; 10] = [
     LaneStanding::Finished,
 ];
 
-/// What a partition has of each of these lanes, named as indexes name them.
+/// Reads these lanes on a partition, named as indexes name them.
 pub async fn ff_read_lanes(
     server: &dyn Server,
     partition: u16,
@@ -49,7 +49,7 @@ pub async fn ff_read_lanes(
     wanted.iter().zip(found).map(|(name, row)| LaneFields::read(name, row)).collect()
 }
 
-/// What a partition says of lanes.
+/// The lanes of a partition, as counted there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedLanes {
     /// How much it has of each, only where there is something.

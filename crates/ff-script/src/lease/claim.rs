@@ -47,7 +47,7 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
     Ok(Claims { limited, admissions: admissions(&mut fields)?, ..claims })
 }
 
-/// What quota policies have to admit before it is taken.
+/// The executions that quota policies have to admit before they are taken.
 fn admissions(fields: &mut Fields) -> Result<Vec<AdmissionRequest>, ScriptError> {
     let mut requests = Vec::new();
     for request in fields.list()? {
@@ -137,7 +137,7 @@ fn eligible_key(args: &ClaimArgs) -> String {
     keys.lane_eligible(&args.lane.within(&args.namespace))
 }
 
-/// What every claim is answered: until when its leases last, the best that still waits, and what was taken.
+/// The answer to every claim: the end of its leases, the best execution that still waits, and the taken ones.
 async fn claims(
     server: &dyn Server,
     args: ClaimArgs,
@@ -164,7 +164,7 @@ async fn claims(
     Ok(Claims { claimed, next, ..Claims::default() })
 }
 
-/// What all executions of one claim have in common.
+/// The values common to all executions of one claim.
 pub(crate) struct ClaimTerms {
     pub(crate) namespace: Namespace,
     pub(crate) lane: LaneId,
@@ -174,7 +174,7 @@ pub(crate) struct ClaimTerms {
 }
 
 impl ClaimTerms {
-    /// Reads one task: what every task has, and then in pairs what else there is.
+    /// Reads one task: its fixed fields, and then optional ones in pairs of name and value.
     pub(crate) async fn claimed(
         &self,
         nth: usize,

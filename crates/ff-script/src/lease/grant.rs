@@ -1,4 +1,4 @@
-//! Grants: one worker instance may claim an execution, and nobody else, for a while.
+//! Grants: for a while only one worker instance may claim an execution.
 
 use ff_core::contracts::{AssignArgs, GrantIssued, GrantRevoked, UnassignArgs};
 use ff_core::types::TimestampMs;

@@ -1,4 +1,4 @@
-//! The functions of quotas: policies as partitions know them, and what is used of a policy at its home.
+//! The functions of quotas: policies as partitions know them, and the use of a policy at its home.
 
 use ff_core::contracts::{
     AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, CopyQuotasArgs, DefineQuotaArgs, HeldSlot,
@@ -66,19 +66,19 @@ pub async fn ff_create_quota_policy(
     Ok(QuotaDefined { revision: ask_word(server, create.call()).await? })
 }
 
-/// Asks a policy whether executions may be claimed, and has it reserve what they need.
+/// Asks a policy whether executions may be claimed, and has it reserve their slots.
 pub async fn ff_check_admission_and_record(
     server: &dyn Server,
     partitions: &PartitionConfig,
     args: &AdmitArgs,
 ) -> Result<AdmissionVerdicts, ScriptError> {
-    let asked =
+    let triples =
         args.asked.iter().flat_map(|one| [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string()]);
     let check = CheckAdmissionAndRecord {
         definition: definition_key(&args.policy_id, partitions),
         revision: args.revision,
         claim_id: args.claim_id.map(|id| id.to_string()),
-        asked: asked.map(Into::into).collect(),
+        asked: triples.map(Into::into).collect(),
     };
     let (mut fields, _) = ask_fields(server, check.call()).await?;
     let (name, at) = (fields.maybe_read()?, TimestampMs(fields.read()?));
@@ -191,13 +191,13 @@ pub async fn ff_read_quota_slots(
     Ok(QuotaSlotsPage { slots, next })
 }
 
-/// What an execution needs of quota policies, as functions write it.
+/// The slots an execution needs of quota policies, as functions write them.
 pub(crate) fn slots_text(slots: &[QuotaSlot]) -> String {
     let one = |slot: &QuotaSlot| format!("{} {} {}", slot.policy_id, slot.revision, slot.key);
     slots.iter().map(one).collect::<Vec<_>>().join("\t")
 }
 
-/// Reads what [`slots_text`] writes.
+/// Reads the text of [`slots_text`].
 pub(crate) fn slots_of(text: &str) -> Option<Vec<QuotaSlot>> {
     let one = |text: &str| {
         let mut words = text.splitn(3, ' ');

@@ -12,7 +12,7 @@ use crate::ScriptError;
 use crate::flow::FlowEventFields;
 
 impl FlowEventFields {
-    /// What was read, as the page that begins with an event.
+    /// The events read, as the page that begins with an event.
     pub fn page(&self, from: u64) -> Result<FlowEventsPage, ScriptError> {
         let events = self.events.iter().map(|(seq, fields)| event(*seq, fields)).collect::<Result<Vec<_>, _>>()?;
         let next = events.last().map_or(from, |last| last.seq + 1);

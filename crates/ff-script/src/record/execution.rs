@@ -1,4 +1,4 @@
-//! An execution and what is kept beside it.
+//! An execution and the records beside it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::{Hash, lease, suspension, trace_of};
 use crate::reply::Fields;
 use crate::{ScriptError, Value, budget, step};
 
-/// An execution as one look at the store finds it, with what was asked for beside it.
+/// An execution in one consistent read, with the requested records beside it.
 pub struct StoredExecution {
     pub execution: Execution,
     pub payload: Option<Payload>,
@@ -31,11 +31,11 @@ pub struct StoredExecution {
     pub leases: Vec<LeaseEvent>,
     /// Whether it ever had a waitpoint. Only then there can be waitpoints and signals to read.
     pub waited: bool,
-    /// What does not fit together.
+    /// The inconsistencies.
     pub strays: Vec<String>,
 }
 
-/// What is kept of an execution's suspensions.
+/// The stored suspensions of an execution.
 #[derive(Default)]
 struct SuspensionFields {
     current: Hash,
@@ -205,7 +205,7 @@ fn hold(core: &Hash) -> Result<Option<Box<Hold>>, ScriptError> {
     Ok(Some(Box::new(Hold { at, requested_by, reason })))
 }
 
-/// What keeps it back. A grant is not in the record itself.
+/// The reason why it is blocked. A grant is not in the record itself.
 fn detail(core: &Hash) -> Result<Option<Box<BlockDetail>>, ScriptError> {
     if let Some(worker_instance_id) = core.maybe("claim_grant:worker_instance_id")? {
         return Ok(Some(Box::new(BlockDetail::Assignment(ClaimGrant {

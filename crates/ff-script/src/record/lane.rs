@@ -36,7 +36,7 @@ pub(crate) fn lane(name: &LaneId, fields: &Hash) -> Result<Option<Lane>, ScriptE
     }))
 }
 
-/// What keys weigh, from a text with a weight and its key to a line.
+/// The weights of keys, from a text with a weight and its key to a line.
 pub(crate) fn weights(text: &str) -> Result<BTreeMap<FairKey, u32>, ScriptError> {
     let one = |line: &str| {
         let (weight, key) = line.split_once(' ')?;

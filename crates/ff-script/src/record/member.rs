@@ -70,7 +70,7 @@ fn join(group: &Hash) -> Result<Join, ScriptError> {
     }
 }
 
-/// What is kept of a member beside its record; empty for an execution in no flow.
+/// The stored data of a member beside its record; empty for an execution in no flow.
 #[derive(Default)]
 pub(super) struct MembershipFields {
     deps: Hash,
@@ -88,7 +88,7 @@ impl MembershipFields {
         Ok(Self { deps: Hash::parse(part.list()?)?, dependents: part.read()? })
     }
 
-    /// What the record and this say together.
+    /// The membership, from the record and these fields.
     pub(super) fn membership(&self, core: &Hash) -> Result<Option<Box<Membership>>, ScriptError> {
         let Some(flow_id) = core.maybe("flow_id")? else { return Ok(None) };
         Ok(Some(Box::new(Membership {
@@ -106,7 +106,7 @@ impl MembershipFields {
     }
 }
 
-/// What an execution is blocked on: on its upstreams, unless it says otherwise.
+/// The blocker of an execution: its upstreams, unless it says otherwise.
 pub(super) fn blocked(core: &Hash) -> Result<Phase, ScriptError> {
     let on = match core.text("blocked_on")? {
         None => Blocker::Dependencies,
@@ -165,7 +165,7 @@ impl EdgeFields {
     }
 }
 
-/// What becomes of the upstream's result.
+/// The use of the upstream's result.
 fn passes(fields: &Hash) -> Result<Option<PassMode>, ScriptError> {
     match fields.text("passes")? {
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! Suspensions: the one an execution is in, with what it has counted, and the last one that is over.
+//! Suspensions: the current one of an execution, with its counts, and the last one that is over.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ pub(crate) fn resumption(fields: &mut Fields) -> Result<Resumption, ScriptError>
     })
 }
 
-/// What was counted, by leaf and in order: `<leaf>|<as>` is which it was, the signal, and how large that is.
+/// The counted signals, by leaf and in order: `<leaf>|<as>` is which it was, the signal, and how large that is.
 fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<CountedSignal>>, ScriptError> {
     let mut lists = BTreeMap::<usize, BTreeMap<usize, CountedSignal>>::new();
     for (name, value) in counted.all::<String, String>()? {
@@ -101,7 +101,7 @@ fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<CountedSignal>>, ScriptEr
     Ok(lists.into_iter().map(|(leaf, list)| (leaf, list.into_values().collect())).collect())
 }
 
-/// What one leaf has counted. `as` is given only where it is not the signal itself.
+/// The signals one leaf has counted. `as` is given only where it is not the signal itself.
 fn of_leaf(leaf: &Condition, counted: Option<Vec<CountedSignal>>) -> Vec<CountedSignal> {
     let tells_apart = matches!(leaf, Condition::Count { of: Distinct::Waitpoints | Distinct::Sources, .. });
     let counted = counted.unwrap_or_default().into_iter();

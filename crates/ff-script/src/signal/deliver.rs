@@ -1,4 +1,4 @@
-//! Someone outside tells an execution something.
+//! Delivering signals to executions.
 
 use ff_core::contracts::{DeliverArgs, DeliveredSignal, WaitpointRef};
 use ff_core::engine_error::Code;
@@ -54,7 +54,7 @@ impl FromFcallResult for DeliveredSignal {
     }
 }
 
-/// The waitpoint that is meant, and what its token is verified with.
+/// The waitpoint of a signal, and the secret that verifies its token.
 #[derive(Clone, Debug)]
 pub struct WaitpointLookup {
     pub waitpoint_id: WaitpointId,

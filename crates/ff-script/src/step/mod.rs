@@ -115,7 +115,7 @@ impl FromFcallResult for ForkedExecution {
     }
 }
 
-/// What a record has counted of steps.
+/// The step counters of a record.
 pub(crate) fn counter(core: &Hash) -> Result<Option<StepCounter>, ScriptError> {
     let Some(counted) = core.text("steps")? else { return Ok(None) };
     let unreadable = || ScriptError::parse(format!("the counter of steps {counted:?} cannot be read"));
@@ -125,7 +125,7 @@ pub(crate) fn counter(core: &Hash) -> Result<Option<StepCounter>, ScriptError> {
     Ok(Some(StepCounter { next: small(next)?, count: small(count)?, undos: small(undos)?, bytes }))
 }
 
-/// What a record says it is a fork of.
+/// The origin of a fork, from its record.
 pub(crate) fn fork_origin(core: &Hash) -> Result<Option<Box<ForkOrigin>>, ScriptError> {
     let Some(origin) = core.text("forked_from")? else { return Ok(None) };
     let parts = origin.split_once(' ').and_then(|(id, steps)| Some((id.parse().ok()?, steps.parse().ok()?)));

@@ -108,7 +108,7 @@ pub async fn ff_read_summary(
     Ok(StreamSummary { version: fields.read()?, mode: fields.maybe_read()?, document: fields.maybe_free()? })
 }
 
-/// What the attempts at an execution put out, from where a reader begins.
+/// The output of the attempts of an execution, from the place of a reader on.
 pub async fn ff_read_attempt_stream(server: &dyn Server, args: &ReadStreamArgs) -> Result<StreamParts, ScriptError> {
     let start = args.start();
     let read = ReadAttemptStream {

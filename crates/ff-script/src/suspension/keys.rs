@@ -4,7 +4,7 @@ use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::Partition;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, WaitpointId, WorkerInstanceId};
 
-/// What the keys of `ff_suspend_execution` are made from.
+/// The parts of the keys of `ff_suspend_execution`.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
@@ -13,7 +13,7 @@ pub struct SuspendOpKeys<'a> {
     pub worker_instance_id: &'a WorkerInstanceId,
 }
 
-/// What the keys of `ff_resume_execution` are made from.
+/// The parts of the keys of `ff_resume_execution`.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumeOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
@@ -23,14 +23,14 @@ pub struct ResumeOpKeys<'a> {
     pub waitpoint_id: &'a WaitpointId,
 }
 
-/// What the keys of `ff_create_pending_waitpoint` and `ff_close_waitpoint` are made from.
+/// The parts of the keys of `ff_create_pending_waitpoint` and `ff_close_waitpoint`.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitpointOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
     pub idx: &'a IndexKeys,
 }
 
-/// What the keys of `ff_expire_suspension` are made from.
+/// The parts of the keys of `ff_expire_suspension`.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpireSuspensionOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,

@@ -87,7 +87,7 @@ pub async fn ff_read_waitpoint_hmac_secrets(
 ) -> Result<Option<SigningRing>, ScriptError> {
     let (mut fields, _) =
         ask_fields(server, ReadWaitpointHmacSecrets { waitpoint_hmac_secrets: secrets_key(partition) }.call()).await?;
-    let ring = kept(&mut fields)?;
+    let ring = read_ring(&mut fields)?;
     let mark = fields.maybe_text()?;
     Ok(ring.map(|ring| SigningRing { ring, mark }))
 }
@@ -102,10 +102,10 @@ pub async fn ff_seed_waitpoint_hmac_secrets(
     let (mut fields, _) =
         ask_fields(server, SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(given) }.call())
             .await?;
-    kept(&mut fields)?.ok_or_else(|| ScriptError::parse("a partition has no secrets though it was given some"))
+    read_ring(&mut fields)?.ok_or_else(|| ScriptError::parse("a partition has no secrets though it was given some"))
 }
 
-fn kept(fields: &mut Fields) -> Result<Option<KeyRing>, ScriptError> {
+fn read_ring(fields: &mut Fields) -> Result<Option<KeyRing>, ScriptError> {
     let fields = Hash::parse(fields.list()?)?;
     if fields.is_empty() { Ok(None) } else { ring(&fields).map(Some) }
 }

@@ -65,18 +65,18 @@ impl NewToken {
 }
 
 impl SignedSuspension {
-    /// Names and signs what was asked for.
-    pub fn new(asked: SuspendArgs, signing: &SigningRing, nonce: &Nonce) -> Self {
+    /// Names and signs the requested waitpoints.
+    pub fn new(request: SuspendArgs, signing: &SigningRing, nonce: &Nonce) -> Self {
         let name = |(nth, binding): (usize, &WaitpointBinding)| match binding {
             WaitpointBinding::Pending { id, key } => NamedWaitpoint { id: *id, key: key.clone(), token: None },
             WaitpointBinding::Fresh { key } => {
                 let id = nonce.waitpoint(nth);
-                let token = Some(NewToken::signed(&signing.ring, &asked.execution_id, &id, key));
+                let token = Some(NewToken::signed(&signing.ring, &request.execution_id, &id, key));
                 NamedWaitpoint { id, key: key.clone(), token }
             }
         };
-        let waitpoints = asked.waitpoints.iter().enumerate().map(name).collect();
-        Self { suspension_id: nonce.suspension(), waitpoints, secret_mark: signing.mark.clone(), asked }
+        let waitpoints = request.waitpoints.iter().enumerate().map(name).collect();
+        Self { suspension_id: nonce.suspension(), waitpoints, secret_mark: signing.mark.clone(), asked: request }
     }
 }
 
@@ -104,8 +104,8 @@ pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> R
         return Err(Refusal::invalid("waitpoints", "must not be empty").into());
     };
     let SuspendArgs { execution_id, fence, .. } = signed.asked;
-    let asked = &signed.asked;
-    let (timeout_in_ms, timeout_at) = match asked.timeout {
+    let request = &signed.asked;
+    let (timeout_in_ms, timeout_at) = match request.timeout {
         Some(Timeout::After(ms)) => (Some(ms), None),
         Some(Timeout::At(at)) => (None, Some(at)),
         None => (None, None),
@@ -119,25 +119,25 @@ pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> R
         suspension_id: signed.suspension_id,
         waitpoint_id: first.id,
         waitpoint_key: first.key.clone(),
-        reason_code: asked.reason.to_string(),
-        requested_by: asked.requested_by.to_string(),
+        reason_code: request.reason.to_string(),
+        requested_by: request.requested_by.to_string(),
         timeout_at,
-        resume_condition_json: written("condition", serde_json::to_string(&asked.condition))?,
-        resume_policy_json: match asked.resume_policy.is_default() {
+        resume_condition_json: written("condition", serde_json::to_string(&request.condition))?,
+        resume_policy_json: match request.resume_policy.is_default() {
             true => String::new(),
-            false => written("resume_policy", serde_json::to_string(&asked.resume_policy))?,
+            false => written("resume_policy", serde_json::to_string(&request.resume_policy))?,
         },
-        continuation_metadata_pointer: asked.continuation.clone(),
+        continuation_metadata_pointer: request.continuation.clone(),
         use_pending_waitpoint: first.token.is_none(),
-        timeout_behavior: asked.timeout_behavior,
+        timeout_behavior: request.timeout_behavior,
     };
-    let ((ctx, idx), idempotency_key) = (contexts(&execution_id), asked.idempotency_key.as_ref());
+    let ((ctx, idx), idempotency_key) = (contexts(&execution_id), request.idempotency_key.as_ref());
     let suspend = SuspendExecution {
         suspend_dedup: idempotency_key.map_or_else(|| ctx.noop(), |key| ctx.suspend_dedup(key.as_str())),
         waitpoint_token: first.token.as_ref().map(NewToken::expose),
         timeout_in_ms,
         idempotency_key: idempotency_key.map(ToString::to_string),
-        dedup_ttl_ms: Some(asked.dedup_ttl_ms),
+        dedup_ttl_ms: Some(request.dedup_ttl_ms),
         further: further.iter().map(triple).collect(),
         secret_mark: signed.secret_mark.clone(),
         ..call(&ctx, &idx, &args)
@@ -272,20 +272,20 @@ pub async fn ff_resume_execution(
 /// Ends a suspension by an operator's decision, which is recorded as a signal.
 pub async fn resume_by_operator(
     server: &dyn Server,
-    asked: &ResumeArgs,
+    request: &ResumeArgs,
     nonce: &Nonce,
 ) -> Result<ResumedExecution, ScriptError> {
-    let (ctx, idx) = contexts(&asked.execution_id);
-    let payload = asked.payload.as_ref();
+    let (ctx, idx) = contexts(&request.execution_id);
+    let payload = request.payload.as_ref();
     let resume = ResumeExecution {
-        resume_delay_ms: asked.resume_delay_ms,
-        suspension_id: asked.suspension_id.map(|id| id.to_string()),
+        resume_delay_ms: request.resume_delay_ms,
+        suspension_id: request.suspension_id.map(|id| id.to_string()),
         signal_id: Some(nonce.signal().to_string()),
         content_type: payload.and_then(|payload| unless_json(&payload.content_type)),
         payload: payload.map(|payload| payload.bytes.clone()).unwrap_or_default(),
-        requested_by: asked.requested_by.as_ref().map(ToString::to_string),
-        reason: asked.reason.clone(),
-        ..resume_call(&ctx, &idx, &asked.execution_id, asked.decision.to_string())
+        requested_by: request.requested_by.as_ref().map(ToString::to_string),
+        reason: request.reason.clone(),
+        ..resume_call(&ctx, &idx, &request.execution_id, request.decision.to_string())
     };
     ask(server, resume.call()).await
 }

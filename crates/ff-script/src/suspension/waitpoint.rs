@@ -31,11 +31,11 @@ pub async fn ff_create_pending_waitpoint(
 /// The same, under a fence and with a token that is signed here, which is faster.
 pub async fn create_signed_waitpoint(
     server: &dyn Server,
-    asked: &CreateWaitpointArgs,
+    request: &CreateWaitpointArgs,
     signing: &SigningRing,
     nonce: &Nonce,
 ) -> Result<GrantedWaitpoint, ScriptError> {
-    let CreateWaitpointArgs { execution_id, fence, ref key, expires_in_ms } = *asked;
+    let CreateWaitpointArgs { execution_id, fence, ref key, expires_in_ms } = *request;
     let ((ctx, idx), waitpoint_id) = (contexts(&execution_id), nonce.waitpoint(0));
     let args = CreatePendingWaitpointArgs {
         execution_id,
@@ -148,7 +148,7 @@ pub async fn ff_read_waitpoints(
 ) -> Result<Vec<KeptWaitpoint>, ScriptError> {
     let read = ReadWaitpoints { core: core_key(id), waitpoint_id: only.map(ToString::to_string), open };
     let (mut fields, _) = ask_fields(server, read.call()).await?;
-    let mut kept = Vec::new();
+    let mut waitpoints = Vec::new();
     for value in fields.list()? {
         let mut row = fields.part(value)?;
         let (waitpoint_id, state) = (row.read()?, row.read()?);
@@ -158,7 +158,7 @@ pub async fn ff_read_waitpoints(
             buffered.push(ids.read()?);
         }
         let waitpoint = waitpoint(*id, waitpoint_id, &hash)?;
-        kept.push(KeptWaitpoint { waitpoint, state, buffered, suspend_key: hash.maybe("suspend_key")? });
+        waitpoints.push(KeptWaitpoint { waitpoint, state, buffered, suspend_key: hash.maybe("suspend_key")? });
     }
-    Ok(kept)
+    Ok(waitpoints)
 }

@@ -13,7 +13,7 @@ use crate::server::{ask, ask_fields};
 use crate::signature::{HeartbeatWorker, LeaveWorker, RegisterWorker, SweepWorker};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server, Value};
 
-/// Enters a worker instance, or what is new about one that is there already.
+/// Registers a worker instance, or updates one that is registered already.
 pub async fn ff_register_worker(
     server: &dyn Server,
     args: &RegisterWorkerArgs,

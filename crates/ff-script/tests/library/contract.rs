@@ -1,8 +1,8 @@
-//! Functions other programs call by name: what was published stays as it was.
+//! Functions other programs call by name: published signatures do not change.
 
 use ff_script::signature::{SIGNATURES, Signature};
 
-/// What was published of the domains that exist, word for word: a function, its keys, its arguments.
+/// The published functions of the existing domains, word for word: a function, its keys, its arguments.
 const SPELLED: &[(&str, &str, &str)] = &[
     (
         "ff_suspend_execution",
@@ -50,7 +50,7 @@ const APPENDED: &[(&str, &str)] = &[
 /// Published functions, with how many keys and arguments of theirs are published. Ours come after.
 const PUBLISHED: &str = include_str!("../../../ff-core/tests/fixtures/functions.tsv");
 
-/// Published names of what the library can do; their arguments are ours.
+/// Published names of functions; their arguments are ours.
 const NAMED: &[&str] = &[
     "ff_create_execution",
     "ff_claim_execution",

@@ -103,7 +103,7 @@ async fn ask(wire: &Wire, function: &str, id: ExecutionId) -> Result<(), ScriptE
     }
 }
 
-/// A worker takes up what another lost, under the grant it was given for that.
+/// A worker claims an execution that another lost, under its grant.
 #[tokio::test]
 async fn what_another_worker_lost_is_taken_up_under_a_grant() {
     let wire = Wire::start(LibraryClock::Test).await;

@@ -1,4 +1,4 @@
-//! One function per file, and one place that says what it takes.
+//! One function per file, and one place for its signature.
 
 use std::collections::BTreeMap;
 
@@ -48,9 +48,9 @@ fn every_shared_piece_is_used() {
     let text = library(LibraryClock::Server);
     for piece in lua_files().iter().filter(|file| file.folder == "lib") {
         let own: Vec<_> = piece.code().collect();
-        let (called, asked) = (format!("{}(", piece.name), format!("{}.", piece.name));
+        let (called, field) = (format!("{}(", piece.name), format!("{}.", piece.name));
         let mut others = text.lines().filter(|line| !own.contains(line));
-        assert!(others.any(|line| line.contains(&called) || line.contains(&asked)), "{} is not called", piece.name);
+        assert!(others.any(|line| line.contains(&called) || line.contains(&field)), "{} is not called", piece.name);
     }
 }
 

@@ -53,7 +53,7 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
     ];
 
     ff_create_execution(&wire, &ONE_PARTITION, args).await.unwrap();
-    assert_eq!(kept(&wire).await, live(queued.clone()));
+    assert_eq!(list_keys(&wire).await, live(queued.clone()));
 
     let task = claim(&wire).await;
     let held = vec![
@@ -63,29 +63,29 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
         (index.attempt_timeout(), "zset"),
         (index.worker_leases(&WorkerInstanceId::parse("w-1").unwrap()), "set"),
     ];
-    assert_eq!(kept(&wire).await, live(held.clone()));
+    assert_eq!(list_keys(&wire).await, live(held.clone()));
 
     let delay = DelayArgs { execution_id: id, fence: task.fence, start: Start::After(100) };
     ff_delay_execution(&wire, delay).await.unwrap();
     let history = vec![(of.lease_history(), "list"), (of.attempt_hash(AttemptIndex(0)), "hash")];
-    assert_eq!(kept(&wire).await, live([delayed.clone(), history.clone()].concat()));
+    assert_eq!(list_keys(&wire).await, live([delayed.clone(), history.clone()].concat()));
 
     wire.advance(100).await;
     ff_pump(&wire, 0, &SystemEntropy.nonce()).await.unwrap();
-    assert_eq!(kept(&wire).await, live([queued, history.clone()].concat()));
+    assert_eq!(list_keys(&wire).await, live([queued, history.clone()].concat()));
 
     let task = claim(&wire).await;
     let failure = Failure { category: Kind::parse("network").unwrap(), message: "no".into(), permanent: false };
     let fail = FailArgs { execution_id: id, fence: task.fence, failure };
     ff_fail_execution(&wire, fail, &SystemEntropy.nonce()).await.unwrap();
-    assert_eq!(kept(&wire).await, live([delayed, history.clone()].concat()));
+    assert_eq!(list_keys(&wire).await, live([delayed, history.clone()].concat()));
 
     wire.advance(10_000).await;
     ff_pump(&wire, 0, &SystemEntropy.nonce()).await.unwrap();
     let task = claim(&wire).await;
     let renew = ff_core::contracts::RenewArgs { execution_id: id, fence: task.fence, lease_ttl_ms: Some(LEASE_TTL_MS) };
     ff_renew_lease(&wire, renew).await.unwrap();
-    assert_eq!(kept(&wire).await, live([held, history.clone()].concat()));
+    assert_eq!(list_keys(&wire).await, live([held, history.clone()].concat()));
 
     let result = Some(Payload::bytes("done"));
     ff_complete_execution(&wire, CompleteArgs { execution_id: id, fence: task.fence, result }).await.unwrap();
@@ -96,7 +96,7 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
         (index.retention(), "zset"),
         (index.lanes(), "set"),
     ];
-    assert_eq!(kept(&wire).await, with([ended, history].concat()));
+    assert_eq!(list_keys(&wire).await, with([ended, history].concat()));
 }
 
 /// Work that has everything work can have.
@@ -110,11 +110,11 @@ fn eventful() -> SubmitArgs {
 }
 
 /// Every key there is, with its type.
-async fn kept(wire: &Wire) -> BTreeMap<String, &'static str> {
-    let mut kept = BTreeMap::new();
+async fn list_keys(wire: &Wire) -> BTreeMap<String, &'static str> {
+    let mut keys = BTreeMap::new();
     for key in wire.keys().await {
         let kind: String = wire.ask(cmd("TYPE").arg(&key)).await;
-        kept.insert(key, ["string", "hash", "list", "set", "zset"].into_iter().find(|known| *known == kind).unwrap());
+        keys.insert(key, ["string", "hash", "list", "set", "zset"].into_iter().find(|known| *known == kind).unwrap());
     }
-    kept
+    keys
 }

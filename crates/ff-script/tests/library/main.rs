@@ -1,4 +1,4 @@
-//! What the library promises: its files, its signatures, its codes, and every refusal on a real server.
+//! Promises of the library: its files, its signatures, its codes, and every refusal on a real server.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -45,9 +45,9 @@ pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
 async fn what_cannot_be_operated_is_refused_and_left_alone() {
     for (function, code) in CASES {
         let wire = Wire::start(LibraryClock::Test).await;
-        let asked = OperatorScene::arrange(&wire, function, *code).await;
+        let scene = OperatorScene::arrange(&wire, function, *code).await;
         let before = wire.contents().await;
-        let Err(error) = asked.ask(&wire, function, *code).await else { panic!("{function} was not refused") };
+        let Err(error) = scene.ask(&wire, function, *code).await else { panic!("{function} was not refused") };
         assert_eq!(error.refusal().map(|refusal| refusal.code), Some(*code), "{function}: {error}");
         assert_eq!(wire.contents().await, before, "{function} wrote something");
     }

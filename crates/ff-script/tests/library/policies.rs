@@ -80,7 +80,7 @@ fn create(policy: &str) -> (ExecutionId, CreateExecution) {
     (id, call)
 }
 
-/// What is left out of a policy is as the rules have it, in every function that asks for it.
+/// Absent fields of a policy have the defaults of the rules, in every function that reads them.
 #[tokio::test]
 async fn a_policy_with_fields_left_out_takes_the_defaults() {
     let wire = Wire::start(LibraryClock::Test).await;

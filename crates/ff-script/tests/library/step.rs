@@ -1,4 +1,4 @@
-//! What a holder is refused that records steps, and a caller that reads or forks: it is said, and nothing is written.
+//! Refusals of calls that record or read steps, or fork: each is reported, and nothing is written.
 
 use ff_core::contracts::{ForkArgs, ListStepsArgs, RecordStepArgs, StepPoint};
 use ff_core::engine_error::Code;

@@ -41,7 +41,7 @@ impl Wire {
         wire
     }
 
-    /// Empties it, at the same moment. What its functions remember is theirs to notice.
+    /// Empties it, at the same moment. Its functions must notice that their caches are stale.
     pub(crate) async fn empty(&self) {
         self.ask::<()>(cmd("FLUSHALL").arg("SYNC")).await;
         self.advance(0).await;
@@ -53,7 +53,7 @@ impl Wire {
         self.ask::<()>(cmd("SET").arg(test_clock_key("{fp:0}")).arg(now)).await;
     }
 
-    /// What time it is there.
+    /// The time of the server.
     pub(crate) fn now(&self) -> u64 {
         self.now.load(Ordering::SeqCst)
     }

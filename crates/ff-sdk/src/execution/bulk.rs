@@ -8,22 +8,22 @@ use super::Search;
 use crate::{Client, Error};
 
 impl Client {
-    /// Cancels what a search finds and has not ended.
+    /// Cancels the executions a search finds that have not ended.
     pub fn cancel_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Cancel { reason: None, requested_by: None })
     }
 
-    /// Holds what a search finds and has not ended: no worker gets it until it is released.
+    /// Holds the executions a search finds that have not ended: no worker gets them until they are released.
     pub fn hold_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Hold { reason: None, requested_by: None })
     }
 
-    /// Releases what a search finds and is held.
+    /// Releases the held executions a search finds.
     pub fn release_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::ReleaseHold)
     }
 
-    /// Runs again what a search finds and has ended.
+    /// Replays the executions a search finds that have ended.
     pub fn replay_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Replay { reason: None, requested_by: None, reopen_downstream: false })
     }
@@ -37,14 +37,14 @@ impl Client {
 }
 
 /// Something that is done to many executions, from the newest to the oldest, a page at a time. Nothing is done before
-/// it is run or its first page is asked for; dropped in between, what was done stays done.
+/// it is run or its first page is requested; dropped in between, finished pages stay done.
 pub struct Bulk {
     client: Client,
     args: BulkArgs,
     over: bool,
 }
 
-/// What became of it.
+/// The result of a bulk action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BulkReport {
     /// How many it was done to, or in a dry run would be.
@@ -62,7 +62,7 @@ impl Bulk {
         self
     }
 
-    /// Who wants it; it is kept with each execution, but of a release.
+    /// The requester; kept with each execution, except for a release.
     pub fn requested_by(mut self, who: &str) -> Self {
         if let Some((_, requested_by)) = cause(&mut self.args.action) {
             *requested_by = Some(who.to_owned());
@@ -70,7 +70,7 @@ impl Bulk {
         self
     }
 
-    /// Of a replay: what depends on each in its flow runs again too, where it has ended. A cancellation stays as it is.
+    /// For a replay: ended executions that depend on each in its flow run again too. A cancellation stays as it is.
     pub fn reopen_downstream(mut self) -> Self {
         if let BulkAction::Replay { reopen_downstream, .. } = &mut self.args.action {
             *reopen_downstream = true;
@@ -78,13 +78,13 @@ impl Bulk {
         self
     }
 
-    /// Only says what would be done.
+    /// Only reports the executions it would act on.
     pub fn dry_run(mut self) -> Self {
         self.args.dry_run = true;
         self
     }
 
-    /// Leaves alone what has changed since this moment; since it begins, unless said.
+    /// Skips executions that changed after this moment; by default, after the beginning.
     pub fn as_of(mut self, moment: TimestampMs) -> Self {
         self.args.as_of = Some(moment);
         self
@@ -96,8 +96,8 @@ impl Bulk {
         self
     }
 
-    /// Does it to the next page, and says what became of that; nothing when all is done. After an error it may be asked
-    /// again: what was done is not done twice.
+    /// Acts on the next page and returns its result; `None` when all is done. After an error it may be called
+    /// again: no execution is acted on twice.
     pub async fn next(&mut self) -> Result<Option<BulkPage>, Error> {
         if self.over {
             return Ok(None);
@@ -126,7 +126,7 @@ impl Bulk {
     }
 }
 
-/// Why something is done and who wants it, where that is kept.
+/// The reason and the requester of an action, where they are kept.
 fn cause(action: &mut BulkAction) -> Option<(&mut Option<String>, &mut Option<String>)> {
     match action {
         BulkAction::Cancel { reason, requested_by }

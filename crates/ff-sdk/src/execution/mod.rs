@@ -1,4 +1,4 @@
-//! What an operator changes of an execution: labels and priority; searches, and actions on what they find; steps.
+//! An operator's calls on executions: labels and priority; searches, and actions on their results; steps.
 
 mod bulk;
 mod search;

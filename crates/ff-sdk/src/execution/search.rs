@@ -1,4 +1,4 @@
-//! Finding executions by what they are.
+//! Searching executions.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -121,10 +121,10 @@ impl Client {
     }
 }
 
-/// What a search finds, one after the other.
+/// The executions a search finds, one after the other.
 pub struct SearchResults {
     client: Client,
-    /// What is still to be asked for.
+    /// The query for the next page.
     rest: Option<ListArgs>,
     found: VecDeque<ExecutionInfo>,
 }

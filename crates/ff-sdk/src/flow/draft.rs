@@ -10,7 +10,7 @@ use ff_core::types::{InputName, NodeName};
 use super::Node;
 use crate::Error;
 
-/// A graph that is being written. Joins and passings speak of what was named last.
+/// A graph that is being built. Joins and passings apply to the last node and the last edges named.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) nodes: Vec<NodeSpec>,

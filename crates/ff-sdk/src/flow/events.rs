@@ -1,4 +1,4 @@
-//! What happens in a flow, as it happens.
+//! The events of a flow, as they happen.
 
 use std::collections::VecDeque;
 
@@ -27,8 +27,8 @@ impl FlowEvents {
         Self { client, flow_id, from, told: VecDeque::new(), ended: false, missed: false }
     }
 
-    /// The next event, however long it takes; nothing when the flow has ended and all was told. After an error it may be
-    /// asked again, and goes on where it was.
+    /// The next event, however long it takes; `None` once the flow has ended and all events are read. After an error it
+    /// may be called again, and continues where it was.
     pub async fn next(&mut self) -> Option<Result<FlowEvent, Error>> {
         loop {
             if let Some(event) = self.told.pop_front() {
@@ -50,7 +50,7 @@ impl FlowEvents {
         }
     }
 
-    /// Whether some events before the first that was told were kept no longer.
+    /// Whether some events were deleted before they could be read.
     pub fn missed(&self) -> bool {
         self.missed
     }

@@ -8,7 +8,7 @@ use ff_core::engine_error::{Code, Refusal};
 use super::Flow;
 use crate::yaml;
 
-/// What is wrong with the text of a flow: its syntax, with the place; or what it says, with the node or the edge.
+/// An error in the text of a flow: in its syntax, with the place, or in its content, with the node or the edge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowFileError(pub Refusal);
 

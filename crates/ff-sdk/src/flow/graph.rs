@@ -97,7 +97,7 @@ impl Flow {
         self.set(Ok(id), |header, id| (header.flow_id, header.idempotency_key) = (id, None))
     }
 
-    /// What makes another submission of the same graph the same flow. Its id follows from this and the namespace.
+    /// A second submission of the graph with this key is the same flow. Its id follows from the key and the namespace.
     pub fn idempotency_key(self, key: &str) -> Self {
         let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
         self.set(key, |header, key| {

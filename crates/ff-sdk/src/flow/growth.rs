@@ -65,7 +65,7 @@ impl Growth {
         self
     }
 
-    /// What makes another change to this flow the same change.
+    /// A second change to this flow with this key is the same change.
     pub fn idempotency_key(mut self, key: &str) -> Self {
         match IdempotencyKey::parse(key) {
             Ok(key) => self.idempotency_key = Some(key),

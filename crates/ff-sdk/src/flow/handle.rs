@@ -44,12 +44,12 @@ impl FlowHandle {
         }
     }
 
-    /// What happens in it, from its beginning.
+    /// Its events, from its beginning.
     pub fn events(&self) -> FlowEvents {
         self.events_from(0)
     }
 
-    /// What happens in it, from an event's number on.
+    /// Its events, from an event's number on.
     pub fn events_from(&self, seq: u64) -> FlowEvents {
         FlowEvents::new(self.client.clone(), self.id, seq)
     }
@@ -100,7 +100,7 @@ impl FlowHandle {
         Ok(self.client.backend().close_flow(CloseFlowArgs { flow_id: self.id }).await?)
     }
 
-    /// Stops it. Once this returns, nothing starts that the policy does not spare; what runs is told at once.
+    /// Cancels it. Once this returns, only members the policy spares can start; running members are notified at once.
     pub async fn cancel(&self, policy: CancelPolicy, reason: Option<&str>) -> Result<FlowCancelled, Error> {
         let reason = reason.map(str::to_owned);
         let args = CancelFlowArgs { flow_id: self.id, policy, reason, requested_by: None };
@@ -113,7 +113,7 @@ impl FlowHandle {
         self.wait().await
     }
 
-    /// Runs a node that has finished again. What depends on it stays as it is where it has finished, too.
+    /// Runs a node that has finished again. Finished nodes that depend on it stay as they are.
     pub async fn replay(&self, node: &str, reason: Option<&str>) -> Result<ReplayedExecution, Error> {
         self.run_again(node, reason, false).await
     }

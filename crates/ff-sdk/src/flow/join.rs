@@ -82,7 +82,7 @@ impl Node {
         Self { job: Job::new(kind, payload) }
     }
 
-    /// Work without a payload: what it needs comes from its upstreams.
+    /// Work without a payload: its input comes from its upstreams.
     pub fn empty(kind: &str) -> Self {
         Self::with_payload(kind, Payload::default())
     }

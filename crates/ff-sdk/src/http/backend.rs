@@ -35,7 +35,7 @@ pub struct HttpBackend {
     pub(super) partitions: PartitionConfig,
     pub(super) submissions: Coalescer<SubmitArgs>,
     pub(super) holder_calls: Coalescer<HolderCall>,
-    /// What links begin with: the address outsiders reach the server by, or the one it was reached by here.
+    /// The base of links: the server's public address, or the one this client connected to.
     pub(crate) public_url: String,
     /// The namespace of the key that is shown, when it is for one.
     pub(crate) own: Option<Namespace>,
@@ -47,7 +47,7 @@ pub enum HttpConnectError {
     /// The text names no server.
     #[error("{why}")]
     BadUrl { why: String },
-    /// The server does not hear who asks: it wants a key, or another.
+    /// The server requires a key, or another one.
     #[error("the server at {url} refuses to answer: {why}")]
     Refused { url: String, why: String },
     /// The two ends do not agree on TLS, or the server's certificate is not accepted.

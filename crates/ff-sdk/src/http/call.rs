@@ -60,13 +60,13 @@ impl HttpBackend {
         let segments = C::PATH.trim_start_matches("/v1/").split('/');
         let path: Vec<_> = segments.map(|part| if part.starts_with('{') { subject.as_str() } else { part }).collect();
         let Some(lease_call) = LeaseCall::of_path(C::PATH) else {
-            return told::<C>(self.post(&path, &call, 0).await?);
+            return from_reply::<C>(self.post(&path, &call, 0).await?);
         };
         let execution_id = subject.parse().map_err(unreadable)?;
         let body = to_raw_value(&call).map_err(unwritable)?;
         let verb = C::PATH.rsplit('/').next().unwrap_or_default();
         let call = HolderCall { verb, call: lease_call, execution_id, body };
-        told::<C>(read(self.holder_calls.call(self, call).await?.get().as_bytes())?)
+        from_reply::<C>(read(self.holder_calls.call(self, call).await?.get().as_bytes())?)
     }
 
     fn at(&self, path: &[&str]) -> Url {
@@ -80,7 +80,7 @@ impl HttpBackend {
 }
 
 /// The answer to a call, as it was before it travelled.
-fn told<C: Call>(reply: C::Reply) -> Answer<<C::Args as Ask>::Answer> {
+fn from_reply<C: Call>(reply: C::Reply) -> Answer<<C::Args as Ask>::Answer> {
     let why = |error| EngineError::Unknown(format!("the server's answer cannot be read: {error}"));
     reply.try_into().map_err(why)
 }

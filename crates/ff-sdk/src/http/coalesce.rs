@@ -15,7 +15,7 @@ use super::HttpBackend;
 /// Requests under way before calls wait for each other.
 const SENDERS: usize = 16;
 
-/// What one request may carry, beside what the last call adds to it.
+/// The size of a request beyond which no further call is added.
 const BYTES: usize = 4 * 1024 * 1024;
 
 /// A call that may travel with others of its kind.
@@ -68,7 +68,7 @@ impl<C: Together> Coalescer<C> {
             state.waiting.push_back((call, caller));
             if state.senders < SENDERS {
                 state.senders += 1;
-                // A task of its own: it sends the calls of others as well, whatever becomes of this caller.
+                // A task of its own: it sends other callers' calls too, and must survive this caller.
                 tokio::spawn(self.clone().send_all(server.clone()));
             }
         }

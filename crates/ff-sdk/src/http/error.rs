@@ -1,4 +1,4 @@
-//! What went wrong with a request or its answer.
+//! Errors of a request or its answer.
 
 use std::error::Error;
 
@@ -9,12 +9,12 @@ pub(super) fn unwritable(error: serde_json::Error) -> EngineError {
     Refusal::new(Code::InvalidInput).because(format!("cannot be written as JSON: {error}")).into()
 }
 
-/// An answer that does not read as it should; what was asked has been done all the same.
+/// An answer that cannot be read. The server may have carried out the call all the same.
 pub(super) fn unreadable(error: impl Error) -> EngineError {
     EngineError::Unknown(format!("the server's answer cannot be read: {error}"))
 }
 
-/// What is at the bottom of an error, in its own words.
+/// The text of an error's root cause.
 pub(super) fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(below) = cause.source() {

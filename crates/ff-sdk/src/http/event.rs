@@ -12,7 +12,7 @@ impl Handle<EventsArgs, EventsPage> for HttpBackend {
 }
 
 impl HttpBackend {
-    /// What happened, waiting for something up to `wait_ms`.
+    /// The events, waiting up to `wait_ms` for one.
     pub(super) async fn events_within(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];

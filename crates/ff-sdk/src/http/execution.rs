@@ -17,7 +17,7 @@ use super::HttpBackend;
 use super::coalesce::Together;
 use super::error::{unreadable, unwritable};
 
-/// Asks for the exact bytes of whatever is read.
+/// Asks for payloads as exact bytes.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
 impl Handle<SubmitArgs, SubmittedExecution> for HttpBackend {

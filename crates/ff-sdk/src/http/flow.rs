@@ -84,7 +84,7 @@ impl HttpBackend {
         self.get(&["flows", &id.to_string()], &query, wait_ms).await
     }
 
-    /// What happened in a flow, waiting for something up to `wait_ms`.
+    /// The events of a flow, waiting up to `wait_ms` for one.
     pub(super) async fn flow_events_within(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
         args.check()?;
         let query =

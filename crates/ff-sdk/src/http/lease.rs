@@ -1,4 +1,4 @@
-//! What a holder says of its leases, over HTTP: calls made at the same time travel in one request.
+//! A holder's calls about its leases, over HTTP: calls made at the same time travel in one request.
 
 use ff_api::{LeaseCall, Problem, WorkerBatch, WorkerBatchReply, WorkerCall};
 use ff_core::backend::Answer;

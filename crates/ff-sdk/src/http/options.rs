@@ -12,7 +12,7 @@ use super::tls::{self, trusted_by_file};
 /// Where a key is found when none is given.
 const API_KEY: &str = "FF_API_KEY";
 
-/// What a connection to a server may need.
+/// Options of a connection to a server.
 #[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
     /// The key every request is made with.

@@ -43,7 +43,7 @@ impl Handle<DeliveriesArgs, DeliveriesPage> for HttpBackend {
 }
 
 impl HttpBackend {
-    /// What was delivered, waiting for something up to `wait_ms`.
+    /// The deliveries, waiting up to `wait_ms` for one.
     pub(super) async fn deliveries_within(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string()), ("wait_ms", wait_ms.to_string())];

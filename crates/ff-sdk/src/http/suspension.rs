@@ -1,6 +1,6 @@
 //! The domain of suspensions, over HTTP.
 //!
-//! What is wrong is found in the order a store finds it: the id first, then the rest.
+//! Arguments are checked in the order a store checks them: the id first, then the rest.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{

@@ -1,4 +1,4 @@
-//! TLS to a server: who may vouch for it, and what went wrong in words that say what to do.
+//! TLS to a server: trusted certificates, and error messages that say what to do.
 
 use std::error::Error;
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, InvalidMessage, RootCertStore, SignatureScheme};
 
-/// What every message about TLS begins with.
+/// The prefix of every message about TLS.
 pub(super) const TLS: &str = "TLS: ";
 
 /// TLS as both ends speak it. A server is always asked to prove its name.
@@ -24,7 +24,7 @@ pub(super) fn config(trusted: RootCertStore, named: Vec<CertificateDer<'static>>
     }
     let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(trusted), algorithms).build();
     let verifier = NamedCertificates { chains: chains.map_err(|error| error.to_string())?, named };
-    // Stricter than it sounds: only what a chain is not needed for is left out.
+    // Safer than it sounds: only a certificate that is itself in the file needs no chain.
     Ok(versions.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
 }
 
@@ -67,7 +67,7 @@ impl ServerCertVerifier for NamedCertificates {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.chains.verify_server_cert(certificate, intermediates, server, ocsp_response, now) {
-            // When a certificate is valid is looked at before what it may be used for.
+            // The validity period has been checked: it comes before the check of the certificate's use.
             Err(error) if is_authority(&error) && self.named.iter().any(|named| named == certificate) => {
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, server)?;
                 Ok(ServerCertVerified::assertion())
@@ -105,7 +105,7 @@ fn is_authority(error: &rustls::Error) -> bool {
     other.0.downcast_ref::<webpki::Error>() == Some(&webpki::Error::CaUsedAsEndEntity)
 }
 
-/// What went wrong with TLS and what to do about it, if that is what went wrong.
+/// The TLS error and its remedy, if the cause is TLS.
 pub(super) fn explained(error: &(dyn Error + 'static)) -> Option<String> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -116,7 +116,7 @@ pub(super) fn explained(error: &(dyn Error + 'static)) -> Option<String> {
             let why = "the server ended the connection during the handshake; if it serves plain HTTP, use http://";
             return Some(format!("{TLS}{why}"));
         }
-        // An error that an I/O error was made of is not its source: that is what is beneath both.
+        // The error inside an I/O error is not its source: `source` skips it and returns the error below.
         let within = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         next = within.map(|within| within as &(dyn Error + 'static)).or_else(|| error.source());
     }

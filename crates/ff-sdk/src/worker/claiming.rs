@@ -18,7 +18,7 @@ const WAIT_MS: u64 = 30_000;
 pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedExecution>, EngineError> {
     let mut backoff = Backoff::default();
     loop {
-        let asked = Instant::now();
+        let start = Instant::now();
         let args = NextArgs {
             namespace: setup.namespace.clone(),
             lanes: setup.lanes.clone(),
@@ -32,7 +32,7 @@ pub(super) async fn next(setup: Arc<Setup>, room: usize) -> Result<Vec<ClaimedEx
         match setup.long_poll.next(args).await {
             Ok(claimed) if !claimed.is_empty() => return Ok(claimed),
             // An empty answer that took no time comes from something that is stopping.
-            Ok(_) if asked.elapsed() < Duration::from_millis(1) => backoff.pause().await,
+            Ok(_) if start.elapsed() < Duration::from_millis(1) => backoff.pause().await,
             Ok(_) => backoff.reset(),
             Err(error) if matches!(error.code(), Code::Unauthenticated | Code::Unauthorized) => return Err(error),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! What a handler knows of the work in its hands.
+//! The context of a handler's run.
 
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Context {
         Self { inner: Arc::new(work) }
     }
 
-    /// What was claimed: id, kind, tags, attempt, deadline.
+    /// The claimed task: id, kind, tags, attempt, deadline.
     pub fn task(&self) -> &Task {
         &self.inner.task
     }
@@ -83,14 +83,14 @@ impl Context {
         self.inner.inputs.iter().map(|input| input.name.as_str())
     }
 
-    /// What an upstream passed on under a name, read as JSON. It came with the claim, or is read from the store when there
-    /// was too much of it.
+    /// The input an upstream passed on under a name, read as JSON. It came with the claim, or is read from the store
+    /// when there was too much of it.
     pub async fn input<T: DeserializeOwned>(&self, name: &str) -> Result<T, Fault> {
         input_json(name, &self.input_payload(name).await?)
     }
 
-    /// What an upstream passed on under a name, read as JSON; nothing when none did, as when a join fired before that
-    /// upstream had ended.
+    /// The input an upstream passed on under a name, read as JSON; `None` when none did, as when a join fired before
+    /// that upstream had ended.
     pub async fn input_if_any<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Fault> {
         if self.inputs().any(|input| input == name) { self.input(name).await.map(Some) } else { Ok(None) }
     }
@@ -100,7 +100,7 @@ impl Context {
         input_of(&*self.inner.backend, &self.inner.inputs, name).await
     }
 
-    /// What the worker was given with [`super::Worker::state`].
+    /// The state the worker was given with [`super::Worker::state`].
     pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, Fault> {
         let found = self.inner.states.get(&TypeId::of::<T>()).cloned();
         found.and_then(|state| state.downcast().ok()).ok_or_else(|| {
@@ -120,7 +120,7 @@ impl Context {
         Ok(())
     }
 
-    /// What the work has spent since it was last reported.
+    /// A report of the usage since the last report.
     ///
     /// ```
     /// # use ff_sdk::{Context, Error};
@@ -133,15 +133,15 @@ impl Context {
         UsageReport::new(self.clone())
     }
 
-    /// What this attempt puts out under a name, for readers that follow it while it runs. All names are channels of one stream, in
-    /// one order. An attempt that waits and goes on runs its handler from the start, which then puts out again what stands
-    /// before the wait.
+    /// The output of this attempt under a name, for readers that follow it while it runs. All names are channels of one
+    /// stream, in one order. An attempt that goes on after a wait runs its handler from the start, which then repeats
+    /// its output before the wait.
     pub fn stream(&self, channel: &str) -> Output {
         Output::new(self.inner.output.clone(), channel)
     }
 
     /// Runs a function once, however often the handler runs: its result is recorded before it is returned, and every later run
-    /// is told the result. A step is known by its name, not by where it stands.
+    /// returns that result. A step is identified by its name, not by its place in the code.
     ///
     /// ```
     /// # use ff_sdk::{Context, Fault};
@@ -180,14 +180,14 @@ impl Context {
     /// Waits for one signal of this name, at a waitpoint of the same name.
     ///
     /// The wait ends this run of the handler. Once the signal is there, the handler is called again from its start, and this
-    /// call returns the signal: so whatever stands before it runs again. A wait is known by its name; the same name again in
-    /// one run is the next wait of that name.
+    /// call returns the signal: so all code before it runs again. A wait is identified by its name; the same name again
+    /// in one run is the next wait of that name.
     pub fn wait_for_signal(&self, name: &str) -> WaitForSignal {
         WaitForSignal::new(self.clone(), name)
     }
 
     /// Waits for an approval or a rejection, as [`wait_for_signal`](Self::wait_for_signal) waits for a signal. The name
-    /// is what the approval page shows as its heading.
+    /// is the heading of the approval page.
     pub fn wait_for_approval(&self, name: &str) -> WaitForApproval {
         WaitForApproval::new(self.clone(), name)
     }
@@ -204,7 +204,7 @@ impl Context {
 
     /// Adds children to the flow this work is in and waits for them, as [`wait_for_signal`](Self::wait_for_signal) waits for a
     /// signal. The wait is known by its name, without a dot; a child is the node `<this node>.<wait>.<child>`. They are added
-    /// once however often the handler runs: a retry, too, is told how the first ones ended.
+    /// once however often the handler runs: a retry, too, gets the results of the first ones.
     pub fn children(&self, wait: &str) -> AddChildren {
         AddChildren::new(self.clone(), wait)
     }

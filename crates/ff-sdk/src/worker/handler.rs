@@ -1,4 +1,4 @@
-//! Handlers: ordinary async functions, and what they may answer.
+//! Handlers: ordinary async functions, and the replies they may return.
 
 use std::any::Any;
 use std::future::Future;
@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use super::Context;
 use crate::Error;
 
-/// What a handler says at its end.
+/// The reply of a handler.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// The work is done.
@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// What a handler may return on success: a [`Reply`], or any value, which becomes a JSON result.
+/// A handler's return value on success: a [`Reply`], or any value, which becomes a JSON result.
 pub trait IntoReply {
     fn into_reply(self) -> Result<Reply, Fault>;
 }
@@ -57,7 +57,7 @@ impl<T: Serialize> IntoReply for T {
     }
 }
 
-/// What a handler returns when the work went wrong. Any error becomes one of category `error`, to be retried; only `budget_exceeded` is
+/// A handler's error. Any error becomes one of category `error`, to be retried; only `budget_exceeded` is
 /// permanent, and a category of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {

@@ -78,7 +78,7 @@ impl HeldExecutions {
         }
     }
 
-    /// Tells every handler to stop; what it still says counts.
+    /// Tells every handler to stop; the result it still returns counts.
     pub(super) fn cancel_all(&self) {
         self.lock().values().for_each(|hold| hold.cancelled.cancel());
     }
@@ -102,7 +102,7 @@ pub(super) async fn listen(setup: &Setup, held: &HeldExecutions) {
     let mut after = None;
     let mut backoff = Backoff::default();
     loop {
-        let asked = Instant::now();
+        let start = Instant::now();
         let args = ControlArgs {
             worker_instance_id: setup.holder.worker_instance_id.clone(),
             after: after.clone(),
@@ -117,7 +117,7 @@ pub(super) async fn listen(setup: &Setup, held: &HeldExecutions) {
                     held.renew_all();
                 }
                 // A server that is stopping answers at once with nothing; asking again at once would only load it.
-                let idle = control.lost.is_empty() && asked.elapsed() < Duration::from_millis(1);
+                let idle = control.lost.is_empty() && start.elapsed() < Duration::from_millis(1);
                 after = Some(control.next);
                 if idle {
                     backoff.pause().await;

@@ -25,7 +25,7 @@ use crate::flowfabric::check_named;
 ///
 /// Kinds it has no handler for are left to other workers. It renews its leases at a third of their TTL, passes
 /// cancellation to the handler, turns a panic into a failure, is listed among the workers that are there, and on
-/// SIGTERM or Ctrl-C finishes what it holds before it returns.
+/// SIGTERM or Ctrl-C finishes the executions it holds before it returns.
 pub struct Worker {
     pub(super) backend: Arc<dyn EngineBackend>,
     pub(super) long_poll: Arc<dyn LongPoll>,
@@ -112,7 +112,7 @@ impl Worker {
         self
     }
 
-    /// How long what it holds may take to finish once it is asked to stop.
+    /// How long its executions may take to finish once it is asked to stop.
     pub fn drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
@@ -124,7 +124,7 @@ impl Worker {
         self
     }
 
-    /// Works until the process is asked to stop, then finishes what it holds.
+    /// Works until the process is asked to stop, then finishes the executions it holds.
     pub async fn run(self) -> Result<(), Error> {
         self.run_until(asked_to_stop()).await
     }

@@ -1,4 +1,4 @@
-//! What a handler puts out while it runs: frames go into a bounded buffer, and a task of their own appends them, as many with
+//! The output of a running handler: frames go into a bounded buffer, and a task of their own appends them, as many with
 //! one call as have come together meanwhile.
 
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ impl Output {
         Self { buffer, channel }
     }
 
-    /// What is kept of the stream, of all its channels. It counts when it is said before the first frame.
+    /// The retention mode of the stream, of all its channels. Set it before the first frame.
     pub fn mode(self, mode: StreamMode) -> Self {
         self.buffer.state().mode = Some(mode);
         self
@@ -171,10 +171,10 @@ impl OutputBuffer {
         }
     }
 
-    /// Appends what waits until nothing does.
+    /// Appends buffered frames until none are left.
     async fn send(self: Arc<Self>) {
         loop {
-            // Whatever else is put out in this turn goes with it.
+            // Frames put out in the same turn go with the same call.
             tokio::task::yield_now().await;
             let Some(args) = self.take() else { break };
             let bytes = args.bytes();
@@ -196,7 +196,7 @@ impl OutputBuffer {
         self.moved.notify_waiters();
     }
 
-    /// What goes with the next call; nothing when nothing waits, and then nothing is being appended any more.
+    /// The frames of the next call; `None` when none are buffered, and then the sender is no longer active.
     fn take(&self) -> Option<AppendFramesArgs> {
         let mut state = self.state();
         let mut bytes = 0;

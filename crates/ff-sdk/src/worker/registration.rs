@@ -58,8 +58,8 @@ async fn beat(setup: &Setup) {
     let mut known = false;
     loop {
         beats.tick().await;
-        let heard = if known { heartbeat(setup).await } else { register(setup).await };
-        match heard {
+        let answer = if known { heartbeat(setup).await } else { register(setup).await };
+        match answer {
             Ok(still_known) => known = still_known,
             Err(error) => setup.outages.noted("heartbeat", &error),
         }

@@ -30,8 +30,8 @@ use super::{Fault, Reply, claiming, report};
 /// How often other tasks get their turn before a question is asked.
 const MOMENT: usize = 4;
 
-/// Works until `stop` is ready, or its key is refused, then lets what is in hand finish. Boxed, so that it is compiled here, and not again in every
-/// program that has a worker.
+/// Works until `stop` is ready, or its key is refused, then lets its executions finish. Boxed, so that it is compiled
+/// here, and not again in every program that has a worker.
 #[inline(never)]
 pub(super) fn run(setup: Setup, stop: BoxFuture<'_, ()>) -> BoxFuture<'_, Result<(), EngineError>> {
     Box::pin(work(setup, stop))
@@ -145,7 +145,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
 }
 
 /// Runs a handler to its end. The handler of an execution that has failed and is being undone is dropped where something new
-/// would begin; what is reported then is the failure.
+/// would begin; the failure is reported then.
 async fn run_handler(handler: &SharedHandler, context: &Context) -> Result<Reply, Fault> {
     let running = AssertUnwindSafe(async { handler(context.clone()).await }).catch_unwind();
     tokio::select! {
@@ -183,9 +183,9 @@ async fn keep_lease(
         if hold.suspended.is_cancelled() {
             continue;
         }
-        let asked = Instant::now();
+        let start = Instant::now();
         match renew(setup, task).await {
-            Ok(()) => expires = asked + ttl,
+            Ok(()) => expires = start + ttl,
             Err(EngineError::Refused(refusal)) => {
                 tracing::warn!(execution = %task.execution_id, %refusal, "the work is no longer ours");
                 break;
@@ -240,8 +240,8 @@ fn broken_off(error: JoinError) -> Fault {
     }
 }
 
-/// The span of one run. It is there whenever anything at all is logged: a warning must say what it is about, also where
-/// nothing less than warnings is told.
+/// The span of one run, at level error: warnings must name the execution even where
+/// only warnings are logged.
 fn span_of(holder: &Holder, task: &Task) -> Span {
     let span = tracing::error_span!(
         "work",

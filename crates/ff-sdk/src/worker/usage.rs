@@ -1,4 +1,4 @@
-//! What a handler has spent, told to the execution and its budgets.
+//! Usage reports: a handler's spending, charged to the execution and its budgets.
 
 use ff_core::budget::Amounts;
 use ff_core::contracts::{ReportUsageArgs, UsageReported};
@@ -8,7 +8,7 @@ use ff_core::types::{Dimension, IdempotencyKey};
 use super::suspension::{Announcement, BudgetPause};
 use crate::{Context, Error, Fault, Waitpoint};
 
-/// What was spent, put together dimension by dimension and then reported.
+/// A usage report, built dimension by dimension and then sent.
 #[must_use = "nothing is counted before it is reported"]
 pub struct UsageReport {
     context: Context,
@@ -34,8 +34,8 @@ impl UsageReport {
     }
 
     /// Names the report, in at most 128 bytes. The same report under the same name counts once within a day, however often the handler
-    /// runs: what was spent before the handler began anew is then not counted again. Without a name the reports of an attempt are
-    /// numbered, so that a handler that goes on after a wait does not count again what it reported before, and a retry does.
+    /// runs: a handler that runs again does not count it twice. Without a name the reports of an attempt are
+    /// numbered: a handler that goes on after a wait does not count its earlier reports again, and a retry does.
     pub fn id(mut self, report_id: &str) -> Self {
         self.report_id = Some(report_id.to_owned());
         self

@@ -1,4 +1,4 @@
-//! The example agent, killed in the middle of what it does.
+//! The example agent, killed in the middle of its work.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -52,7 +52,7 @@ fn program() -> PathBuf {
     path
 }
 
-/// How often each tool was called, by what the agent's tools have noted.
+/// How often each tool was called, from the log the tools write.
 fn calls(folder: &Path) -> BTreeMap<String, usize> {
     let noted = fs::read_to_string(folder.join("tools.log")).unwrap_or_default();
     let mut calls = BTreeMap::new();
@@ -94,7 +94,7 @@ const TOOLS: [&str; 3] = ["weather Lisbon", "flights Lisbon", "book TP 571"];
 #[tokio::test]
 async fn a_killed_agent_calls_no_tool_again() {
     let folder = tempfile::tempdir().unwrap();
-    // Within a call of the model, after a tool, when its budget was raised, while a person is asked, and after the money was spent.
+    // In a model call, after a tool, when its budget was raised, while a person is asked, after the money was spent.
     for beginning in ["token: weather", "tool: weather", "budget: ", "tool: flights", "approval: ", "tool: book"] {
         let before = (calls(folder.path()), recorded(folder.path()).await);
         Agent::start(folder.path()).kill_after(beginning).await;

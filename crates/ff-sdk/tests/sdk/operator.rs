@@ -1,4 +1,4 @@
-//! What an operator does from Rust: find, label, reorder, act on many, run lanes, see workers, follow what happens.
+//! An operator's calls from Rust: find, label, reorder, act on many, run lanes, see workers, follow events.
 
 use std::future::Future;
 use std::time::Duration;
@@ -154,15 +154,15 @@ async fn a_reader_of_events_goes_on_where_it_was() {
     let mut events = client.events(None, None).await.unwrap();
     let first = submit(&client, Job::new("send", &1)).await;
     let second = submit(&client, Job::new("send", &2)).await;
-    let told = soon(events.next()).await.unwrap();
-    assert_eq!(told.what, EventKind::Submitted);
+    let record = soon(events.next()).await.unwrap();
+    assert_eq!(record.what, EventKind::Submitted);
     // Within one moment the partitions have no order.
-    let other = if told.execution_id == first { second } else { first };
+    let other = if record.execution_id == first { second } else { first };
 
-    let kept: EventCursor = events.cursor().to_string().parse().unwrap();
-    let mut again = client.events(None, Some(kept)).await.unwrap();
-    let told = soon(again.next()).await.unwrap();
-    assert_eq!((told.execution_id, told.what), (other, EventKind::Submitted));
+    let cursor: EventCursor = events.cursor().to_string().parse().unwrap();
+    let mut again = client.events(None, Some(cursor)).await.unwrap();
+    let record = soon(again.next()).await.unwrap();
+    assert_eq!((record.execution_id, record.what), (other, EventKind::Submitted));
     assert_eq!(again.next_if_any().await.unwrap(), None);
     assert!(!again.missed());
 }

@@ -1,4 +1,4 @@
-//! What handlers put out, and readers that follow it.
+//! The output of handlers, and readers that follow it.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ async fn fabric() -> FlowFabric {
     ff_sdk::connect("memory:").await.unwrap()
 }
 
-/// Runs a worker until what is returned is dropped.
+/// Runs a worker until the returned sender is dropped.
 fn start(worker: Worker) -> oneshot::Sender<()> {
     let (stop, stopped) = oneshot::channel();
     tokio::spawn(worker.run_until(async move {
@@ -40,12 +40,12 @@ async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("it did not happen within twenty seconds")
 }
 
-/// Everything an execution puts out until its end, in short.
-async fn heard(ff: &FlowFabric, id: &ExecutionId) -> Vec<String> {
+/// The output of an execution until its end, in short.
+async fn read_output(ff: &FlowFabric, id: &ExecutionId) -> Vec<String> {
     let mut reader = ff.client().output(id, None);
-    let mut heard = Vec::new();
+    let mut items = Vec::new();
     while let Some(item) = soon(reader.next()).await.unwrap() {
-        heard.push(match item {
+        items.push(match item {
             StreamItem::Frame { stored, .. } => {
                 let bytes = str::from_utf8(&stored.frame.bytes).unwrap();
                 format!("{} {}: {bytes}", stored.frame.channel, stored.frame.frame_type)
@@ -56,7 +56,7 @@ async fn heard(ff: &FlowFabric, id: &ExecutionId) -> Vec<String> {
             StreamItem::Superseded { by, .. } => format!("superseded by {by}"),
         });
     }
-    heard
+    items
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn whatever_a_handler_puts_out_is_followed_to_the_end() {
         Ok::<_, Fault>(Reply::done())
     }));
     let id = submit(&ff).await;
-    assert_eq!(heard(&ff, &id).await, ["out text: a", r#"out json: {"b":1}"#, "err x.own: c", "Success"]);
+    assert_eq!(read_output(&ff, &id).await, ["out text: a", r#"out json: {"b":1}"#, "err x.own: c", "Success"]);
 }
 
 #[tokio::test]
@@ -107,10 +107,10 @@ async fn frames_that_come_together_are_appended_together() {
         Ok::<_, Fault>(Reply::done())
     }));
     let id = submit(&ff).await;
-    let heard = heard(&ff, &id).await;
-    assert_eq!(heard.len(), 5_001);
+    let items = read_output(&ff, &id).await;
+    assert_eq!(items.len(), 5_001);
     let expected: Vec<_> = (0..5_000).map(|nth| format!("out text: {nth}")).collect();
-    assert_eq!(heard[..5_000], expected);
+    assert_eq!(items[..5_000], expected);
     let mut reader = ff.client().output(&id, None);
     let mut moments = std::collections::BTreeSet::new();
     while let Some(item) = reader.next().await.unwrap() {
@@ -146,10 +146,10 @@ async fn more_than_the_buffer_holds_waits_and_is_not_lost() {
 #[tokio::test]
 async fn what_is_wrong_is_said_at_once_or_at_the_next_call() {
     let ff = fabric().await;
-    let (told, hears) = oneshot::channel();
-    let told = Arc::new(std::sync::Mutex::new(Some(told)));
+    let (sender, hears) = oneshot::channel();
+    let sender = Arc::new(std::sync::Mutex::new(Some(sender)));
     let _worker = start(ff.worker("w").on("talk", move |ctx: Context| {
-        let told = told.clone();
+        let sender = sender.clone();
         async move {
             let out = ctx.stream("out");
             let large = out.bytes(vec![7; limits::FRAME_BYTES + 1]).await.unwrap_err().code();
@@ -160,8 +160,8 @@ async fn what_is_wrong_is_said_at_once_or_at_the_next_call() {
             out.clone().mode(StreamMode::BestEffort).text("refused").await?;
             let flushed = out.flush().await.unwrap_err().code();
             let next = out.text("never").await.unwrap_err().code();
-            if let Some(told) = told.lock().unwrap().take() {
-                told.send([large, named, flushed, next]).unwrap();
+            if let Some(sender) = sender.lock().unwrap().take() {
+                sender.send([large, named, flushed, next]).unwrap();
             }
             Ok::<_, Fault>(Reply::done())
         }
@@ -170,9 +170,9 @@ async fn what_is_wrong_is_said_at_once_or_at_the_next_call() {
     let codes = soon(hears).await.unwrap();
     let (large, wrong) = (Some(Code::RetentionLimitExceeded), Some(Code::InvalidInput));
     assert_eq!(codes, [large, wrong, wrong, wrong]);
-    let heard = heard(&ff, &id).await;
+    let items = read_output(&ff, &id).await;
     assert_eq!(
-        heard[..3],
+        items[..3],
         ["out text: fine", "Failure", "superseded by 1"],
         "success counts only with all of the output"
     );
@@ -189,10 +189,10 @@ async fn a_summary_fills_up() {
     }));
     let id = submit(&ff).await;
     soon(ff.client().wait(&id)).await.unwrap();
-    assert_eq!(heard(&ff, &id).await, [r#"{"pages":2}"#, "Success"]);
+    assert_eq!(read_output(&ff, &id).await, [r#"{"pages":2}"#, "Success"]);
 }
 
-/// What was put out before a wait is stored before the wait begins, and the next run goes on with the same stream.
+/// Output before a wait is stored before the wait begins, and the next run goes on with the same stream.
 #[tokio::test]
 async fn an_attempt_that_waited_goes_on_with_its_stream() {
     let ff = fabric().await;
@@ -208,7 +208,7 @@ async fn an_attempt_that_waited_goes_on_with_its_stream() {
     let waitpoints = ff.client().waitpoints(&id).await.unwrap();
     let waitpoint = ff.client().open_waitpoint(&id, &waitpoints[0]).await.unwrap();
     ff.client().signal(Signal::new(&waitpoint, "go")).await.unwrap();
-    assert_eq!(heard(&ff, &id).await, ["out text: first", "out text: second", "Success"]);
+    assert_eq!(read_output(&ff, &id).await, ["out text: first", "out text: second", "Success"]);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a worker does for its handlers.
+//! A worker's duties to its handlers.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ pub(super) struct Overrun {
     pub(super) used: u64,
 }
 
-/// What is added to a hard limit.
+/// An amount that is added to a hard limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Addition {
     pub(super) budget: BudgetName,
@@ -28,7 +28,7 @@ pub(super) struct Addition {
 }
 
 impl Addition {
-    /// What the name of its field in the form begins with.
+    /// The prefix of its field's name in the form.
     pub(super) const PREFIX: &str = "add:";
 
     /// The name of its field.
@@ -52,7 +52,7 @@ impl Addition {
     }
 }
 
-/// What an execution waits for more of, when a budget made it wait.
+/// The exceeded limits of an execution that a budget suspended.
 pub(super) async fn overruns(ff: &Runtime, info: &ExecutionInfo) -> Result<Vec<Overrun>, EngineError> {
     let reason = info.suspension.as_ref().map(|suspension| &suspension.reason);
     if reason != Some(&SuspendReason::PausedByBudget) {

@@ -47,7 +47,7 @@ pub(super) struct Form {
     pub(super) token: String,
     pub(super) answer: Answer,
     pub(super) comment: Option<String>,
-    /// What is added to budgets, when it approves.
+    /// The additions to budgets, when it approves.
     pub(super) additions: Vec<Addition>,
 }
 

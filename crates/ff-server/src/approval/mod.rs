@@ -1,7 +1,7 @@
-//! The approval link: a page that says what is asked and takes the answer, for people who have nothing but a browser.
+//! The approval link: a page that shows the question and takes the answer, for people who have only a browser.
 //!
 //! The token in the link is the whole authority. Looking changes nothing, since mail programs open links on their own;
-//! only the form decides. A link that opens nothing is answered alike whatever it names.
+//! only the form decides. Every link that opens nothing gets the same answer.
 
 mod budget;
 mod form;
@@ -32,10 +32,10 @@ use crate::{audit, signal};
 /// The key every answer through a link is given under: a waitpoint takes one such answer, and the first one counts.
 const LINK_KEY: &str = "approval-link";
 
-/// What a signal through a link says it comes from.
+/// The source of a signal through a link.
 const LINK: &str = "link";
 
-/// Shows what is asked. Nothing is decided by looking.
+/// Shows the question. Nothing is decided by looking.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -53,7 +53,7 @@ pub(crate) async fn show(
     looked.map_or_else(|error| Page::without(&error), |standing| Page::of(&standing, &link.token, SystemClock.now()))
 }
 
-/// Takes the answer and shows what came of it.
+/// Takes the answer and shows its effect.
 pub(crate) async fn decide(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -71,7 +71,7 @@ pub(crate) async fn decide(
     let Some(link) = Link::named(&ff, id, waitpoint, form.token) else { return no_link(&caller) };
     if !form.additions.is_empty() {
         match link.look(&ff).await {
-            Ok(ApprovalState::Open(asked)) => match budget::raise(&ff, &asked.over, &form.additions).await {
+            Ok(ApprovalState::Open(question)) => match budget::raise(&ff, &question.over, &form.additions).await {
                 Ok(()) => form.additions.iter().for_each(|added| {
                     audit::raised_by_link(&caller, &link.execution, &added.budget, &added.dimension, added.amount);
                 }),
@@ -109,7 +109,7 @@ fn no_link(caller: &Caller) -> Page {
     Page::without(&Code::InvalidToken.into())
 }
 
-/// Where a link leads, and what it shows as its token.
+/// The target of a link, and its token.
 struct Link {
     execution: ExecutionId,
     waitpoint: WaitpointId,
@@ -130,7 +130,7 @@ impl Link {
         state::of(ff, &self.execution, &self.waitpoint).await
     }
 
-    /// Delivers an answer; what the answer was that counts, which may be an earlier one.
+    /// Delivers an answer, and returns the answer that counts, which may be an earlier one.
     async fn answer(
         &self,
         ff: &Runtime,

@@ -42,7 +42,7 @@ const COMMENT_CHARACTERS: usize = 2_000;
 pub(crate) struct Page {
     status: StatusCode,
     title: String,
-    /// What is on it, as HTML.
+    /// Its content, as HTML.
     content: String,
     retry_after: Option<Duration>,
     /// That the store did not answer, which the guard logs among its outages.
@@ -66,7 +66,7 @@ impl Page {
         if page.status == StatusCode::OK { Self { status: StatusCode::CONFLICT, ..page } } else { page }
     }
 
-    /// What came of an answer: it counts, or another one did before.
+    /// The effect of an answer: it counts, or an earlier one does.
     pub(super) fn answered(given: Answer, counts: Answer, effect: Effect) -> Self {
         if given != counts {
             let what = format!("It was {} before, and the first answer counts. Nothing was changed.", past(counts));
@@ -132,19 +132,19 @@ impl Page {
         Self { retry_after: Some(wait), ..page }
     }
 
-    fn question(asked: &Question, token: &PresentedToken, now: TimestampMs) -> Self {
-        let said = asked.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
+    fn question(question: &Question, token: &PresentedToken, now: TimestampMs) -> Self {
+        let said = question.message.as_ref().map(|message| format!("<p class=\"said\">{}</p>\n", escaped(message)));
         let rows = [
-            ("Work", Some(escaped(asked.kind.as_str()))),
-            ("Waits for", Some(escaped(waits_for(asked.reason.as_ref())))),
-            ("Since", Some(format!("{} ({})", ago(asked.since, now), utc(asked.since)))),
-            ("Answer by", asked.until.map(|(at, then)| deadline(at, then, now))),
-            ("Reference", Some(escaped(&asked.execution.to_string()))),
+            ("Work", Some(escaped(question.kind.as_str()))),
+            ("Waits for", Some(escaped(waits_for(question.reason.as_ref())))),
+            ("Since", Some(format!("{} ({})", ago(question.since, now), utc(question.since)))),
+            ("Answer by", question.until.map(|(at, then)| deadline(at, then, now))),
+            ("Reference", Some(escaped(&question.execution.to_string()))),
         ];
         let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("<dt>{name}</dt><dd>{}</dd>\n", value?)));
         let rows: String = rows.collect();
-        let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token, &asked.over));
-        Self { status: StatusCode::OK, title: asked.key.to_string(), content, retry_after: None, outage: None }
+        let content = format!("{}<dl>\n{rows}</dl>\n{}", said.unwrap_or_default(), form(token, &question.over));
+        Self { status: StatusCode::OK, title: question.key.to_string(), content, retry_after: None, outage: None }
     }
 
     fn decided(answer: Answer, by: &Source, at: TimestampMs, now: TimestampMs) -> Self {
@@ -246,7 +246,7 @@ fn waits_for(reason: Option<&SuspendReason>) -> &str {
     }
 }
 
-/// Until when an answer counts, and what happens without one.
+/// The deadline of an answer, and the consequence of missing it.
 fn deadline(at: TimestampMs, then: TimeoutBehavior, now: TimestampMs) -> String {
     let without = match then {
         TimeoutBehavior::Fail => "fails",

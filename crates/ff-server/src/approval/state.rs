@@ -28,13 +28,13 @@ pub(super) enum ApprovalState {
     Over(PublicState),
 }
 
-/// What is asked.
+/// A question that waits for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
     pub(super) key: WaitpointKey,
     pub(super) execution: ExecutionId,
     pub(super) kind: Kind,
-    /// What the worker says about it.
+    /// The worker's message about it.
     pub(super) message: Option<String>,
     /// Why the execution waits; absent when it does not wait yet.
     pub(super) reason: Option<SuspendReason>,
@@ -69,7 +69,7 @@ pub(super) async fn of(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) 
     Ok(closed(&info, &signals))
 }
 
-/// What is asked at a waitpoint that takes answers.
+/// The question at a waitpoint that takes answers.
 async fn open_question(
     ff: &Runtime,
     info: &ExecutionInfo,
@@ -110,7 +110,7 @@ fn decided(signal: &Signal) -> Option<ApprovalState> {
     Some(ApprovalState::Decided { answer, by: signal.source.clone(), at: signal.received_at })
 }
 
-/// What was said at a waitpoint, oldest first.
+/// The signals at a waitpoint, oldest first.
 async fn signals_at(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<Vec<Signal>, EngineError> {
     let (mut found, mut skip) = (Vec::new(), Some(0));
     while let Some(from) = skip {

@@ -16,7 +16,7 @@ use ff_core::types::TimestampMs;
 use crate::sealer::{SealedContent, Sealer};
 use crate::tenant;
 
-/// What cursors are encrypted as.
+/// The purpose under which cursors are encrypted.
 const PURPOSE: &str = "event cursor";
 
 /// Bytes of one place: the milliseconds after the cursor's own moment, and the position within the millisecond.
@@ -33,7 +33,7 @@ pub(crate) struct Cursors {
 pub(super) enum Start {
     Now,
     After(EventCursor),
-    /// Its cursor was encrypted under a secret that is retired: it begins now, and is told that it missed something.
+    /// The cursor was encrypted under a retired secret: the reader begins now, and learns that it missed something.
     Missed,
 }
 
@@ -96,8 +96,8 @@ impl CursorCipher {
     }
 }
 
-/// The places of these partitions: the first of them, its own moment, and a place for each. A place that does not fit comes out
-/// earlier than it is, so that its reader is told something twice and misses nothing.
+/// The places of these partitions: the first partition, the cursor's own moment, and a place for each. A place that
+/// does not fit is packed as an earlier one, so that the reader gets some events twice and misses none.
 fn packed(cursor: &EventCursor, partitions: Range<u16>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(10 + PLACE * partitions.len());
     bytes.extend(partitions.start.to_be_bytes());

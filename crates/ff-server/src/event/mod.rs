@@ -28,11 +28,11 @@ pub(crate) use watch::of_execution;
 
 use cursor::{Cursors, Start};
 
-/// What the id of an event must be.
+/// The expected form of an event's id.
 const CURSOR: &str = "a cursor, as the id of an event has it";
 
-/// Tells what happened anywhere since a cursor, waiting for something if asked to; or all events to come, for callers
-/// that accept a stream.
+/// Lists all events since a cursor, and can wait for the next one; or pushes all events to come, for callers that
+/// accept a stream.
 pub(crate) async fn list(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -51,19 +51,19 @@ pub(crate) async fn list(
     }
     let room = opening.open()?;
     let after = last_event_id(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
-    let asked = EventsArgs { after, limit: limits::PAGE, ..args };
+    let query = EventsArgs { after, limit: limits::PAGE, ..args };
     // A new reader gets its cursor at once, so that it can come back without a gap even before the first event.
-    let first = read(&ff, asked.clone(), 0, &cursors).await?;
-    Ok(pushed(EventStream { ff, asked, cursors, next: Next::Page(first), stopping }, room))
+    let first = read(&ff, query.clone(), 0, &cursors).await?;
+    Ok(pushed(EventStream { ff, asked: query, cursors, next: Next::Page(first), stopping }, room))
 }
 
-/// One page of what happened, with a cursor the caller may see.
+/// One page of events, with a cursor the caller may see.
 async fn page(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Result<Json<EventsPage>> {
     let page = read(ff, args.clone(), wait_ms, cursors).await?;
     Ok(Json(with_caller_cursor(ff, page, &args, cursors).await?))
 }
 
-/// What happened since the cursor a caller handed in.
+/// The events since the caller's cursor.
 async fn read(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Answer<EventsPage> {
     let from = |after| EventsArgs { after, ..args.clone() };
     match cursors.open(args.after.clone()).await? {
@@ -84,7 +84,7 @@ async fn with_caller_cursor(
     Ok(EventsPage { next, ..page })
 }
 
-/// What a caller asks for, and how long it waits. A stream has no end and no pages, so nothing is said of them.
+/// The caller's arguments, and how long it waits. A stream has no pages, so it takes no `limit` and no `wait_ms`.
 fn read_params(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Result<(EventsArgs, u64)> {
     let after = params.parsed("after").map_err(|refusal| refusal.at("after"))?;
     let namespace = params.namespace()?;
@@ -110,14 +110,14 @@ struct EventStream {
 }
 
 enum Next {
-    /// A page that is there already, and is told whatever it holds.
+    /// A page that was read already; it is sent even when it is empty.
     Page(EventsPage),
     From(EventCursor),
     Over,
 }
 
-/// Page after page, until the server stops: each is one event, whose id is where to go on, so that a reader that is cut off
-/// in the middle of one is told all of it again, and of nothing else.
+/// Page after page, until the server stops. Each page is one event, and its id is the next cursor: a reader that is cut
+/// off in the middle of one gets that page again, and nothing else.
 impl EventSource for EventStream {
     async fn more(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.next, Next::Over) {
@@ -152,7 +152,7 @@ impl EventStream {
     }
 }
 
-/// Whether a page says nothing its reader does not know. An encrypted cursor is told again each time, moved or not: otherwise a
+/// Whether a page has nothing new for its reader. An encrypted cursor is sent each time, moved or not: otherwise a
 /// reader would see by it when other tenants are active.
 fn is_unchanged(page: &EventsPage, after: &EventCursor, cursors: &Cursors) -> bool {
     page.events.is_empty() && !page.missed && page.next == *after && !cursors.are_sealed()

@@ -1,4 +1,4 @@
-//! What happens to one execution, until its end.
+//! The events of one execution, until its end.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -21,16 +21,16 @@ use crate::stream::{
     sse_event,
 };
 
-/// What the id of an end begins with; the moment follows, for an execution that is replayed ends again.
+/// The prefix of the id of an end; the time follows, because a replayed execution ends again.
 const END: &str = "end-";
 
-/// What a client may have heard last.
+/// The last event a client received.
 enum LastEventId {
     Event(EventCursor),
     End(i64),
 }
 
-/// Tells what happened to one execution since a cursor, waiting for something if asked to; or its state and all events
+/// Lists the events of one execution since a cursor, and can wait for the next one; or pushes its state and all events
 /// until its end, for callers that accept a stream.
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
@@ -55,7 +55,7 @@ pub(crate) async fn of_execution(
         Some(LastEventId::Event(cursor)) => Some(cursor),
         Some(LastEventId::End(_)) | None => None,
     };
-    // A reader whose cursor cannot be read any more is told how the execution stands, as one that begins.
+    // A reader whose cursor is no longer readable begins anew, with the execution's state.
     let next = match cursors.open(after).await? {
         Start::After(cursor) => Next::From { cursor, wait_ms: 0 },
         Start::Now | Start::Missed if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
@@ -84,22 +84,22 @@ enum Next {
     Over,
 }
 
-/// How it stands, then whatever happens, then its end. It is over as well when the server stops.
+/// The execution's state, then its events, then its end. It is over as well when the server stops.
 impl EventSource for WatchStream {
     async fn more(&mut self) -> Option<String> {
-        let told = match std::mem::replace(&mut self.next, Next::Over) {
+        let message = match std::mem::replace(&mut self.next, Next::Over) {
             Next::Over => return None,
             Next::Ended(info) => Ok(end(&info)),
             Next::Beginning => self.begin().await,
             Next::From { .. } if self.stopping.is_cancelled() => return None,
             Next::From { cursor, wait_ms } => self.go_on(cursor, wait_ms).await,
         };
-        Some(told.unwrap_or_else(problem_event))
+        Some(message.unwrap_or_else(problem_event))
     }
 }
 
 impl WatchStream {
-    /// The place comes before the look: what happens in between is told after it, and not missed.
+    /// The cursor is read before the state: events in between are sent after it, and not missed.
     async fn begin(&mut self) -> Answer<String> {
         let page = self.ff.backend().events(self.events_args(None)).await?;
         let info = self.ff.backend().describe(&self.id).await?;
@@ -113,7 +113,7 @@ impl WatchStream {
         if is_quiet && let Some(info) = self.ended().await? {
             return Ok(end(&info));
         }
-        let ends = page.events.iter().any(|told| matches!(told.what, EventKind::Finished { .. }));
+        let ends = page.events.iter().any(|event| matches!(event.what, EventKind::Finished { .. }));
         let wait_ms = if ends { 0 } else { KEEP_ALIVE_MS };
         self.next = Next::From { cursor: page.next.clone(), wait_ms };
         if is_unchanged(&page, &cursor, &self.cursors) {

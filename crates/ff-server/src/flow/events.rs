@@ -1,4 +1,4 @@
-//! What happens in a flow: a page at a time, or pushed as it happens.
+//! The events of a flow: a page at a time, or pushed as they happen.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,8 +18,8 @@ use crate::stream::{
     sse_event,
 };
 
-/// Tells what happened in a flow since, waiting for something if asked to; or all events to come, for callers that
-/// accept a stream.
+/// Lists the events of a flow from a number on, and can wait for the next one; or pushes all events to come, for
+/// callers that accept a stream.
 pub(crate) async fn events(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -60,7 +60,7 @@ struct FlowEventStream {
 enum Next {
     /// A page that is there already.
     Page(FlowEventsPage),
-    /// What comes from this number on.
+    /// The events from this number on.
     From(u64),
     Over,
 }

@@ -65,7 +65,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(page.into()))
 }
 
-/// Says how a flow stands, with the beginning of its graph, waiting for its end if asked to.
+/// Shows the state of a flow, with the beginning of its graph; can wait for its end.
 pub(crate) async fn describe(State(ff): State<Runtime>, Flow(id): Flow, mut params: Params) -> Result<Json<FlowView>> {
     let shown = params.number("graph")?.unwrap_or(limits::PAGE_DEFAULT);
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
@@ -123,7 +123,7 @@ pub(crate) async fn grow(
     Ok(Json(ff.backend().grow_flow(call.into_args(id)?).await?))
 }
 
-/// Stops a flow, and waits for its end if asked to.
+/// Stops a flow; can wait for its end.
 pub(crate) async fn cancel(
     State(ff): State<Runtime>,
     caller: Caller,

@@ -20,7 +20,7 @@ use crate::problem::Result;
 
 pub(crate) use batch::batch;
 
-/// Hands out work, waiting for some if asked to. A caller that goes away stops waiting.
+/// Hands out work, and can wait for it. A caller that goes away stops waiting.
 pub(crate) async fn claim(
     State(ff): State<Runtime>,
     Instance(instance): Instance,
@@ -37,7 +37,7 @@ pub(crate) async fn claim(
     Ok(Json(Claims::of(claims, encoding)))
 }
 
-/// Lists what is assigned to worker instances, newest first, a page at a time.
+/// Lists the assignments to worker instances, newest first, a page at a time.
 pub(crate) async fn grants(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Grants>> {
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     let worker = params.word::<WorkerInstanceId>("worker")?;
@@ -51,7 +51,7 @@ pub(crate) async fn grants(State(ff): State<Runtime>, mut params: Params) -> Res
     Ok(Json(Grants { grants: grants.collect(), next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// Tells an instance which of its leases it lost, waiting for news if asked to.
+/// Lists the leases that an instance lost; can wait for the next one.
 pub(crate) async fn control(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -68,16 +68,16 @@ pub(crate) async fn control(
     Ok(Json(control))
 }
 
-/// What a tenant may hear of: instances are not bound to one, and another tenant's may have the same name.
+/// The lost leases of one tenant: instances belong to no tenant, and another tenant's may have the same name.
 async fn own_of(ff: &Runtime, own: &Namespace, lost: Vec<LeaseLost>) -> Result<Vec<LeaseLost>> {
-    let mut heard = Vec::with_capacity(lost.len());
+    let mut leases = Vec::with_capacity(lost.len());
     for lost in lost {
         match ff.backend().describe(&lost.execution_id).await {
-            Ok(info) if info.namespace == *own => heard.push(lost),
+            Ok(info) if info.namespace == *own => leases.push(lost),
             Ok(_) => {}
             Err(error) if error.code() == Code::ExecutionNotFound => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(heard)
+    Ok(leases)
 }

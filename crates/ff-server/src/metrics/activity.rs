@@ -1,4 +1,5 @@
-//! What ended in the last hour, by lane and kind and minute. It is kept in memory, bounded, and of this process.
+//! The executions that ended in the last hour, by lane, kind and minute. The counts are in memory, bounded, and of this
+//! process only.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,13 +8,13 @@ use std::time::{Duration, Instant};
 use ff_api::{Activity, Ends, KindActivity, LaneActivity, MinuteActivity};
 use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
 
-/// How many pairs of a lane and a kind are told apart.
+/// How many pairs of a lane and a kind are counted.
 const SERIES: usize = 256;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 60;
 
-/// What durations are rounded up to, in milliseconds, within a power of ten; and how many powers.
+/// Durations are rounded up to one of these, in tenths of a millisecond, times a power of ten; nine powers in all.
 const STEPS: [u64; 6] = [10, 15, 20, 30, 50, 70];
 const BOUNDS: usize = STEPS.len() * 9;
 
@@ -85,7 +86,7 @@ impl ActivityLog {
         Some(series)
     }
 
-    /// What is known, of one namespace or of all.
+    /// The activity of one namespace or of all.
     pub(super) fn tell(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
         let table = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = self.began.elapsed();
@@ -131,7 +132,7 @@ fn minute_since(began: Instant, now: Instant) -> u64 {
 }
 
 impl SeriesTable {
-    /// Drops what had nothing in the last hour.
+    /// Drops the series without an entry in the last hour.
     fn forget(&mut self, now: u64) {
         let oldest = now.saturating_sub(MINUTES - 1);
         for kinds in self.by_lane.values_mut() {
@@ -263,18 +264,18 @@ mod tests {
         (0..98).for_each(|_| good.ended(End::Completed, ms(90)));
         good.ended(End::Retried, ms(12_000));
         bad.ended(End::Failed, ms(12_000));
-        let told = log.tell(None, TimestampMs(1_000_000));
-        let lane = &told.lanes[0];
+        let activity = log.tell(None, TimestampMs(1_000_000));
+        let lane = &activity.lanes[0];
         assert_eq!((lane.ends.completed, lane.ends.failed, lane.ends.retried), (98, 1, 1));
         assert_eq!(
             (lane.ends.start_p50_ms, lane.ends.run_p50_ms, lane.ends.run_p95_ms),
             (Some(5), Some(100), Some(100))
         );
         assert_eq!((lane.minutes.len(), lane.minutes[0].ends.completed), (1, 98));
-        let kinds: Vec<_> = told.kinds.iter().map(|kind| (kind.kind.as_str(), kind.ends.failed)).collect();
+        let kinds: Vec<_> = activity.kinds.iter().map(|kind| (kind.kind.as_str(), kind.ends.failed)).collect();
         assert_eq!(kinds, [("kind-2", 1), ("kind-1", 0)]);
-        assert_eq!(told.kinds[0].ends.run_p50_ms, Some(15_000));
-        assert!(!told.left_out);
+        assert_eq!(activity.kinds[0].ends.run_p50_ms, Some(15_000));
+        assert!(!activity.left_out);
         let other = Namespace::parse("other").unwrap();
         assert_eq!(log.tell(Some(&other), TimestampMs(0)), Activity::default());
     }

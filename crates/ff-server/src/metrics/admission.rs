@@ -1,4 +1,4 @@
-//! What admission decides: what quotas say, what is kept back, and for how long.
+//! Metrics of admission: quota decisions, blocked executions, and how long they were blocked.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl Admission {
         admission
     }
 
-    /// A quota was asked about executions. One that it refused until a moment waits until then.
+    /// Counts the verdicts of a quota. An execution with a retry time waits until then.
     pub(super) fn judged(&self, answer: &AdmissionVerdicts) {
         for one in &answer.verdicts {
             let word = match one {
@@ -67,7 +67,7 @@ impl Admission {
         self.soft_exceeded.inc_by(count as u64);
     }
 
-    /// So many executions were kept back.
+    /// So many executions were blocked.
     pub(super) fn blocked(&self, why: BlockingReason, count: usize) {
         self.blocked.get_or_create(&reason(why)).inc_by(count as u64);
     }

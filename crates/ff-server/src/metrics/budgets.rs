@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// How many budgets are told of.
+/// How many budgets have metrics.
 const BUDGETS: usize = 100;
 
 /// A budget, within its tenant, and where something of it is.
@@ -47,7 +47,7 @@ impl Budgets {
         budgets
     }
 
-    /// What is not known any more is not told.
+    /// Drops outdated values.
     pub(super) fn clear(&self) {
         self.amount.clear();
         self.waiting.clear();

@@ -9,11 +9,11 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// How many names are told apart. Further names are counted together, so that inventing names costs neither memory here
+/// How many names are counted apart. The rest are counted together, so that inventing names costs neither memory here
 /// nor series in Prometheus.
 const NAMES: usize = 500;
 
-/// Labels with a place for whatever is not told apart.
+/// Labels with a common value for all names beyond the limit.
 pub(super) trait OverflowLabel: Clone + Debug + Hash + Eq + EncodeLabelSet + Send + Sync + 'static {
     fn other(&self) -> Self;
 }
@@ -21,7 +21,7 @@ pub(super) trait OverflowLabel: Clone + Debug + Hash + Eq + EncodeLabelSet + Sen
 /// A counter for each of a bounded number of names.
 pub(super) struct CappedCounter<L: OverflowLabel> {
     family: Family<L, Counter>,
-    /// How many names are told apart by now. Two that come at once may both be the last.
+    /// How many names are counted apart by now. Two concurrent names may both be the last.
     names: AtomicUsize,
 }
 

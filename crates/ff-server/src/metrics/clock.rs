@@ -8,7 +8,7 @@ use ff_core::types::TimestampMs;
 /// How long one look at the store's clock is good for. Clocks drift apart by less than a millisecond meanwhile.
 const GOOD_FOR: Duration = Duration::from_secs(10);
 
-/// What the store's clock said when it was last looked at.
+/// The store's time when it was last read.
 #[derive(Default)]
 pub(super) struct StoreClock(Mutex<Option<(Instant, TimestampMs)>>);
 
@@ -17,7 +17,7 @@ impl StoreClock {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), now));
     }
 
-    /// What time it is for the store; unknown when that was too long ago.
+    /// The store's current time; unknown when the last reading is too old.
     pub(super) fn now(&self) -> Option<TimestampMs> {
         let looked = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (passed, then) = looked.map(|(at, then)| (at.elapsed(), then))?;

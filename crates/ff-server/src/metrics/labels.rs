@@ -1,4 +1,4 @@
-//! What numbers are told apart by. Every set of them is bounded.
+//! The labels of the metrics. Every set of them is bounded.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 
 use super::capped_counter::OverflowLabel;
 
-/// The place of every name that is not told apart. No lane and no namespace is called so: names have no parentheses.
+/// The label of all names beyond the limit. No lane and no namespace is called so: names have no parentheses.
 const OTHER: &str = "(other)";
 
 /// A lane, within its tenant.
@@ -49,7 +49,7 @@ impl EncodeLabelSet for LaneStateLabel {
     }
 }
 
-/// A failure, as a worker names it, and what followed.
+/// A failure, as a worker names it, and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FailureLabel {
     category: Option<Kind>,

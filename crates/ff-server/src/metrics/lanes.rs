@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use super::budgets::Budgets;
 use super::labels::{LaneLabel, LaneStateLabel};
 
-/// How many lanes are told of.
+/// How many lanes have metrics.
 const LANES: usize = 500;
 
 /// How long a look is good for, and how many times as long as it took: a client that fetches in a loop takes at most a
@@ -75,7 +75,7 @@ impl Lanes {
         let seen = seen.unwrap_or_else(|_| Err(EngineError::Unknown("it took too long".into())));
         *good_until = Some(Instant::now() + GOOD_FOR.max(began.elapsed() * GOOD_TIMES));
         self.store_up.set(i64::from(seen.is_ok()));
-        // What is not known any more is not told: an alert must not rest on how things stood before.
+        // Outdated values are dropped: an alert must not rest on them.
         self.depth.clear();
         self.oldest.clear();
         self.budgets.clear();
@@ -107,7 +107,7 @@ impl Lanes {
     }
 }
 
-/// The lanes that are told of. A page looks at so many lanes, and where most have nothing, several make one look.
+/// The lanes with metrics. A page examines a bounded number of lanes, and many may be empty, so several pages are read.
 async fn see(store: &dyn EngineStore) -> Answer<(TimestampMs, LanesPage)> {
     let mut args = ListLanesArgs { namespace: None, after: None, limit: LANES, finished: false };
     let mut lanes = Vec::new();

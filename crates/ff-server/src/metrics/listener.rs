@@ -54,7 +54,7 @@ impl MetricsListener {
         self.listener.local_addr()
     }
 
-    /// Answers scrapers until told to stop. Requests under way are cut off then.
+    /// Answers scrapers until the server stops. Running requests are cut off then.
     pub(crate) async fn serve(self, shutdown: CancellationToken) {
         let open = Connections::new(SCRAPERS, SCRAPERS);
         let callers = Arc::<Callers>::default();

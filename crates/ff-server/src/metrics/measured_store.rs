@@ -39,14 +39,14 @@ impl MeasuredStore {
             Some(now) => Ok(now),
             None => self.now().await,
         };
-        // A store that does not say what time it is is counted as one that does not answer.
+        // A failed reading of the store's clock is counted as a failed call.
         if let Ok(now) = now {
             self.gathered.feed_read(feed, last, now);
         }
     }
 }
 
-/// What is to be known of an operation when it has been answered.
+/// The parts of an operation that are needed when it has been answered.
 enum Subject {
     Claim(LaneLabel),
     Completion(LeaseId),

@@ -1,4 +1,4 @@
-//! What is counted and timed, each number where it comes from.
+//! All counters and histograms, and the functions that update them.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ use super::register::{HistogramFamily, enter, long, long_family, quick_family};
 use super::runs::{RunEnd, Runs};
 use super::ticks::Ticks;
 
-/// Everything that is counted. Adding to it costs a few atomic operations and, for what is told apart by a label, a look
-/// into a small map.
+/// Everything that is counted. Adding to it costs a few atomic operations and, for metrics with labels, a lookup in a
+/// small map.
 pub(super) struct MetricSet {
     pub(super) clock: StoreClock,
     pub(super) activity: ActivityLog,
@@ -86,7 +86,7 @@ impl MetricSet {
         }
     }
 
-    /// The store was asked something, and this is what came of it.
+    /// The store was asked something, and gave this answer.
     pub(super) fn asked<T>(&self, operation: &'static str, took: Duration, answer: &Answer<T>) {
         self.store.get_or_create(&WordLabel { label: "operation", word: operation }).observe(took.as_secs_f64());
         let word = match answer {
@@ -155,7 +155,7 @@ impl MetricSet {
         self.deadlines.inc_by(lapsed.deadlines as u64);
     }
 
-    /// A reader of a feed was told what happened until a moment.
+    /// A reader of a feed received the events up to a moment.
     pub(super) fn feed_read(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
         let lag = Duration::from_millis(now.since(last));
         self.feed_lag.get_or_create(&feed(word)).observe(lag.as_secs_f64());

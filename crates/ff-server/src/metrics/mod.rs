@@ -1,4 +1,4 @@
-//! What an operator watches and alerts on, for Prometheus to fetch.
+//! The metrics an operator watches and alerts on, in Prometheus' formats.
 
 mod activity;
 mod admission;
@@ -37,14 +37,14 @@ use crate::problem::{Problem, Result};
 pub(crate) use listener::MetricsListener;
 pub(crate) use requests::observe;
 
-/// The media types of what is told, as Prometheus knows them: the one it asks for by name, and the one every scraper reads.
+/// The media types of the metrics: the one Prometheus asks for by name, and the one every scraper reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What a server counts and times. Clones share it.
+/// The metrics of a server. Clones share them.
 ///
-/// A store is counted through [`Metrics::over`], and a server tells what was counted once it has been given the same with
-/// [`crate::Server::measured`]:
+/// [`Metrics::over`] counts the calls to a store, and a server serves the metrics once it has been given the same value
+/// with [`crate::Server::measured`]:
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -83,17 +83,17 @@ impl Metrics {
         Self(Arc::new(MetricState { registry, gathered, lanes }))
     }
 
-    /// The same store, with everything that is asked of it counted and timed here.
+    /// The same store; every call to it is counted and timed here.
     pub fn over(&self, store: Arc<dyn EngineStore>) -> Arc<dyn EngineStore> {
         Arc::new(MeasuredStore::new(store, self.0.gathered.clone()))
     }
 
-    /// What ended in the last hour, of one namespace or of all.
+    /// The executions that ended in the last hour, of one namespace or of all.
     pub(crate) fn activity(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
         self.0.gathered.activity.tell(of, now)
     }
 
-    /// Everything there is to tell. The store is asked how its lanes stand, but not each time.
+    /// All metrics as text. The lanes are read from the store, but not each time.
     async fn text(&self, ff: &Runtime) -> std::result::Result<String, std::fmt::Error> {
         self.0.lanes.look(ff).await;
         let mut text = String::new();
@@ -102,7 +102,7 @@ impl Metrics {
     }
 }
 
-/// Tells what was counted, for Prometheus.
+/// Serves the metrics to Prometheus.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
     State(metrics): State<Option<Metrics>>,
@@ -117,9 +117,9 @@ pub(crate) async fn show(
 async fn render(metrics: &Metrics, ff: &Runtime, headers: &HeaderMap) -> Result<Response> {
     let text = metrics.text(ff).await;
     let text = text.map_err(|error| Problem::defect(&format!("the metrics cannot be written: {error}")))?;
-    let asked = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("application/openmetrics-text"));
+    let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("application/openmetrics-text"));
     let (media_type, text) =
-        if headers.get_all(header::ACCEPT).iter().any(asked) { (OPEN_METRICS, text) } else { (PLAIN, plain(&text)) };
+        if headers.get_all(header::ACCEPT).iter().any(accepts) { (OPEN_METRICS, text) } else { (PLAIN, plain(&text)) };
     Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())
 }
 

@@ -6,10 +6,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
-/// Bounds for what a machine does, in seconds.
+/// Bounds for durations of machines, in seconds.
 const QUICK: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
 
-/// Bounds for what work takes, in seconds.
+/// Bounds for durations of work, in seconds.
 const LONG: [f64; 14] = [0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0];
 
 pub(super) type HistogramFamily<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -20,12 +20,12 @@ pub(super) fn enter<M: Metric + Clone>(registry: &mut Registry, name: &str, help
     metric
 }
 
-/// A histogram of what a machine does.
+/// A histogram of durations of machines.
 pub(super) fn quick() -> Histogram {
     Histogram::new(QUICK)
 }
 
-/// A histogram of what work takes.
+/// A histogram of durations of work.
 pub(super) fn long() -> Histogram {
     Histogram::new(LONG)
 }

@@ -8,7 +8,7 @@ use ff_core::types::LeaseId;
 
 use super::activity::Series;
 
-/// How many leases are kept in mind at least. Those are dropped that were heard of longest ago.
+/// How many leases are remembered at least. The least recently seen are dropped first.
 const KEPT: usize = 32_768;
 
 /// The runs of late.
@@ -28,12 +28,12 @@ enum Run {
     Over,
 }
 
-/// What is known of a run that ends.
+/// The end of a run.
 #[derive(Clone, Debug)]
 pub(super) enum RunEnd {
     /// It ends now, after so long where its beginning was seen; and where that is noted.
     Now(Option<Duration>, Option<Arc<Series>>),
-    /// It has ended before: a worker whose reply got lost asked again.
+    /// It has ended before: the worker lost the reply and repeated the call.
     Before,
 }
 

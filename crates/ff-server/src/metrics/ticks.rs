@@ -1,4 +1,4 @@
-//! The ticks of schedules: what became of them, and how late they were.
+//! The ticks of schedules: their outcomes, and how late they were.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) struct Ticks {
     lateness: Histogram,
 }
 
-/// What became of a tick, and how long after the moment it was to start at it was handled.
+/// The outcome of a tick, and how late it was handled.
 pub(super) struct TickNote {
     outcome: TickOutcome,
     late: Duration,
@@ -54,7 +54,7 @@ impl Ticks {
 }
 
 impl TickNote {
-    /// What a change of a schedule notes of its ticks.
+    /// The ticks that a change of a schedule records.
     pub(super) fn of(args: &WriteScheduleArgs) -> Vec<Self> {
         let Some(schedule) = &args.record else { return Vec::new() };
         let note = |record: &ff_core::schedule::TickRecord| Self {

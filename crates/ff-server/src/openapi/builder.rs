@@ -19,11 +19,11 @@ use crate::route_table;
 /// Where the types that several routes share are described.
 const SCHEMAS: &str = "/components/schemas";
 
-/// What every request may be answered with: it was wrong, came from elsewhere, too late or too often, or the server or its store
-/// could not.
+/// The error statuses of every request: bad input, a foreign origin, too slow, too often, or a failure of the server or
+/// its store.
 const ALWAYS: &[u16] = &[400, 403, 408, 429, 500, 503];
 
-/// What a request with a body may be answered with besides.
+/// The further error statuses of a request with a body.
 const WITH_A_BODY: &[u16] = &[413, 415];
 
 /// Everything that was described so far.
@@ -67,7 +67,7 @@ impl OpenApiBuilder {
         route.named_in_its_path().refused(ALWAYS)
     }
 
-    /// The paths, and what they refer to.
+    /// The paths, and the components they refer to.
     pub(super) fn closed(mut self) -> (Value, Value) {
         let problem = self.generator.subschema_for::<Problem>();
         let response = json!({
@@ -116,7 +116,7 @@ impl Route<'_> {
         self.header_of(IDEMPOTENCY_KEY, schema, "Makes a request that is sent again the same one.")
     }
 
-    /// A body of JSON, of at most so many bytes. An empty one says what `{}` says.
+    /// A body of JSON, of at most so many bytes. An empty one means `{}`.
     pub(super) fn takes<T: JsonSchema>(mut self, bytes: usize) -> Self {
         let schema = self.api.generator.subschema_for::<T>();
         let required = T::json_schema(&mut self.api.generator);
@@ -154,7 +154,7 @@ impl Route<'_> {
         self
     }
 
-    /// What it may be refused with.
+    /// The statuses it may be refused with.
     pub(super) fn refused(mut self, statuses: &[u16]) -> Self {
         for status in statuses {
             self.responses.entry(*status).or_insert_with(|| json!({ "$ref": "#/components/responses/Problem" }));
@@ -162,7 +162,7 @@ impl Route<'_> {
         self
     }
 
-    /// For browsers, what it may be refused with is a page as well.
+    /// Statuses it may be refused with, where browsers get a page.
     pub(super) fn refused_on_a_page(mut self, statuses: &[u16]) -> Self {
         let problem = json!(self.api.generator.subschema_for::<Problem>());
         for status in statuses {
@@ -198,7 +198,7 @@ impl Route<'_> {
         self.api.paths.entry(self.path).or_default().insert(self.method.to_owned(), operation);
     }
 
-    /// What the braces in an address stand for.
+    /// Adds the parameters of the path.
     fn named_in_its_path(mut self) -> Self {
         let segments = self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
         let generator = &mut self.api.generator;
@@ -211,7 +211,7 @@ impl Route<'_> {
     }
 }
 
-/// What a part of a path is, by the name its route gives it.
+/// The schema and description of a path parameter, by its name.
 fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str) {
     match name {
         "id" => (json!(generator.subschema_for::<ExecutionId>()), "The execution."),

@@ -78,7 +78,7 @@ pub fn openapi() -> Value {
     })
 }
 
-/// Tells what this API is.
+/// Serves the description of this API.
 pub(crate) async fn show(params: Params) -> Result<impl IntoResponse> {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi().to_string());
     params.done()?;

@@ -1,11 +1,11 @@
-//! What routes ask of who asks them, where a server asks for keys.
+//! The access that routes require, where a server asks for keys.
 
 use ff_api::access::Access;
 use serde_json::{Value, json};
 
 use crate::stream::token;
 
-/// What the ways to show a key, and the token of a stream, are called.
+/// The names of the security schemes: a key, and the token of a stream.
 const KEY: &str = "api_key";
 const STREAM_TOKEN: &str = "stream_token";
 
@@ -29,7 +29,7 @@ pub(super) fn requirements(access: Access) -> Value {
     }
 }
 
-/// What a key must be for.
+/// The roles a key must have.
 pub(super) fn roles(access: Access) -> Option<String> {
     let (roles, whose) = match access {
         Access::Roles(roles) | Access::RolesOrStreamToken(roles) => (roles, "its own namespace"),

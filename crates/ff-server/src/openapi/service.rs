@@ -11,7 +11,7 @@ use crate::body::BodyLimit;
 use crate::health::Health;
 use crate::problem::ErrorPage;
 
-/// What the page of an approval link may be refused with.
+/// The error statuses of the page of an approval link.
 const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503];
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {

@@ -29,8 +29,8 @@ const COME_BACK: &str = "retry: 1000\n\n";
 const AT_ONCE: usize = 100;
 const TEXT_BYTES: usize = 16 * 1024;
 
-/// Tells what an execution has put out from a place on, waiting for more if asked to; or all there is to come, to
-/// a caller that accepts a stream of events.
+/// Reads the output of an execution from a place on, and can wait for more; or pushes all output to come, to a caller
+/// that accepts a stream of events.
 pub(crate) async fn read(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -54,13 +54,13 @@ pub(crate) async fn read(
     }
     params.done()?;
     let last = last_event_id(&headers, |text| text.parse::<StreamCursor>().ok(), "the id of an event of this stream")?;
-    let asked = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: AT_ONCE };
-    let first = ff.long_poll().next_frames(asked.clone(), 0).await?;
+    let query = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: AT_ONCE };
+    let first = ff.long_poll().next_frames(query.clone(), 0).await?;
     if last.is_some() && first.ended && first.items.is_empty() {
         // Browsers come back to a stream that ended; this tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let stream = OutputStream { ff, asked, has_begun: false, page: PageTold::of(first), stopping };
+    let stream = OutputStream { ff, asked: query, has_begun: false, page: PageTold::of(first), stopping };
     Ok(pushed(stream, opening.open()?.read_by(token)))
 }
 
@@ -81,7 +81,7 @@ struct OutputStream {
     stopping: CancellationToken,
 }
 
-/// A page that is told bit by bit.
+/// A page that is sent item by item.
 struct PageTold {
     items: std::vec::IntoIter<StreamItem>,
     next: StreamCursor,

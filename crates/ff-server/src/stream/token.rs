@@ -47,7 +47,7 @@ pub(crate) fn shown_in(uri: &Uri) -> Option<PresentedToken> {
     pairs.into_iter().find_map(|(name, value)| (name == PARAMETER).then(|| PresentedToken::new(value)))
 }
 
-/// Judges the tokens of streams, with secrets that are kept in mind for a moment.
+/// Judges the tokens of streams, with secrets that are cached for a short time.
 pub(crate) struct StreamTokens {
     store: Arc<dyn EngineStore>,
     rings: Mutex<HashMap<u16, CachedRing>>,
@@ -57,7 +57,7 @@ pub(crate) struct StreamTokens {
 #[derive(Clone)]
 struct CachedRing {
     ring: Arc<KeyRing>,
-    /// When, by this machine, and what time it was for the store.
+    /// The time it was read, by this machine and by the store.
     at: Instant,
     now: TimestampMs,
 }
@@ -142,7 +142,7 @@ impl AcceptedToken {
         Ok(Self { tokens, id, shown })
     }
 
-    /// Why it is not accepted any more. While the store does not answer it stays accepted: nothing of the store can be told then
+    /// Why it is not accepted any more. While the store does not answer it stays accepted: the stream has no data then
     /// either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
         match self.tokens.judge(&self.id, &self.shown).await {

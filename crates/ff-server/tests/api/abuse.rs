@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::keyed::KeyedStore;
 use crate::world::World;
 
-/// A connection by hand, with what is sent over it at once.
+/// Opens a TCP connection and sends these bytes.
 async fn sent(world: &World, bytes: &str) -> TcpStream {
     let mut stream = TcpStream::connect(world.url.strip_prefix("http://").unwrap()).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
@@ -29,7 +29,7 @@ async fn arriving(world: &World, length: usize, came: usize) -> TcpStream {
     sent(world, &format!("{head}{}", " ".repeat(came))).await
 }
 
-/// The first line of what the server answers; empty when it hangs up instead.
+/// The first line of the server's answer; empty when it hangs up instead.
 async fn status_line(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n") {
@@ -191,18 +191,18 @@ async fn a_stream_ends_with_its_key_and_tells_nothing_after_it() {
     stream.chunk().await.unwrap();
     keyed.revoke(key.id()).await;
     let began = Instant::now();
-    let (mut told, job) = (String::new(), json!({"kind": "k"}));
+    let (mut text, job) = (String::new(), json!({"kind": "k"}));
     loop {
         tokio::select! {
             chunk = stream.chunk() => match chunk.unwrap() {
-                Some(chunk) => told.push_str(std::str::from_utf8(&chunk).unwrap()),
+                Some(chunk) => text.push_str(std::str::from_utf8(&chunk).unwrap()),
                 None => break,
             },
             id = world.submit(&job) => assert!(id.starts_with("{fp:"), "{id}"),
         }
     }
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    assert!(told.contains("event: problem") && told.contains("has been revoked"), "{told}");
+    assert!(text.contains("event: problem") && text.contains("has been revoked"), "{text}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Every route with every role, and with whatever else somebody may show in place of a key.
+//! Every route with every role, and with other things shown in place of a key.
 
 use ff_core::api_key::{Role, SecretKey};
 use ff_core::entropy::SystemEntropy;
@@ -13,7 +13,7 @@ use crate::world::{Reply, World, answer};
 
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
-/// Who may call a route.
+/// The access rule of a route.
 struct Rule {
     method: &'static str,
     path: &'static str,
@@ -30,7 +30,7 @@ enum Who {
     Roles(Vec<&'static str>, bool),
 }
 
-/// Who may call what, as the checked-in docs/openapi.json says: a route that is opened to others changes that file.
+/// The access rules of the checked-in docs/openapi.json: a route that is opened to others changes that file.
 fn rules() -> Vec<Rule> {
     let rule = |(method, path, operation): (&'static str, &'static str, &'static Value)| {
         let (security, says) = (&operation["security"], operation["description"].as_str());
@@ -56,8 +56,8 @@ fn every_route_has_its_rule() {
     assert_eq!(listed.len(), ROUTES.len());
 }
 
-/// Who a route is for by what it does, as the document should say it. A call that changes something is for operators unless it is
-/// known here or shows a fence.
+/// The expected callers of a route. A call that changes something is for operators unless it is listed here or shows a
+/// fence.
 fn meant_for(method: &str, path: &str) -> Who {
     let roles = |roles: &[&'static str]| Who::Roles(roles.to_vec(), false);
     match (method, path) {
@@ -206,7 +206,7 @@ async fn ask(world: &World, method: &str, path: &str) -> Reply {
     Reply { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::Null) }
 }
 
-/// Nothing, as far as possible: only who may ask is tried here.
+/// A minimal body: these tests are only about access.
 fn body(path: &str) -> Value {
     if path == "/v1/executions/bulk" { json!({"action": "cancel", "dry_run": true}) } else { json!({}) }
 }

@@ -1,4 +1,4 @@
-//! What a server tells of the last hour.
+//! The activity of the last hour.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ async fn what_workers_ended_is_told_by_lane_and_kind() {
     let bad = world.running("bad").await;
     let failed = json!({"message": "no", "permanent": true});
     assert_eq!(world.post(&bad.path("fail"), &bad.call(failed)).await.status, 200);
-    let told = world.get("/v1/activity?namespace=default").await.body;
-    let lane = &told["lanes"][0];
+    let activity = world.get("/v1/activity?namespace=default").await.body;
+    let lane = &activity["lanes"][0];
     assert_eq!(
         (&lane["lane_id"], &lane["completed"], &lane["failed"]),
         (&json!("default"), &json!(1), &json!(1)),
-        "{told}"
+        "{activity}"
     );
-    assert_eq!(lane["minutes"].as_array().unwrap().len(), 1, "{told}");
-    assert!(lane["start_p95_ms"].is_u64() && lane["run_p50_ms"].is_u64(), "{told}");
-    let kinds: Vec<_> = told["kinds"].as_array().unwrap().iter().map(|kind| &kind["kind"]).collect();
+    assert_eq!(lane["minutes"].as_array().unwrap().len(), 1, "{activity}");
+    assert!(lane["start_p95_ms"].is_u64() && lane["run_p50_ms"].is_u64(), "{activity}");
+    let kinds: Vec<_> = activity["kinds"].as_array().unwrap().iter().map(|kind| &kind["kind"]).collect();
     assert_eq!(kinds, ["bad", "good"], "failing kinds come first");
     let other = world.get("/v1/activity?namespace=other").await.body;
     assert_eq!(other, json!({"lanes": [], "kinds": [], "left_out": false}));

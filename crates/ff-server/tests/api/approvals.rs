@@ -1,4 +1,4 @@
-//! The approval link: a page that says what is asked, and a form that takes the answer, in any browser.
+//! The approval link: a page that shows the question, and a form that takes the answer, in any browser.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Page {
     }
 }
 
-/// What stands for a suspended execution, and the link to its page.
+/// A suspended execution, and the waitpoint of its approval link.
 struct PendingApproval {
     held: LeasedExecution,
     granted: Value,
@@ -80,8 +80,8 @@ impl PendingApproval {
         self.send(world, &format!("token={}&comment=&decision={decision}", self.token())).await
     }
 
-    /// What the worker that goes on with it is handed.
-    async fn heard(&self, world: &World) -> Value {
+    /// Claims the resumed execution, and returns its first signal.
+    async fn claim_signal(&self, world: &World) -> Value {
         let claimed = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
         claimed.body["executions"][0]["signals"][0].clone()
     }
@@ -113,9 +113,9 @@ async fn looking_says_what_is_asked_and_decides_nothing() {
     let message = json!({"message": "All checks are <green>.\nReally."});
     world.post(&held.path("progress"), &held.call(message)).await;
     let granted = held.suspend(&world, approval("Deploy <1.4>?")).await["waitpoints"][0].clone();
-    let asked = PendingApproval { held, granted };
+    let case = PendingApproval { held, granted };
     let before = world.contents().await;
-    let page = asked.look(&world).await;
+    let page = case.look(&world).await;
     page.assert_is(200, "Deploy &lt;1.4&gt;?");
     for text in [
         "<p class=\"said\">All checks are &lt;green&gt;.\nReally.</p>",
@@ -129,7 +129,7 @@ async fn looking_says_what_is_asked_and_decides_nothing() {
     ] {
         assert!(page.html.contains(text), "{text} is not in {}", page.html);
     }
-    assert_eq!(asked.look(&world).await.status, 200);
+    assert_eq!(case.look(&world).await.status, 200);
     assert!(world.contents().await == before, "looking wrote something");
 }
 
@@ -145,14 +145,14 @@ async fn an_approval_through_a_link_adds_to_the_budget_that_was_exceeded() {
     let mut plan = approval("agent");
     plan["reason"] = json!("paused_by_budget");
     let granted = held.suspend(&world, plan).await["waitpoints"][0].clone();
-    let asked = PendingApproval { held, granted };
+    let case = PendingApproval { held, granted };
     let hard = async || world.get("/v1/budgets/agent").await.body["definition"]["limits"]["tokens"]["hard"].clone();
-    let page = asked.look(&world).await;
+    let page = case.look(&world).await;
     page.assert_is(200, "agent");
     assert!(page.html.contains("Add tokens of budget agent (120 of 100 are spent)</label>"), "{}", page.html);
     assert!(!page.html.contains("calls"), "{}", page.html);
 
-    let send = async |more: &str| asked.send(&world, &format!("token={}&{more}&decision=approve", asked.token())).await;
+    let send = async |more: &str| case.send(&world, &format!("token={}&{more}&decision=approve", case.token())).await;
     for (more, why) in [
         ("add%3Aagent%3Atokens=many", "must be a whole number of at least 1"),
         ("add%3Aagent%3Atokens=5&add%3Aagent%3Az=5", "is not what the work waits for"),
@@ -164,7 +164,7 @@ async fn an_approval_through_a_link_adds_to_the_budget_that_was_exceeded() {
     assert_eq!(hard().await, 100);
     send("comment=go+on&add%3Aagent%3Atokens=50").await.assert_is(200, "Approved");
     assert_eq!(hard().await, 150);
-    assert_eq!(asked.heard(&world).await["name"], "approved");
+    assert_eq!(case.claim_signal(&world).await["name"], "approved");
     send("add%3Aagent%3Atokens=50").await.assert_is(409, "Already answered");
     assert_eq!(hard().await, 150);
 }
@@ -173,17 +173,17 @@ async fn an_approval_through_a_link_adds_to_the_budget_that_was_exceeded() {
 async fn the_form_decides_and_says_so() {
     let world = World::start().await;
     for (decision, heading, name) in [("approve", "Approved", "approved"), ("reject", "Rejected", "rejected")] {
-        let asked = PendingApproval::start(&world, approval("deploy")).await;
-        let form = format!("token={}&comment=looks+good%2C+Zo%C3%AB&decision={decision}", asked.token());
-        let page = asked.send(&world, &form).await;
+        let case = PendingApproval::start(&world, approval("deploy")).await;
+        let form = format!("token={}&comment=looks+good%2C+Zo%C3%AB&decision={decision}", case.token());
+        let page = case.send(&world, &form).await;
         page.assert_is(200, heading);
-        assert!(!page.html.contains(&asked.token()), "the answer's page needs no token");
-        let heard = asked.heard(&world).await;
-        assert_eq!((&heard["name"], &heard["payload"]), (&json!(name), &json!({"comment": "looks good, Zoë"})));
-        assert_eq!(heard["source"], json!({"type": "link"}));
+        assert!(!page.html.contains(&case.token()), "the answer's page needs no token");
+        let signal = case.claim_signal(&world).await;
+        assert_eq!((&signal["name"], &signal["payload"]), (&json!(name), &json!({"comment": "looks good, Zoë"})));
+        assert_eq!(signal["source"], json!({"type": "link"}));
 
-        asked.send(&world, &form).await.assert_is(200, heading);
-        let page = asked.look(&world).await;
+        case.send(&world, &form).await.assert_is(200, heading);
+        let page = case.look(&world).await;
         page.assert_is(200, "Already answered");
         assert!(page.html.contains(&format!("It was {name} through this link, just now")), "{}", page.html);
         assert!(!page.html.contains("<form"), "{}", page.html);
@@ -193,12 +193,12 @@ async fn the_form_decides_and_says_so() {
 #[tokio::test]
 async fn the_first_answer_counts() {
     let world = World::start().await;
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
-    asked.answer(&world, "reject").await.assert_is(200, "Rejected");
-    let second = asked.answer(&world, "approve").await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
+    case.answer(&world, "reject").await.assert_is(200, "Rejected");
+    let second = case.answer(&world, "approve").await;
     second.assert_is(409, "Already answered");
     assert!(second.html.contains("It was rejected before"), "{}", second.html);
-    assert_eq!(asked.heard(&world).await["name"], "rejected");
+    assert_eq!(case.claim_signal(&world).await["name"], "rejected");
 }
 
 #[tokio::test]
@@ -206,15 +206,15 @@ async fn an_answer_before_anybody_waits_is_kept() {
     let world = World::start().await;
     let held = world.running("deploy").await;
     let granted = held.ahead(&world, "deploy").await;
-    let asked = PendingApproval { held, granted };
-    let page = asked.look(&world).await;
+    let case = PendingApproval { held, granted };
+    let page = case.look(&world).await;
     page.assert_is(200, "deploy");
     assert!(page.html.contains("nothing yet; your answer is kept until it does"), "{}", page.html);
-    let page = asked.answer(&world, "approve").await;
+    let page = case.answer(&world, "approve").await;
     page.assert_is(200, "Approved");
     assert!(page.html.contains("was kept"), "{}", page.html);
-    asked.look(&world).await.assert_is(200, "Already answered");
-    asked.answer(&world, "reject").await.assert_is(409, "Already answered");
+    case.look(&world).await.assert_is(200, "Already answered");
+    case.answer(&world, "reject").await.assert_is(409, "Already answered");
 }
 
 /// An approval is one call: it says the question, and its reply has the link.
@@ -229,16 +229,16 @@ async fn an_approval_is_asked_for_in_one_call_and_heard_whatever_the_answer() {
             reply,
             "asked again"
         );
-        let asked = PendingApproval { granted: reply["waitpoints"][0].clone(), held };
+        let case = PendingApproval { granted: reply["waitpoints"][0].clone(), held };
         let link = reply["approval_url"].as_str().unwrap();
         let path = link.strip_prefix(&world.url).unwrap_or_else(|| panic!("{link} leads elsewhere"));
         let page = Page::of(world.request(Method::GET, path)).await;
         page.assert_is(200, "approval");
         assert!(page.html.contains("<p class=\"said\">Deploy &lt;1.4&gt;?</p>"), "{}", page.html);
-        let page = asked.answer(&world, decision).await;
+        let page = case.answer(&world, decision).await;
         page.assert_is(200, heading);
         assert!(!page.html.contains("not what the work waits for"), "{}", page.html);
-        assert_eq!(asked.heard(&world).await["name"], name);
+        assert_eq!(case.claim_signal(&world).await["name"], name);
     }
 }
 
@@ -251,9 +251,9 @@ async fn links_lead_to_the_public_address_and_its_page_can_be_answered_there() {
     let reply = held.suspend(&world, json!({"approval": {"question": "?"}, "waitpoints": [{"key": "deploy"}]})).await;
     let link = reply["approval_url"].as_str().unwrap();
     assert!(link.starts_with("https://ff.example.org/x/approvals/%7Bfp:"), "{link}");
-    let asked = PendingApproval { granted: reply["waitpoints"][0].clone(), held };
-    let form = format!("token={}&decision=reject", asked.token());
-    let there = posted_from("https://ff.example.org", &world, &asked.path(), &form).header("host", "ff.example.org");
+    let case = PendingApproval { granted: reply["waitpoints"][0].clone(), held };
+    let form = format!("token={}&decision=reject", case.token());
+    let there = posted_from("https://ff.example.org", &world, &case.path(), &form).header("host", "ff.example.org");
     Page::of(there).await.assert_is(200, "Rejected");
     let elsewhere = world.request(Method::GET, "/v1/partitions").header("host", "ff.example.org");
     assert_eq!(elsewhere.send().await.unwrap().status(), 403, "only the pages of links are there for outsiders");
@@ -262,21 +262,21 @@ async fn links_lead_to_the_public_address_and_its_page_can_be_answered_there() {
 #[tokio::test]
 async fn what_an_operator_decided_is_told() {
     let world = World::start().await;
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
-    world.post(&asked.held.path("approve"), &json!({"requested_by": "<ada>"})).await;
-    let page = asked.look(&world).await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
+    world.post(&case.held.path("approve"), &json!({"requested_by": "<ada>"})).await;
+    let page = case.look(&world).await;
     page.assert_is(200, "Already answered");
     assert!(page.html.contains("It was approved by operator:&lt;ada&gt;, just now"), "{}", page.html);
-    asked.answer(&world, "reject").await.assert_is(409, "Already answered");
+    case.answer(&world, "reject").await.assert_is(409, "Already answered");
 
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
-    world.post(&asked.held.path("resume"), &json!({})).await;
-    asked.look(&world).await.assert_is(200, "No answer is needed any more");
-    asked.answer(&world, "approve").await.assert_is(409, "No answer is needed any more");
+    let case = PendingApproval::start(&world, approval("deploy")).await;
+    world.post(&case.held.path("resume"), &json!({})).await;
+    case.look(&world).await.assert_is(200, "No answer is needed any more");
+    case.answer(&world, "approve").await.assert_is(409, "No answer is needed any more");
 
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
-    world.post(&asked.held.path("cancel"), &json!({})).await;
-    let page = asked.look(&world).await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
+    world.post(&case.held.path("cancel"), &json!({})).await;
+    let page = case.look(&world).await;
     page.assert_is(200, "No answer is needed any more");
     assert!(page.html.contains("The work is cancelled."), "{}", page.html);
 }
@@ -284,10 +284,10 @@ async fn what_an_operator_decided_is_told() {
 #[tokio::test]
 async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
     let world = World::start().await;
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
     let forged = format!("k1:{}", "0".repeat(64));
     let uuid = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
-    let path = asked.path();
+    let path = case.path();
     let (execution, _) = path.rsplit_once('/').unwrap();
     let before = world.contents().await;
     let mut pages = Vec::new();
@@ -296,11 +296,11 @@ async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
         format!("{path}?token="),
         format!("{path}?token={forged}"),
         format!("{path}?token={forged}&token={forged}"),
-        format!("{execution}/{uuid}?token={}", asked.token()),
-        format!("{execution}/nonsense?token={}", asked.token()),
-        format!("/approvals/%7Bfp:1%7D:{uuid}/{uuid}?token={}", asked.token()),
-        format!("/approvals/%7Bfp:99%7D:{uuid}/{uuid}?token={}", asked.token()),
-        format!("/approvals/nonsense/{uuid}?token={}", asked.token()),
+        format!("{execution}/{uuid}?token={}", case.token()),
+        format!("{execution}/nonsense?token={}", case.token()),
+        format!("/approvals/%7Bfp:1%7D:{uuid}/{uuid}?token={}", case.token()),
+        format!("/approvals/%7Bfp:99%7D:{uuid}/{uuid}?token={}", case.token()),
+        format!("/approvals/nonsense/{uuid}?token={}", case.token()),
     ] {
         pages.push(Page::of(world.request(Method::GET, &address)).await);
         let (path, token) = address.split_once("?token=").unwrap_or((&address, ""));
@@ -317,49 +317,49 @@ async fn a_link_that_opens_nothing_is_the_same_page_whatever_it_names() {
 #[tokio::test]
 async fn a_link_that_has_run_out_says_so_and_a_new_one_opens() {
     let world = World::start().await;
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
     world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00".repeat(16), "grace_ms": 0})).await;
-    asked.look(&world).await.assert_is(410, "This link has expired");
-    asked.answer(&world, "approve").await.assert_is(410, "This link has expired");
+    case.look(&world).await.assert_is(410, "This link has expired");
+    case.answer(&world, "approve").await.assert_is(410, "This link has expired");
 
-    let waitpoint_id = asked.granted["waitpoint_id"].as_str().unwrap();
-    let minted = world.get(&asked.held.path(&format!("waitpoints/{waitpoint_id}/token"))).await.body;
-    let asked = PendingApproval {
+    let waitpoint_id = case.granted["waitpoint_id"].as_str().unwrap();
+    let minted = world.get(&case.held.path(&format!("waitpoints/{waitpoint_id}/token"))).await.body;
+    let case = PendingApproval {
         granted: json!({"waitpoint_id": waitpoint_id, "waitpoint_token": minted["waitpoint_token"]}),
-        held: asked.held,
+        held: case.held,
     };
-    asked.look(&world).await.assert_is(200, "deploy");
-    asked.answer(&world, "reject").await.assert_is(200, "Rejected");
-    assert_eq!(asked.heard(&world).await["name"], "rejected");
+    case.look(&world).await.assert_is(200, "deploy");
+    case.answer(&world, "reject").await.assert_is(200, "Rejected");
+    assert_eq!(case.claim_signal(&world).await["name"], "rejected");
 }
 
 #[tokio::test]
 async fn a_link_from_before_shows_nothing_when_the_name_of_its_secret_comes_again() {
     let world = World::start().await;
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
     for (kid, secret) in [("k2", "00"), ("k1", "01")] {
         let rotate = json!({"kid": kid, "secret_hex": secret.repeat(16), "grace_ms": 0});
         assert_eq!(world.post("/v1/secrets/rotate", &rotate).await.body["failed"], json!([]));
     }
-    let page = asked.look(&world).await;
+    let page = case.look(&world).await;
     page.assert_is(403, "This link opens nothing");
     assert!(!page.html.contains("deploy"), "{}", page.html);
-    asked.answer(&world, "approve").await.assert_is(403, "This link opens nothing");
+    case.answer(&world, "approve").await.assert_is(403, "This link opens nothing");
 }
 
 #[tokio::test]
 async fn a_form_that_is_not_ours_is_refused() {
     let world = World::start().await;
-    let asked = PendingApproval::start(&world, approval("deploy")).await;
+    let case = PendingApproval::start(&world, approval("deploy")).await;
     let before = world.contents().await;
-    let long = format!("token={}&decision=approve&comment={}", asked.token(), "x".repeat(8_193));
-    let huge = format!("token={}&decision=approve&comment={}", asked.token(), "x".repeat(70_000));
-    for form in ["", "decision=maybe", &format!("token={}&decision=approve&colour=red", asked.token()), &long, &huge] {
-        asked.send(&world, form).await.assert_is(400, "The form cannot be read");
+    let long = format!("token={}&decision=approve&comment={}", case.token(), "x".repeat(8_193));
+    let huge = format!("token={}&decision=approve&comment={}", case.token(), "x".repeat(70_000));
+    for form in ["", "decision=maybe", &format!("token={}&decision=approve&colour=red", case.token()), &long, &huge] {
+        case.send(&world, form).await.assert_is(400, "The form cannot be read");
     }
-    let form = format!("token={}&decision=approve", asked.token());
+    let form = format!("token={}&decision=approve", case.token());
     for origin in ["https://example.org", "null"] {
-        let refused = Page::of(posted_from(origin, &world, &asked.path(), &form)).await;
+        let refused = Page::of(posted_from(origin, &world, &case.path(), &form)).await;
         assert_eq!(refused.status, 403, "a page from elsewhere cannot send the form: {refused:?}");
     }
     assert!(world.contents().await == before);
@@ -374,10 +374,10 @@ async fn who_else_has_to_answer_is_told() {
         "timeout_in_ms": 7_200_000,
         "timeout_behavior": "escalate",
     });
-    let asked = PendingApproval::start(&world, both).await;
-    let page = asked.look(&world).await;
+    let case = PendingApproval::start(&world, both).await;
+    let page = case.look(&world).await;
     assert!(page.html.contains("after that the work is handed to an operator"), "{}", page.html);
-    let page = asked.answer(&world, "approve").await;
+    let page = case.answer(&world, "approve").await;
     page.assert_is(200, "Approved");
     assert!(page.html.contains("Others still have to answer"), "{}", page.html);
 

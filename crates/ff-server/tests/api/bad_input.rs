@@ -9,7 +9,7 @@ use crate::world::{Reply, World, answer};
 
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
-/// A refused request changes nothing, whatever it was refused for.
+/// A refused request changes nothing.
 async fn unchanged(world: &World, case: &str, request: impl Future<Output = Reply>) -> Reply {
     let before = world.contents().await;
     let reply = request.await;

@@ -1,4 +1,4 @@
-//! What every route takes in its body, with values it does not take, and something there to try them on.
+//! The body of every route, with values it does not take, and something there to try them on.
 
 use ff_server::ROUTES;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::document::Property;
 use crate::world::World;
 use crate::{document, flow_bodies, operator_bodies};
 
-/// What a route takes, and whether the body shown is all right as it is.
+/// A route, with a valid body and the fields of its body.
 pub(crate) struct Route {
     pub(crate) path: &'static str,
     /// A body that is taken as it stands.
@@ -36,7 +36,7 @@ pub(crate) fn coded(code: &'static str, name: &'static str, wrong: Value) -> Fie
     Field { code, ..field(name, wrong) }
 }
 
-/// A name, with what cannot be one.
+/// A name, with values that cannot be one.
 pub(crate) fn name(name: &'static str) -> Field {
     field(name, json!([5, true, [], {}, "", "a b", "a:b", "{a}", "é"]))
 }
@@ -77,7 +77,7 @@ pub(crate) fn fence_id(name: &'static str) -> Field {
     Field { name, ..fence().remove(0) }
 }
 
-/// What an operator's decision takes.
+/// The fields of an operator's decision.
 fn decide() -> Vec<Field> {
     vec![
         fence_id("suspension_id"),
@@ -281,7 +281,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes
 }
 
-/// A route with nothing to add to what docs/openapi.json says of its body.
+/// A route whose body is as docs/openapi.json describes it.
 fn documented(path: &'static str, body: Vec<Property>) -> Route {
     let fields = body.into_iter().map(|of| Field { required: of.required, ..field(of.name, of.wrong()) });
     Route { path, good: document::sample(path), fields: fields.collect() }

@@ -23,7 +23,7 @@ async fn look(world: &World, path: &str, origin: &str) -> Response {
     world.request(Method::GET, path).header("origin", origin).send().await.unwrap()
 }
 
-/// What a browser asks before it lets a page send headers of its own.
+/// The preflight request of a browser, before it lets a page send headers of its own.
 async fn ask(world: &World, path: &str, origin: &str) -> Response {
     let request = world.request(Method::OPTIONS, path).header("origin", origin);
     let request = request.header("access-control-request-method", "GET");
@@ -51,13 +51,13 @@ async fn a_page_of_a_configured_origin_may_read_a_stream() {
     held.complete(&world, json!(1)).await;
     world.key = None;
     let path = format!("{}?token={token}", held.path("stream"));
-    let asked = ask(&world, &path, APP).await;
+    let preflight = ask(&world, &path, APP).await;
     assert_eq!(
-        (asked.status().as_u16(), header(&asked, ALLOWED), header(&asked, "vary")),
+        (preflight.status().as_u16(), header(&preflight, ALLOWED), header(&preflight, "vary")),
         (204, Some(APP), Some("Origin"))
     );
-    assert_eq!(header(&asked, "access-control-allow-methods"), Some("GET"));
-    assert_eq!(header(&asked, "access-control-allow-headers"), Some("Authorization, Last-Event-ID"));
+    assert_eq!(header(&preflight, "access-control-allow-methods"), Some("GET"));
+    assert_eq!(header(&preflight, "access-control-allow-headers"), Some("Authorization, Last-Event-ID"));
     let request = world.request(Method::GET, &path).header("origin", APP).header("accept", "text/event-stream");
     let read = request.send().await.unwrap();
     assert_eq!(
@@ -69,7 +69,7 @@ async fn a_page_of_a_configured_origin_may_read_a_stream() {
         let refused = look(&world, &path, APP).await;
         assert_eq!((refused.status().as_u16(), header(&refused, ALLOWED)), (status, Some(APP)));
     }
-    for answer in [asked, read] {
+    for answer in [preflight, read] {
         assert_eq!(header(&answer, "access-control-allow-credentials"), None);
     }
 }

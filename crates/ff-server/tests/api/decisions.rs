@@ -1,4 +1,4 @@
-//! Who decided, held, cancelled and ran again, with a key of one namespace.
+//! The authors of decisions, holds, cancellations and replays, with a key of one namespace.
 
 use serde_json::{Value, json};
 
@@ -14,34 +14,34 @@ async fn info(world: &World, held: &LeasedExecution) -> Value {
     world.get(held.path("").trim_end_matches('/')).await.body
 }
 
-/// Who held, cancelled or replayed is told by the name of the key, unless the caller says it.
+/// The author of a hold, a cancellation or a replay is the name of the key, unless the caller gives one.
 #[tokio::test]
 async fn what_an_operator_does_names_the_key_it_was_done_with() {
     let (keyed, _) = KeyedStore::new().await;
     let world = keyed.asked_with(&keyed.tenant("acme").await).await;
-    for (sent, told) in [(json!({}), "a test"), (json!({"requested_by": "ada"}), "ada")] {
+    for (sent, name) in [(json!({}), "a test"), (json!({"requested_by": "ada"}), "ada")] {
         let held = world.running("k").await;
         changed(&world, &held.path("hold"), &sent).await;
-        assert_eq!(info(&world, &held).await["hold"]["requested_by"], told);
+        assert_eq!(info(&world, &held).await["hold"]["requested_by"], name);
         changed(&world, &held.path("release"), &json!({})).await;
         changed(&world, &held.path("cancel"), &sent).await;
-        assert_eq!(info(&world, &held).await["finished_by"]["requested_by"], told);
+        assert_eq!(info(&world, &held).await["finished_by"]["requested_by"], name);
         let flow = world.flow(&json!({"kind": "f", "nodes": {"a": {"kind": "member"}}})).await;
         changed(&world, &format!("/v1/flows/{flow}/cancel"), &sent).await;
-        assert_eq!(world.get(&format!("/v1/flows/{flow}")).await.body["cancel"]["requested_by"], told);
+        assert_eq!(world.get(&format!("/v1/flows/{flow}")).await.body["cancel"]["requested_by"], name);
         let waiting = world.submit(&json!({"kind": "bulk"})).await;
         let mut bulk = sent.clone();
         bulk["action"] = json!("hold");
         bulk["kind"] = json!("bulk");
         changed(&world, "/v1/executions/bulk", &bulk).await;
         let path = format!("/v1/executions/{waiting}");
-        assert_eq!(world.get(&path).await.body["hold"]["requested_by"], told);
+        assert_eq!(world.get(&path).await.body["hold"]["requested_by"], name);
         changed(&world, "/v1/executions/bulk", &json!({"action": "release", "kind": "bulk"})).await;
         changed(&world, &format!("{path}/cancel"), &sent).await;
     }
 }
 
-/// A key of one namespace is told who decided there, and nothing of another.
+/// A key of one namespace reads the decisions of that namespace only.
 #[tokio::test]
 async fn decisions_are_told_to_the_tenant_they_belong_to() {
     let (keyed, _) = KeyedStore::new().await;
@@ -55,13 +55,13 @@ async fn decisions_are_told_to_the_tenant_they_belong_to() {
         keyed.clock.advance(1);
     }
     let page = world.get("/v1/decisions").await.body;
-    let told = |nth: usize| {
+    let entry = |nth: usize| {
         let one = &page["decisions"][nth];
         json!([one["decision"], one["source"], one["execution_id"]])
     };
     let operator = |name: &str| json!({"type": "operator", "identity": name});
-    assert_eq!(told(0), json!(["rejected", operator("ada"), decided[1]]));
-    assert_eq!(told(1), json!(["approved", operator("a test"), decided[0]]));
+    assert_eq!(entry(0), json!(["rejected", operator("ada"), decided[1]]));
+    assert_eq!(entry(1), json!(["approved", operator("a test"), decided[0]]));
     assert_eq!((page["decisions"].as_array().map(Vec::len), &page["more"]), (Some(2), &json!(false)));
     let one = world.get("/v1/decisions?limit=1").await.body;
     assert_eq!((&one["decisions"], &one["more"]), (&json!([page["decisions"][0]]), &json!(true)));

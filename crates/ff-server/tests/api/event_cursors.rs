@@ -8,7 +8,7 @@ use crate::event_streams::Stream;
 use crate::keyed::KeyedStore;
 use crate::world::World;
 
-/// What happened to a tenant since a cursor, and the next one.
+/// The events of a tenant since a cursor, and the next cursor.
 async fn page(world: &World, after: &str) -> (Vec<Value>, String) {
     let page = world.get(&format!("/v1/events?after={after}&limit=1000")).await;
     assert_eq!((page.status.as_u16(), &page.body["missed"]), (200, &json!(false)), "{page:?}");

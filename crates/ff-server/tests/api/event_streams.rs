@@ -1,4 +1,4 @@
-//! What happens to executions, pushed as it happens: everywhere, or to one until its end.
+//! The events of executions, pushed as they happen: of all, or of one until its end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -79,24 +79,24 @@ fn names(events: &[Value]) -> Vec<&str> {
 async fn a_reader_that_comes_back_misses_nothing_and_hears_nothing_twice() {
     let world = World::start().await;
     let start = world.get("/v1/events").await.text("next");
-    let (mut heard, mut last) = (Vec::new(), None);
+    let (mut messages, mut last) = (Vec::new(), None);
     for round in 0..5 {
         for _ in 0..round {
             world.submit(&json!({"kind": "k"})).await;
         }
         let mut stream = Stream::open(&world, "/v1/events", last.as_deref()).await;
-        // It is cut off at the first message, whatever has come behind it.
+        // It is cut off after the first message.
         let message = stream.next().await.unwrap();
         assert_eq!((message.name.as_str(), &message.data["missed"]), ("events", &json!(false)));
         last = message.id.clone();
         if round == 0 {
             assert_eq!(message.data["events"], json!([]), "whoever begins is told where");
         }
-        heard.push(message);
+        messages.push(message);
     }
     let all = world.get(&format!("/v1/events?after={start}&limit=1000")).await.body;
-    assert_eq!(events(&heard).len(), 1 + 2 + 3 + 4);
-    assert_eq!(json!(events(&heard)), all["events"]);
+    assert_eq!(events(&messages).len(), 1 + 2 + 3 + 4);
+    assert_eq!(json!(events(&messages)), all["events"]);
 }
 
 #[tokio::test]
@@ -149,19 +149,19 @@ async fn a_watcher_that_comes_back_goes_on_after_what_it_heard_last() {
     let world = World::start().await;
     let id = world.submit(&json!({"kind": "k"})).await;
     let path = format!("/v1/executions/{id}/events");
-    let mut heard = Vec::new();
+    let mut messages = Vec::new();
     let mut stream = Stream::open(&world, &path, None).await;
-    heard.push(stream.next().await.unwrap());
+    messages.push(stream.next().await.unwrap());
     let held = world.claim("k").await;
-    heard.push(stream.next().await.unwrap());
+    messages.push(stream.next().await.unwrap());
     drop(stream);
     held.complete(&world, json!(1)).await;
     world.post(&format!("/v1/executions/{id}/replay"), &json!({})).await;
     world.claim("k").await.complete(&world, json!(2)).await;
-    let mut stream = Stream::open(&world, &path, heard[1].id.as_deref()).await;
-    heard.extend(stream.rest().await);
-    assert_eq!(names(&events(&heard)), ["started", "finished", "replayed", "started", "finished"]);
-    assert_eq!(heard.iter().filter(|message| message.name == "end").count(), 1);
+    let mut stream = Stream::open(&world, &path, messages[1].id.as_deref()).await;
+    messages.extend(stream.rest().await);
+    assert_eq!(names(&events(&messages)), ["started", "finished", "replayed", "started", "finished"]);
+    assert_eq!(messages.iter().filter(|message| message.name == "end").count(), 1);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What every route of flows takes in its body, with values it does not take, and something there to try them on.
+//! The body of every route of flows, with values it does not take, and something there to try them on.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What happens in a flow, as pages and as a stream.
+//! The events of a flow, as pages and as a stream.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ async fn stream(world: &World, flow: &str, last: Option<&str>) -> Response {
 }
 
 /// The numbers and data of the events in the text of a stream.
-fn heard(text: &str) -> Vec<(u64, Value)> {
+fn parse_events(text: &str) -> Vec<(u64, Value)> {
     let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
     text.split("\n\n")
         .filter_map(|event| Some((field(event, "id: ")?.parse().unwrap(), field(event, "data: ")?)))
@@ -40,8 +40,8 @@ async fn a_waiting_reader_is_told_what_happens() {
     assert_eq!((&empty["events"], &empty["next"]), (&json!([]), &json!(1)));
     let began = Instant::now();
     let later = format!("{path}?from=1&wait_ms=60000");
-    let (told, held) = tokio::join!(world.get(&later), world.claim("k"));
-    assert_eq!(told.body["events"][0]["to"], "active");
+    let (reply, held) = tokio::join!(world.get(&later), world.claim("k"));
+    assert_eq!(reply.body["events"][0]["to"], "active");
     held.complete(&world, json!(1)).await;
     let rest = world.get(&format!("{path}?from=2&limit=1")).await.body;
     assert_eq!((&rest["events"][0]["to"], &rest["ended"]), (&json!("completed"), &json!(false)));
@@ -62,9 +62,9 @@ async fn a_stream_tells_all_there_is_until_the_end() {
         (200, &"text/event-stream".parse().unwrap())
     );
     let first = String::from_utf8(response.chunk().await.unwrap().unwrap().to_vec()).unwrap();
-    assert_eq!(heard(&first)[0].1["event"], "opened");
+    assert_eq!(parse_events(&first)[0].1["event"], "opened");
     world.claim("k").await.complete(&world, json!(1)).await;
-    let events = heard(&format!("{first}{}", response.text().await.unwrap()));
+    let events = parse_events(&format!("{first}{}", response.text().await.unwrap()));
     let names: Vec<_> = events.iter().map(|(_, event)| event["event"].as_str().unwrap()).collect();
     assert_eq!(names, ["opened", "moved", "moved", "ended"]);
     assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -76,7 +76,7 @@ async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
     let world = World::start().await;
     let flow = one_node(&world).await;
     world.claim("k").await.complete(&world, json!(1)).await;
-    let events = heard(&stream(&world, &flow, Some("1")).await.text().await.unwrap());
+    let events = parse_events(&stream(&world, &flow, Some("1")).await.text().await.unwrap());
     assert_eq!(events.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(stream(&world, &flow, Some("3")).await.status(), 204, "there is nothing to come back for");
     let path = format!("/v1/flows/{flow}/events");

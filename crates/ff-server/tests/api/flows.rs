@@ -1,4 +1,4 @@
-//! Flows over HTTP: whole graphs, what is told of them, and how they are steered.
+//! Flows over HTTP: whole graphs, their views, and the calls of operators.
 
 use ff_api::FLOW_BODY_BYTES;
 use ff_core::limits;
@@ -121,9 +121,9 @@ async fn what_is_wrong_with_a_graph_names_the_culprit_and_nothing_is_written() {
         (json!({"a b": {"kind": "k"}}), 400, "invalid_input", "nodes.a b"),
     ] {
         let reply = world.post("/v1/flows", &json!({"kind": "f", "nodes": nodes})).await;
-        let told = reply.body["field"].as_str().unwrap_or_default().to_owned();
-        reply.assert_refused(status, code, Some(&told));
-        assert!(told.starts_with(field), "{told} for {nodes}");
+        let actual = reply.body["field"].as_str().unwrap_or_default().to_owned();
+        reply.assert_refused(status, code, Some(&actual));
+        assert!(actual.starts_with(field), "{actual} for {nodes}");
     }
     let twice = r#"{"kind":"f","nodes":{"a":{"kind":"k"},"a":{"kind":"k"}}}"#;
     world.post_text("/v1/flows", twice).await.assert_refused(409, "execution_already_in_flow", Some("nodes.a"));
@@ -283,8 +283,8 @@ async fn a_holder_adds_children_and_waits_for_them() {
     assert_eq!((waits.status.as_u16(), &waits.body["state"]), (200, &json!("pending")));
     let child = world.claim("c").await;
     child.complete(&world, json!(5)).await;
-    let told = world.post(&child.path("cascade"), &json!({})).await;
-    assert_eq!(told.body, json!({"resolved": 0, "cascaded_children": 0, "more": false}), "it was told by itself");
+    let reply = world.post(&child.path("cascade"), &json!({})).await;
+    assert_eq!(reply.body, json!({"resolved": 0, "cascaded_children": 0, "more": false}), "it was told by itself");
     let again = world.claim("p").await;
     assert_eq!(again.0["resumed"], true);
     let over = world.post(&again.path("wait_for_children"), &again.call(json!({}))).await;

@@ -45,7 +45,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
     assert!(world.contents().await == before);
 }
 
-/// What a call has to say for its id to be looked at.
+/// The body a call needs for its id to be looked at.
 fn said(path: &str) -> Value {
     match path.rsplit('/').next() {
         Some("usage") => json!({"report_id": "a", "amounts": {"tokens": 1}}),
@@ -79,7 +79,7 @@ async fn a_malformed_flow_is_refused_by_every_route_and_an_unknown_one_not_found
     assert!(world.contents().await == before);
 }
 
-/// What a call about a flow has to say for its id to be looked at.
+/// The body a call about a flow needs for its id to be looked at.
 fn of_flow(path: &str) -> Value {
     match path.rsplit('/').next().unwrap() {
         "grow" => json!({"nodes": {"b": {"kind": "k"}}}),

@@ -1,4 +1,4 @@
-//! Every limit is taken at its value and refused one past it, with the field, the limit and what was sent.
+//! Every limit is taken at its value and refused one past it, with the field, the limit and the sent value.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

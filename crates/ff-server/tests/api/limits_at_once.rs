@@ -59,15 +59,15 @@ async fn each_key_may_ask_so_often() {
     let limits = Limits { rate: NonZeroU32::new(3), ..Limits::default() };
     let mut world = World::over_within(keyed.store.clone(), limits).await;
     world.key = Some(admin);
-    let mut asked = 0;
+    let mut count = 0;
     let refused = loop {
         let reply = world.get("/v1/partitions").await;
         if reply.status != 200 {
             break reply;
         }
-        asked += 1;
+        count += 1;
     };
-    assert!(asked >= 3, "only {asked} requests were answered");
+    assert!(count >= 3, "only {count} requests were answered");
     refused.assert_refused(429, "rate_limit_exceeded", None);
     assert_eq!(refused.headers["retry-after"], "1");
     world.key = Some(keyed.key(&[Role::Operate], None).await);

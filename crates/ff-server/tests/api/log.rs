@@ -1,4 +1,4 @@
-//! What this process logs. A subscriber is global, so the tests that read the log share one.
+//! The log of this process. A subscriber is global, so the tests that read the log share one.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};

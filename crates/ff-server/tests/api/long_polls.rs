@@ -9,7 +9,7 @@ use crate::world::World;
 /// Far longer than an answer takes, far shorter than the wait that was asked for.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// What most answers must be faster than, even on a busy machine.
+/// The time limit of most answers, even on a busy machine.
 const SOON: Duration = Duration::from_millis(50);
 
 #[tokio::test]
@@ -46,14 +46,14 @@ async fn a_waiting_worker_is_told_of_a_cancellation() {
     let path = format!("/v1/workers/w-1/control?after={}&wait_ms=60000", start["next"].as_str().unwrap());
     let cancel = held.path("cancel");
     let body = json!({});
-    let (told, cancelled) = tokio::join!(world.get(&path), world.post(&cancel, &body));
+    let (reply, cancelled) = tokio::join!(world.get(&path), world.post(&cancel, &body));
     assert_eq!(cancelled.status, 200);
-    let lost = &told.body["lost"][0];
+    let lost = &reply.body["lost"][0];
     assert_eq!((&lost["execution_id"], &lost["how"]), (&held.0["execution_id"], &json!("cancelled")));
     for part in ["lease_id", "lease_epoch", "attempt_id"] {
         assert_eq!(lost[part], held.0[part]);
     }
-    assert_ne!(told.body["next"], start["next"]);
+    assert_ne!(reply.body["next"], start["next"]);
     assert!(began.elapsed() < AT_ONCE);
 }
 

@@ -1,4 +1,4 @@
-//! What Prometheus is told, and that the page about it says the same.
+//! The metrics for Prometheus, and that the page about them says the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,14 +36,14 @@ impl MeteredServer {
         Self { world: World::counted(store.clone(), metrics).await, store, clock }
     }
 
-    /// Fires whatever is due.
+    /// Fires all due timers.
     async fn pump(&self) {
         for partition in 0..PARTITIONS {
             self.store.pump(partition).await.unwrap();
         }
     }
 
-    async fn told(&self) -> String {
+    async fn scrape(&self) -> String {
         self.world.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap()
     }
 }
@@ -54,8 +54,8 @@ fn value(text: &str, sample: &str) -> f64 {
     line.unwrap_or_else(|| panic!("there is no {sample} in\n{text}")).parse().unwrap()
 }
 
-/// Of every metric its type and labels, as its samples have them.
-fn told(text: &str) -> BTreeMap<String, (String, BTreeSet<String>)> {
+/// The type and labels of every metric, from its samples.
+fn parse_metrics(text: &str) -> BTreeMap<String, (String, BTreeSet<String>)> {
     let mut found = BTreeMap::new();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     for (name, kind) in types {
@@ -93,7 +93,7 @@ async fn the_page_and_the_server_name_the_same_metrics() {
     assert_eq!(world.get(&format!("/v1/events?after={cursor}")).await.status, 200);
     let budget = json!({"scope": "kind:other", "limits": {"tokens": {"hard": 5, "soft": 4}}});
     assert_eq!(world.post("/v1/budgets/daily", &budget).await.status, 200);
-    assert_eq!(told(&counted.told().await), documented());
+    assert_eq!(parse_metrics(&counted.scrape().await), documented());
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn what_happened_is_counted_once() {
     for _ in 0..2 {
         assert_eq!(world.post(&held.path("fail"), &failure).await.status, 200);
     }
-    let text = counted.told().await;
+    let text = counted.scrape().await;
     let lane = r#"{namespace="default",lane="default"}"#;
     assert_eq!(value(&text, &format!("ff_claims_total{lane}")), 2.0);
     assert_eq!(value(&text, r#"ff_attempts_total{origin="initial"}"#), 2.0);
@@ -138,7 +138,7 @@ async fn a_lease_nobody_renewed_is_counted_where_it_expired() {
     counted.pump().await;
     counted.pump().await;
     counted.world.claim("slow").await;
-    let text = counted.told().await;
+    let text = counted.scrape().await;
     assert_eq!(value(&text, "ff_lease_expiries_total"), 1.0);
     assert_eq!(value(&text, r#"ff_attempts_total{origin="reclaim"}"#), 1.0);
     assert_eq!(value(&text, "ff_attempt_timeouts_total"), 0.0);
@@ -152,7 +152,7 @@ async fn depths_and_ages_are_the_stores_and_what_has_finished_is_not_asked_for()
     world.submit(&json!({"kind": "waits", "lane": "mail", "namespace": "acme"})).await;
     counted.clock.advance(7_000);
     world.submit(&json!({"kind": "waits", "lane": "mail", "namespace": "acme"})).await;
-    let text = counted.told().await;
+    let text = counted.scrape().await;
     let waiting = r#"{namespace="acme",lane="mail",state="waiting"}"#;
     assert_eq!(value(&text, &format!("ff_lane_depth{waiting}")), 2.0);
     assert_eq!(value(&text, &format!("ff_lane_oldest_seconds{waiting}")), 7.0);
@@ -165,9 +165,9 @@ async fn depths_and_ages_are_the_stores_and_what_has_finished_is_not_asked_for()
 async fn whoever_fetches_in_a_loop_does_not_load_the_store() {
     let counted = MeteredServer::start().await;
     for _ in 0..20 {
-        counted.told().await;
+        counted.scrape().await;
     }
-    let looked = value(&counted.told().await, r#"ff_store_seconds_count{operation="list_lanes"}"#);
+    let looked = value(&counted.scrape().await, r#"ff_store_seconds_count{operation="list_lanes"}"#);
     // The look is good for five seconds; a machine that takes longer for this loop may look again.
     assert!(looked <= 2.0, "{looked} looks");
 }
@@ -188,15 +188,15 @@ async fn scrapers_have_an_address_where_there_is_nothing_else() {
     let serving = tokio::spawn(server.serve(stop.clone()));
     drop(rustls::crypto::ring::default_provider().install_default());
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let told = http.get(format!("http://{scraped}/metrics")).send().await.unwrap();
-    let media_type = told.headers()["content-type"].to_str().unwrap().to_owned();
+    let response = http.get(format!("http://{scraped}/metrics")).send().await.unwrap();
+    let media_type = response.headers()["content-type"].to_str().unwrap().to_owned();
     assert!(media_type.starts_with("text/plain"), "{media_type}");
-    assert!(!told.text().await.unwrap().contains("# EOF"), "the older format knows no end");
-    let asked =
+    assert!(!response.text().await.unwrap().contains("# EOF"), "the older format knows no end");
+    let request =
         http.get(format!("http://{scraped}/metrics")).header("accept", "application/openmetrics-text;version=1.0.0");
-    let told = asked.send().await.unwrap();
-    assert!(told.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
-    assert!(told.text().await.unwrap().ends_with("# EOF\n"));
+    let response = request.send().await.unwrap();
+    assert!(response.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
+    assert!(response.text().await.unwrap().ends_with("# EOF\n"));
     let other = http.get(format!("http://{scraped}/v1/partitions")).send().await.unwrap();
     assert_eq!(other.status(), 404);
     let page = http.get(format!("http://{scraped}/metrics")).header("host", "example.org").send().await.unwrap();
@@ -205,8 +205,8 @@ async fn scrapers_have_an_address_where_there_is_nothing_else() {
     for _ in 0..64 {
         silent.push(TcpStream::connect(scraped).await.unwrap());
     }
-    let told = reqwest::Client::builder().no_proxy().build().unwrap().get(format!("http://{scraped}/metrics"));
-    assert_eq!(told.send().await.unwrap().status(), 200, "connections that say nothing keep no scraper out");
+    let request = reqwest::Client::builder().no_proxy().build().unwrap().get(format!("http://{scraped}/metrics"));
+    assert_eq!(request.send().await.unwrap().status(), 200, "connections that say nothing keep no scraper out");
     stop.cancel();
     serving.await.unwrap().unwrap();
 }

@@ -21,7 +21,7 @@ fn every_route_is_described_and_nothing_else_is() {
     assert_eq!(described, served);
 }
 
-/// Generators of clients name what they make by these, and take no schema that is `true`.
+/// Client generators name their functions by these, and accept no schema that is `true`.
 #[test]
 fn every_operation_has_a_name_of_its_own_and_any_value_is_an_object() {
     let document = openapi();
@@ -52,9 +52,9 @@ fn whatever_is_referred_to_is_there() {
 
 #[test]
 fn the_document_that_is_checked_in_is_this_one() {
-    let kept = include_str!("../../../../docs/openapi.json");
+    let file = include_str!("../../../../docs/openapi.json");
     let made = serde_json::to_string_pretty(&openapi()).unwrap();
-    assert!(kept.trim_end() == made, "docs/openapi.json is another: run `ff openapi > docs/openapi.json`");
+    assert!(file.trim_end() == made, "docs/openapi.json is another: run `ff openapi > docs/openapi.json`");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What the routes of operators and worker instances take in their bodies.
+//! The bodies of the routes of operators and worker instances.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What an execution puts out, as pages and as a stream.
+//! The output of an execution, as pages and as a stream.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ async fn stream(world: &World, held: &LeasedExecution, last: Option<&str>) -> Re
 }
 
 /// Ids, names and data of the events in the text of a stream.
-fn heard(text: &str) -> Vec<(String, String, Value)> {
+fn parse_events(text: &str) -> Vec<(String, String, Value)> {
     let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
     let data = |event: &str| {
         let lines: Vec<_> = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
@@ -72,7 +72,7 @@ async fn a_summary_with_line_breaks_is_one_event() {
     let body = patch.replace("LEASE", &format!("{lease}{rest}"));
     assert_eq!(world.post_text(&held.path("frames"), body).await.status, 200);
     held.complete(&world, json!(1)).await;
-    let events = heard(&stream(&world, &held, None).await.text().await.unwrap());
+    let events = parse_events(&stream(&world, &held, None).await.text().await.unwrap());
     assert_eq!(names(&events), ["summary", "closed", "end"]);
     assert_eq!(events[0].2["document"], json!({"a": [1, 2]}));
 }
@@ -88,29 +88,29 @@ async fn a_stream_tells_all_there_is_until_the_end() {
         (200, &"text/event-stream".parse().unwrap())
     );
     let mut text = String::new();
-    while heard(&text).is_empty() {
+    while parse_events(&text).is_empty() {
         text += str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap();
     }
     append(&world, &held, json!([{"text": "b"}])).await;
     held.complete(&world, json!(1)).await;
     text += &response.text().await.unwrap();
-    let events = heard(&text);
+    let events = parse_events(&text);
     assert_eq!(names(&events), ["frame", "frame", "closed", "end"]);
     assert_eq!((&events[0].2["text"], &events[1].2["text"]), (&json!("a"), &json!("b")));
     assert_eq!((&events[2].2["outcome"], &events[3].2["outcome"]), (&json!("success"), &json!("success")));
 }
 
-/// However often a reader is cut off, it is told each thing once: what it heard last is where it goes on.
+/// A reader that is cut off goes on after its last event, and gets each item once.
 #[tokio::test]
 async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
     let world = World::start().await;
     let held = world.running("k").await;
     append(&world, &held, json!([{"text": "a"}, {"text": "b"}, {"text": "c"}])).await;
     held.complete(&world, json!(1)).await;
-    let whole = heard(&stream(&world, &held, None).await.text().await.unwrap());
+    let whole = parse_events(&stream(&world, &held, None).await.text().await.unwrap());
     assert_eq!(names(&whole), ["frame", "frame", "frame", "closed", "end"]);
     for (nth, (id, ..)) in whole.iter().enumerate().take(3) {
-        let rest = heard(&stream(&world, &held, Some(id)).await.text().await.unwrap());
+        let rest = parse_events(&stream(&world, &held, Some(id)).await.text().await.unwrap());
         assert_eq!(rest, whole[nth + 1..]);
     }
     assert_eq!(stream(&world, &held, Some(&whole[4].0)).await.status(), 204, "there is nothing to come back for");
@@ -127,13 +127,13 @@ async fn long_output_is_told_whole_and_in_order() {
         append(&world, &held, json!(frames)).await;
     }
     held.complete(&world, json!(1)).await;
-    let whole = heard(&stream(&world, &held, None).await.text().await.unwrap());
+    let whole = parse_events(&stream(&world, &held, None).await.text().await.unwrap());
     assert_eq!(names(&whole[300..]), ["closed", "end"]);
     for (nth, (_, name, frame)) in whole[..300].iter().enumerate() {
         assert_eq!((name.as_str(), &frame["seq"], &frame["text"]), ("frame", &json!(nth), &json!(text(nth))));
     }
     for nth in [0, 99, 100, 298] {
-        let rest = heard(&stream(&world, &held, Some(&whole[nth].0)).await.text().await.unwrap());
+        let rest = parse_events(&stream(&world, &held, Some(&whole[nth].0)).await.text().await.unwrap());
         assert_eq!(rest, whole[nth + 1..]);
     }
 }
@@ -147,7 +147,7 @@ async fn output_that_was_superseded_is_marked() {
     let second = world.claim("k").await;
     append(&world, &second, json!([{"text": "b"}])).await;
     second.complete(&world, json!(1)).await;
-    let events = heard(&stream(&world, &second, None).await.text().await.unwrap());
+    let events = parse_events(&stream(&world, &second, None).await.text().await.unwrap());
     assert_eq!(names(&events), ["frame", "closed", "superseded", "frame", "closed", "end"]);
     assert_eq!((&events[2].2["attempt"], &events[2].2["by"]), (&json!(0), &json!(1)));
     let alone = format!("{}?attempt=1", second.path("stream"));
@@ -163,8 +163,8 @@ async fn a_waiting_reader_is_told_at_once() {
     let next = world.get(&held.path("stream")).await.text("next");
     let path = format!("{}?from={next}&wait_ms=60000", held.path("stream"));
     let began = Instant::now();
-    let (told, _) = tokio::join!(world.get(&path), append(&world, &held, json!([{"text": "b"}])));
-    assert_eq!(told.body["items"][0]["text"], "b");
+    let (reply, _) = tokio::join!(world.get(&path), append(&world, &held, json!([{"text": "b"}])));
+    assert_eq!(reply.body["items"][0]["text"], "b");
     assert!(began.elapsed() < AT_ONCE);
 }
 

@@ -1,4 +1,4 @@
-//! What the log says: every request with its route and status and every decision, never a payload, a token or a secret.
+//! The log: every request with its route and status and every decision, never a payload, a token or a secret.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -52,8 +52,8 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     let stopped = |line: &&str| line.contains("somebody cancelled a flow") && line.contains("requested_by=\"bob\"");
     assert!(said.lines().any(|line| stopped(&line) && line.contains(&flow)), "{said}");
     for (decision, by) in [("approve", "requested_by=\"ada\""), ("approved", "somebody decided through a link")] {
-        let told = |line: &&str| line.contains("ff_server::audit") && line.contains(&format!("decision={decision} "));
-        let line = said.lines().find(told).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));
+        let fits = |line: &&str| line.contains("ff_server::audit") && line.contains(&format!("decision={decision} "));
+        let line = said.lines().find(fits).unwrap_or_else(|| panic!("{decision} is not in the log:\n{said}"));
         assert!(line.contains(by) && line.contains("execution={fp:") && line.contains("caller=127.0.0.1"), "{line}");
     }
     for expected in [
@@ -62,8 +62,8 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
         "operation=\"lane_configure\"",
         "a wrong key was shown",
     ] {
-        let told = |line: &&str| line.contains("ff_server::audit") && line.contains(expected);
-        let line = said.lines().find(told).unwrap_or_else(|| panic!("{expected} is not in the log:\n{said}"));
+        let fits = |line: &&str| line.contains("ff_server::audit") && line.contains(expected);
+        let line = said.lines().find(fits).unwrap_or_else(|| panic!("{expected} is not in the log:\n{said}"));
         assert!(line.contains("caller=127.0.0.1"), "{line}");
     }
     assert!(!said.lines().any(|line| line.starts_with("forged")), "what a caller sends begins no line");
@@ -79,7 +79,7 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     }
 }
 
-/// Shows keys that are valid, forged and broken wherever one is taken, and returns what must not be logged.
+/// Shows valid, forged and broken keys in every place that takes one, and returns the texts that must not be logged.
 async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
     let secret = |key: &str| key.rsplit('_').next().unwrap().to_owned();
     let drawn = world.post("/v1/keys", &json!({"name": "ci", "roles": ["operate"]})).await;
@@ -100,7 +100,7 @@ async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
     vec![secret(&key), secret(&mine.expose()), secret(&forged), secret(admin), mine.hash().to_hex()]
 }
 
-/// Shows tokens and a secret in every place that takes one, and returns what must not be logged.
+/// Shows tokens and a secret in every place that takes one, and returns the texts that must not be logged.
 async fn decide_about_waits(world: &World) -> Vec<String> {
     let mut unseen = Vec::new();
     for nth in 0..2 {

@@ -1,4 +1,4 @@
-//! The server as a backend of the SDK: what comes back is what a store in the same process would have said.
+//! The server as a backend of the SDK: its answers are those of a store in the same process.
 
 use std::sync::Arc;
 
@@ -87,9 +87,9 @@ async fn a_worker_elsewhere_is_told_of_a_cancellation() {
     };
     let start = control(None, 0).await.unwrap();
     let cancel = CancelArgs { execution_id: id, reason: None, requested_by: None };
-    let (told, cancelled) = tokio::join!(control(Some(start.next), 60_000), remote.cancel(cancel));
+    let (reply, cancelled) = tokio::join!(control(Some(start.next), 60_000), remote.cancel(cancel));
     cancelled.unwrap();
-    let lost = told.unwrap().lost[0];
+    let lost = reply.unwrap().lost[0];
     assert_eq!((lost.execution_id, lost.fence, lost.ended), (id, fence, LeaseEnding::Cancelled));
 }
 

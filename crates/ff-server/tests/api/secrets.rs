@@ -34,11 +34,11 @@ async fn a_secret_is_rotated_everywhere_and_only_its_name_is_told() {
 #[tokio::test]
 async fn a_token_lives_on_through_a_rotation_for_its_grace_and_not_longer() {
     let world = World::start().await;
-    let (kept, cut) = (world.running("kept").await, world.running("cut").await);
-    let (kept_by, cut_by) = (kept.suspended(&world, "a").await, cut.suspended(&world, "a").await);
+    let (early, cut) = (world.running("kept").await, world.running("cut").await);
+    let (early_by, cut_by) = (early.suspended(&world, "a").await, cut.suspended(&world, "a").await);
     let signal = |granted: &serde_json::Value| json!({"waitpoint_id": granted["waitpoint_id"], "waitpoint_token": granted["waitpoint_token"], "name": "n"});
     world.post("/v1/secrets/rotate", &json!({"kid": "k2", "secret_hex": "00".repeat(16), "grace_ms": 60_000})).await;
-    assert_eq!(world.post(&kept.path("signals"), &signal(&kept_by)).await.status, 200);
+    assert_eq!(world.post(&early.path("signals"), &signal(&early_by)).await.status, 200);
     world.post("/v1/secrets/rotate", &json!({"kid": "k3", "secret_hex": "01".repeat(16), "grace_ms": 0})).await;
     assert_eq!(world.post(&cut.path("signals"), &signal(&cut_by)).await.status, 200, "its own grace is the first one");
     let late = world.running("late").await;

@@ -146,10 +146,10 @@ async fn deliveries_are_followed_with_a_cursor() {
     assert_eq!((&start["deliveries"], &start["missed"]), (&json!([]), &json!(false)));
     let path = format!("/v1/deliveries?after={}&wait_ms=60000", start["next"].as_str().unwrap());
     let (signals, body) = (held.path("signals"), signal(&granted, "go"));
-    let (told, sent) = tokio::join!(world.get(&path), world.post(&signals, &body));
-    let delivery = &told.body["deliveries"][0];
+    let (reply, sent) = tokio::join!(world.get(&path), world.post(&signals, &body));
+    let delivery = &reply.body["deliveries"][0];
     assert_eq!((&delivery["signal_id"], &delivery["execution_id"]), (&sent.body["signal_id"], &held.0["execution_id"]));
-    let after = format!("/v1/deliveries?after={}", told.text("next"));
+    let after = format!("/v1/deliveries?after={}", reply.text("next"));
     assert_eq!(world.get(&after).await.body["deliveries"], json!([]));
 }
 

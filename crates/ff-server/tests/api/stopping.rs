@@ -62,9 +62,9 @@ async fn a_running_request_finishes_and_nobody_new_is_let_in() {
     let mut running = connection(&world).await;
     running.write_all(head.as_bytes()).await.unwrap();
     // The server asks for the body once a handler wants it.
-    let mut asked = [0; 25];
-    running.read_exact(&mut asked).await.unwrap();
-    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut response = [0; 25];
+    running.read_exact(&mut response).await.unwrap();
+    assert_eq!(&response, b"HTTP/1.1 100 Continue\r\n\r\n");
     world.stop.cancel();
     while TcpStream::connect(world.url.trim_start_matches("http://")).await.is_ok() {
         tokio::task::yield_now().await;

@@ -26,7 +26,7 @@ async fn append(world: &World, held: &LeasedExecution, text: &str) {
     assert_eq!(world.post(&held.path("frames"), &held.call(said)).await.status, 200);
 }
 
-/// The stream of an execution as who has nothing but a token asks for it.
+/// Reads the stream of an execution with a token alone.
 async fn read(world: &World, held: &LeasedExecution, token: &str) -> Reply {
     answer(world.http.get(format!("{}{}", world.url, held.path("stream"))).query(&[("token", token)])).await
 }
@@ -45,8 +45,8 @@ async fn a_token_reads_one_stream_without_a_key_and_nothing_else() {
     let token = token(&world, &mine, json!({})).await;
     assert_eq!(read(&world, &mine, &token).await.body["items"][0]["text"], "a");
     mine.complete(&world, json!(1)).await;
-    let told = follow(&world, &mine, &token).await.text().await.unwrap();
-    assert!(told.contains("\"text\":\"a\"") && told.contains("event: end"), "{told}");
+    let text = follow(&world, &mine, &token).await.text().await.unwrap();
+    assert!(text.contains("\"text\":\"a\"") && text.contains("event: end"), "{text}");
     read(&world, &other, &token).await.assert_refused(403, "invalid_token", None);
     let get = |path: String| answer(world.http.get(format!("{}{path}", world.url)).query(&[("token", &token)]));
     for verb in ["result", "payload", "attempts", "events"] {
@@ -117,12 +117,12 @@ async fn nothing_is_told_after_the_token_of_an_open_stream_has_expired() {
     let token = token(&world, &held, json!({"expires_in_ms": 1_500})).await;
     let made = Instant::now();
     let mut stream = follow(&world, &held, &token).await;
-    let mut told = String::new();
+    let mut text = String::new();
     let expired = made + Duration::from_millis(1_600);
     while let Ok(chunk) = timeout_at(expired, stream.chunk()).await {
-        told.push_str(str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
+        text.push_str(str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
     }
-    assert!(told.contains("before"), "{told}");
+    assert!(text.contains("before"), "{text}");
     append(&world, &held, "after").await;
     let rest = stream.text().await.unwrap();
     assert!(rest.contains("event: problem") && rest.contains("token_expired") && !rest.contains("after"), "{rest}");

@@ -1,4 +1,4 @@
-//! Submitting: what is new, what was there already, and each of many on its own.
+//! Submitting: new executions, duplicates, and batches with an answer for each.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,16 +1,16 @@
-//! Suspending and deciding over HTTP: what a worker in any language, and an operator, needs.
+//! Suspending and deciding over HTTP: the calls of a worker in any language, and of an operator.
 
 use serde_json::{Value, json};
 
 use crate::world::{LeasedExecution, World};
 
-/// Claims whatever waits.
+/// Claims the next execution.
 async fn claim(world: &World) -> Value {
     let claimed = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;
     claimed.body["executions"][0].clone()
 }
 
-/// What was granted, with a name beside it: a signal.
+/// A signal: the granted waitpoint, with more fields.
 fn signal(granted: &Value, said: Value) -> Value {
     let mut signal = granted.clone();
     signal.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
@@ -41,9 +41,9 @@ async fn a_worker_suspends_is_signalled_and_goes_on() {
     let task = claim(&world).await;
     assert_eq!((&task["resumed"], &task["attempt_id"]), (&json!(true), &held.0["attempt_id"]));
     assert_eq!((&task["resumption"]["by"], &task["resumption"]["continuation"]), (&json!("signals"), &json!("page 7")));
-    let heard = &task["signals"][0];
-    assert_eq!((&heard["id"], &heard["payload"]), (&delivered.body["signal_id"], &json!({"n": 5})));
-    assert_eq!(heard["source"], json!({"type": "external"}));
+    let first_signal = &task["signals"][0];
+    assert_eq!((&first_signal["id"], &first_signal["payload"]), (&delivered.body["signal_id"], &json!({"n": 5})));
+    assert_eq!(first_signal["source"], json!({"type": "external"}));
 }
 
 #[tokio::test]
@@ -90,9 +90,9 @@ async fn an_operator_decides_without_a_token_and_may_repeat_it() {
         assert_eq!(world.post(&held.path(verb), &json!({})).await.body["already"], true);
         let task = claim(&world).await;
         assert_eq!(task["resumption"]["by"], "operator");
-        let heard = &task["signals"][0];
-        assert_eq!((&heard["name"], &heard["payload"]), (&json!(name), &json!({"comment": "fine"})));
-        assert_eq!(heard["source"], json!({"type": "operator", "identity": "ada"}));
+        let first_signal = &task["signals"][0];
+        assert_eq!((&first_signal["name"], &first_signal["payload"]), (&json!(name), &json!({"comment": "fine"})));
+        assert_eq!(first_signal["source"], json!({"type": "operator", "identity": "ada"}));
         world.post(&held.path("cancel"), &json!({})).await;
     }
     let held = world.running("k").await;
@@ -137,9 +137,9 @@ async fn an_operator_can_read_a_token_that_no_cache_keeps() {
     let held = world.running("k").await;
     let granted = held.suspended(&world, "a").await;
     let id = granted["waitpoint_id"].as_str().unwrap();
-    let told = world.get(&held.path(&format!("waitpoints/{id}/token"))).await;
-    assert_eq!(told.body, json!({"waitpoint_token": granted["waitpoint_token"]}));
-    assert_eq!(told.headers["cache-control"], "no-store");
+    let reply = world.get(&held.path(&format!("waitpoints/{id}/token"))).await;
+    assert_eq!(reply.body, json!({"waitpoint_token": granted["waitpoint_token"]}));
+    assert_eq!(reply.headers["cache-control"], "no-store");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use crate::world::{PARTITIONS, Reply, World};
 
 const NOBODYS: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
-/// What one tenant has: an execution that runs, one of its waitpoints, and a flow.
+/// The data of one tenant: an execution that runs, one of its waitpoints, and a flow.
 struct TenantData {
     execution: String,
     waitpoint: String,
@@ -67,7 +67,7 @@ async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
     assert_eq!(lane.namespace.as_str(), "acme");
 }
 
-/// Who assigned an execution is told by the name of the key, unless the caller says it.
+/// The author of an assignment is the name of the key, unless the caller gives one.
 #[tokio::test]
 async fn an_assignment_names_the_key_it_was_made_with() {
     let (keyed, _) = KeyedStore::new().await;
@@ -76,13 +76,13 @@ async fn an_assignment_names_the_key_it_was_made_with() {
     let ff = Connect::to(&world.url).key(SecretKey::parse(&key).unwrap()).connect().await.unwrap();
     let client = ff.client();
     let worker_instance_id = WorkerInstanceId::parse("w-7").unwrap();
-    for (requested_by, told) in [(None, "a test"), (Some("ada".to_owned()), "ada")] {
+    for (requested_by, name) in [(None, "a test"), (Some("ada".to_owned()), "ada")] {
         let execution_id = client.submit(Job::new("a", &1)).await.unwrap().execution_id;
         let (worker_instance_id, ttl_ms) = (worker_instance_id.clone(), 5_000);
         let args = AssignArgs { execution_id, worker_instance_id, ttl_ms, reason: None, requested_by };
         client.assign(args).await.unwrap();
         let page = world.get("/v1/grants?worker=w-7").await.body;
-        assert_eq!(page["grants"][0]["requested_by"], told, "{page}");
+        assert_eq!(page["grants"][0]["requested_by"], name, "{page}");
         assert_eq!(world.get("/v1/grants?worker=w-8").await.body["grants"], json!([]));
         client.unassign(&execution_id).await.unwrap();
     }
@@ -181,17 +181,17 @@ async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() 
             .filter(|(name, _)| !name.contains("key") && !name.contains("now"))
             .collect::<BTreeMap<_, _>>()
     };
-    let mut asked = Vec::new();
+    let mut calls = Vec::new();
     for id in [&theirs.execution, &nobodys] {
         let before = questions().await;
         for path in ["", "/result", "/attempts", "/signals", "/events"] {
             other.get(&format!("/v1/executions/{id}{path}")).await.assert_refused(404, "execution_not_found", None);
         }
         let more = |(name, count): (String, u64)| (count - before.get(&name).unwrap_or(&0), name);
-        asked.push(questions().await.into_iter().map(more).filter(|(more, _)| *more > 0).collect::<Vec<_>>());
+        calls.push(questions().await.into_iter().map(more).filter(|(more, _)| *more > 0).collect::<Vec<_>>());
     }
-    assert_eq!(asked[0], asked[1]);
-    assert_eq!(asked[0].iter().map(|(count, _)| count).sum::<u64>(), 5, "one question each: {asked:?}");
+    assert_eq!(calls[0], calls[1]);
+    assert_eq!(calls[0].iter().map(|(count, _)| count).sum::<u64>(), 5, "one question each: {calls:?}");
 }
 
 /// The id of a flow follows from its namespace and its key, which others may guess. They can neither take it nor find out
@@ -206,7 +206,7 @@ async fn the_ids_that_follow_from_a_key_cannot_be_taken_or_probed_by_another_ten
     let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
     let member = member_id(&flow, &NodeName::parse("a").unwrap(), &partitions);
     let nodes = json!({"a": {"kind": "k"}});
-    let mut told = Vec::new();
+    let mut replies = Vec::new();
     for status in [201, 200] {
         let whole = other.post("/v1/flows", &json!({"kind": "f", "flow_id": flow, "nodes": nodes})).await;
         whole.assert_refused(400, "invalid_input", Some("flow_id"));
@@ -217,14 +217,14 @@ async fn the_ids_that_follow_from_a_key_cannot_be_taken_or_probed_by_another_ten
         one.assert_refused(400, "invalid_input", Some("uuid"));
         let many = other.post("/v1/executions/batch", &json!({"executions": [work]})).await;
         assert_eq!(many.body["results"][0]["error"]["field"], "uuid", "{many:?}");
-        told.push([whole.body, open.body, one.body, many.body]);
+        replies.push([whole.body, open.body, one.body, many.body]);
         let own = json!({"kind": "f", "idempotency_key": "nightly", "nodes": nodes});
         let owned = acme.post("/v1/flows", &own).await;
         assert_eq!((owned.status.as_u16(), owned.text("flow_id")), (status, flow.to_string()), "{owned:?}");
         let same_key = other.post("/v1/flows", &own).await;
         assert_eq!(same_key.status.as_u16(), status, "its own key is its own: {same_key:?}");
     }
-    assert_eq!(told[0], told[1], "what is there is answered as what is not");
+    assert_eq!(replies[0], replies[1], "what is there is answered as what is not");
 }
 
 #[tokio::test]
@@ -242,9 +242,9 @@ async fn lists_searches_and_claims_are_of_the_keys_own_namespace() {
         let seen = other.get(&format!("/v1/{path}")).await;
         assert_eq!((seen.status.as_u16(), &seen.body[rows]), (200, &json!([])), "{path}");
     }
-    let told = |reply: Reply| reply.body.to_string().contains(&theirs.execution);
-    assert!(told(acme.get(&format!("/v1/events?after={since}&limit=1000")).await), "it hears of its own");
-    assert!(!told(other.get(&format!("/v1/events?after={since}&limit=1000")).await));
+    let mentions = |reply: Reply| reply.body.to_string().contains(&theirs.execution);
+    assert!(mentions(acme.get(&format!("/v1/events?after={since}&limit=1000")).await), "it hears of its own");
+    assert!(!mentions(other.get(&format!("/v1/events?after={since}&limit=1000")).await));
     let claimed = other.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": ["member"]})).await;
     assert_eq!((claimed.status.as_u16(), &claimed.body["executions"]), (200, &json!([])));
     let lane = other.get("/v1/lanes/mail").await;

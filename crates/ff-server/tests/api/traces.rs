@@ -1,4 +1,4 @@
-//! Traces: what headers say, what fields say, and which of them counts.
+//! Traces: from headers, from fields, and which of them counts.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use crate::world::{World, answer};
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const OTHER: &str = "00-11111111111111111111111111111111-b7ad6b7169203331-00";
 
-/// What is kept of the trace of work that came with these headers.
-async fn kept(world: &World, headers: &[(&str, &str)], new: Value) -> Value {
+/// Submits with these headers, and returns the stored trace.
+async fn stored_trace(world: &World, headers: &[(&str, &str)], new: Value) -> Value {
     let reply = answer(with(world.request(Method::POST, "/v1/executions"), headers).json(&new)).await;
     assert_eq!(reply.status, 201, "{reply:?}");
     trace_of(world, &reply.text("execution_id")).await
@@ -28,7 +28,7 @@ async fn the_headers_of_a_submission_are_kept_and_handed_out() {
     let world = World::start().await;
     let headers = [("traceparent", PARENT), ("tracestate", "rojo=1 , "), ("TraceState", "congo=2")];
     let expected = json!({"traceparent": PARENT, "tracestate": "rojo=1,congo=2"});
-    assert_eq!(kept(&world, &headers, json!({"kind": "k"})).await, expected);
+    assert_eq!(stored_trace(&world, &headers, json!({"kind": "k"})).await, expected);
     assert_eq!(world.claim("k").await.0["trace"], expected);
 }
 
@@ -38,20 +38,20 @@ async fn headers_that_cannot_be_read_are_as_if_they_were_not_there() {
     let zero = PARENT.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32));
     for parent in ["", "nonsense", &PARENT.to_uppercase(), &zero, &PARENT[..54]] {
         let headers = [("traceparent", parent), ("tracestate", "rojo=1")];
-        assert_eq!(kept(&world, &headers, json!({"kind": "k"})).await, Value::Null, "{parent}");
+        assert_eq!(stored_trace(&world, &headers, json!({"kind": "k"})).await, Value::Null, "{parent}");
     }
     let twice = [("traceparent", PARENT), ("traceparent", OTHER)];
-    assert_eq!(kept(&world, &twice, json!({"kind": "k"})).await, Value::Null);
-    assert_eq!(kept(&world, &[("tracestate", "rojo=1")], json!({"kind": "k"})).await, Value::Null);
+    assert_eq!(stored_trace(&world, &twice, json!({"kind": "k"})).await, Value::Null);
+    assert_eq!(stored_trace(&world, &[("tracestate", "rojo=1")], json!({"kind": "k"})).await, Value::Null);
     let bad_state = [("traceparent", PARENT), ("tracestate", "no list")];
-    assert_eq!(kept(&world, &bad_state, json!({"kind": "k"})).await, json!({"traceparent": PARENT}));
+    assert_eq!(stored_trace(&world, &bad_state, json!({"kind": "k"})).await, json!({"traceparent": PARENT}));
 }
 
 #[tokio::test]
 async fn a_field_counts_before_the_headers_and_must_be_sound() {
     let world = World::start().await;
     let field = json!({"kind": "k", "trace": {"traceparent": OTHER, "tracestate": "rojo=1"}});
-    assert_eq!(kept(&world, &[("traceparent", PARENT)], field.clone()).await, field["trace"]);
+    assert_eq!(stored_trace(&world, &[("traceparent", PARENT)], field.clone()).await, field["trace"]);
     for (trace, code, field) in [
         (json!({"traceparent": "nonsense"}), "invalid_input", "trace.traceparent"),
         (json!({"traceparent": PARENT, "tracestate": "no list"}), "invalid_input", "trace.tracestate"),

@@ -1,4 +1,4 @@
-//! A server to test against, and what it answers.
+//! A server to test against, and its answers.
 
 use std::sync::Arc;
 
@@ -25,12 +25,12 @@ pub(crate) struct World {
     pub(crate) http: reqwest::Client,
     pub(crate) stop: CancellationToken,
     pub(crate) serving: JoinHandle<std::io::Result<()>>,
-    /// What every request is asked with, where the server asks for keys.
+    /// The key of every request, where the server asks for keys.
     pub(crate) key: Option<String>,
     store: Arc<dyn EngineStore>,
 }
 
-/// What the server answered.
+/// An answer of the server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -60,7 +60,7 @@ impl World {
         Self::serving(server, store)
     }
 
-    /// A server that tells what was counted.
+    /// A server with metrics.
     pub(crate) async fn counted(store: Arc<dyn EngineStore>, metrics: Metrics) -> Self {
         let server =
             Server::bind("127.0.0.1:0".parse().unwrap(), Runtime::without_engine(store.clone())).await.unwrap();
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    /// A look at something with another key, or with what is shown in place of one.
+    /// A GET request with another key, or with another text in its place.
     pub(crate) fn request_with(&self, key: &str, path: &str) -> RequestBuilder {
         self.http.get(format!("{}{path}", self.url)).bearer_auth(key)
     }
@@ -117,7 +117,7 @@ impl World {
         reply.text("flow_id")
     }
 
-    /// Claims whatever there is of a kind, as instance `w-1`.
+    /// Claims an execution of a kind, as instance `w-1`.
     pub(crate) async fn claim(&self, kind: &str) -> LeasedExecution {
         let claimed = self.post("/v1/workers/w-1/claim", &json!({"worker_id": "w", "kinds": [kind]})).await;
         assert_eq!(claimed.status, 200, "{claimed:?}");
@@ -155,7 +155,7 @@ impl LeasedExecution {
         format!("/v1/executions/{}/{verb}", self.0["execution_id"].as_str().unwrap())
     }
 
-    /// A holder's call: the fence and what the call says.
+    /// A holder's call: the fence and the fields of the call.
     pub(crate) fn call(&self, said: Value) -> Value {
         let mut call = said;
         for part in ["lease_id", "lease_epoch", "attempt_id"] {
@@ -179,12 +179,12 @@ impl LeasedExecution {
         reply.body
     }
 
-    /// Suspends it on one waitpoint, and answers what was granted.
+    /// Suspends it on one waitpoint, and returns the granted waitpoint.
     pub(crate) async fn suspended(&self, world: &World, key: &str) -> Value {
         self.suspend(world, json!({"waitpoints": [{"key": key}]})).await["waitpoints"][0].clone()
     }
 
-    /// Makes a waitpoint ahead, and answers what was granted.
+    /// Makes a waitpoint ahead, and returns the granted waitpoint.
     pub(crate) async fn ahead(&self, world: &World, key: &str) -> Value {
         let reply = world.post(&self.path("waitpoints"), &self.call(json!({"key": key}))).await;
         assert_eq!(reply.status, 200, "{reply:?}");

@@ -24,7 +24,7 @@ const QUOTA: &str = "two";
 const AT_ONCE: usize = 2;
 const WORK: usize = 5;
 
-/// What was reserved when the store went away is free again within 30 seconds.
+/// Reservations made when the store went away are free again within 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -51,7 +51,7 @@ async fn claims_are_refused_while_postgres_is_gone() {
     examine(server).await;
 }
 
-/// The partitions of the work are there; only what is used of the quota cannot be read.
+/// The partitions of the work are reachable; only the use of the quota cannot be read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn claims_are_refused_while_the_home_of_a_quota_is_gone() {
     let mut cluster = Cluster::start();

@@ -103,7 +103,7 @@ async fn complete(fabric: &FlowFabric, task: &Task) {
     fabric.backend().complete(args).await.unwrap();
 }
 
-/// Serves the example page at an address of its own, whatever is asked for.
+/// Serves the example page at an address of its own, for every path.
 async fn serve_page() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -24,7 +24,7 @@ const JOBS_A_KILL: usize = 120;
 /// before.
 const GIVEN_BACK: Duration = Duration::from_secs(60);
 
-/// What an execution spends in all: four reports, of 1 to 4 tokens and a call each.
+/// The spending of an execution: four reports, of 1 to 4 tokens and a call each.
 const SPENT: [(&str, u64); 2] = [("calls", 4), ("tokens", 10)];
 
 const BUDGETS: [(&str, &str); 2] = [
@@ -51,7 +51,7 @@ async fn every_report_counts_once_with_two_servers_on_postgres() {
     are_killed(vec![ServerProcess::over(url()).await, ServerProcess::over(url()).await]).await;
 }
 
-/// Kills a server and a worker in turn while reports come in, and holds what budgets have counted against what was reported.
+/// Kills a server and a worker in turn while reports come in, and compares the counts of budgets with the reports.
 /// `FF_KILLS` says how often.
 async fn are_killed(mut servers: Vec<ServerProcess>) {
     let kills = number("FF_KILLS", 6);
@@ -153,7 +153,7 @@ async fn settled(flowfabric: &FlowFabric) -> Vec<BudgetInfo> {
     }
 }
 
-/// What the executions have reported together.
+/// The sum of the reports of the executions.
 async fn reported(flowfabric: &FlowFabric, ids: &[ExecutionId]) -> Amounts {
     let mut sum = BTreeMap::new();
     for id in ids {

@@ -1,4 +1,4 @@
-//! Flows whose server is killed in the middle of what it owes them.
+//! Flows whose server is killed in the middle of their pending work.
 
 use ff_core::contracts::{
     CancelFlowArgs, CompleteArgs, EdgeSpec, FlowEnd, FlowHeader, FlowInfo, NextArgs, NodeSpec, SubmitFlowArgs,
@@ -112,7 +112,7 @@ async fn ended(flowfabric: &FlowFabric, id: FlowId) -> FlowEnd {
     within("the flow ends", flowfabric.long_poll().flow_ended(&id, 60_000)).await.unwrap().expect("the flow goes on")
 }
 
-/// Stops the server, and has the doctor count what is left.
+/// Stops the server, and has the doctor count the executions.
 async fn examined(server: ServerProcess) -> u64 {
     let store = server.store().to_owned();
     stop(server).await;

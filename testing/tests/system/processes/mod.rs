@@ -1,4 +1,4 @@
-//! What happens to work when processes are killed, stopped, woken and restarted.
+//! Executions whose processes are killed, stopped, woken and restarted.
 
 mod abuse;
 mod admission_outage;

@@ -20,17 +20,17 @@ use super::stop;
 const KIND: &str = "timed";
 const CUSTOMERS: usize = 6;
 
-/// What all work may have, and what each customer may have.
+/// The limit of all work, and the limit of each customer.
 const ALL: Limit = Limit { rate: Rate { limit: 40, window_ms: 2_000 }, at_once: 6 };
 const EACH: Limit = Limit { rate: Rate { limit: 10, window_ms: 2_000 }, at_once: 2 };
 
 /// How long a claim may take from the moment at which a quota admits it.
 const ON_THE_WAY_MS: i64 = 500;
 
-/// Longer than a server takes to come back, so that only killed workers lose what they hold.
+/// Longer than a server takes to come back, so that only killed workers lose their leases.
 const LEASE_TTL: Duration = Duration::from_secs(6);
 
-/// What a killed process has reserved is free again within 30 seconds, and its leases end; then work goes on.
+/// Reservations of a killed process are free again within 30 seconds, and its leases end; then work goes on.
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// Work that begins between two kills.
@@ -192,7 +192,7 @@ impl Witness {
         self.hire(server, nth);
     }
 
-    /// Has the workers stop. Nobody works any more.
+    /// Stops all workers.
     async fn dismiss(&mut self) {
         for (_, worker) in &mut self.workers {
             worker.process.send(Signal::TERM);
@@ -257,7 +257,7 @@ fn no_window_exceeded<'a>(claims: &[(ExecutionId, i64)], key: impl Fn(&Execution
     }
 }
 
-/// What dead processes had reserved is free again.
+/// The reservations of dead processes are free again.
 async fn nothing_is_left(client: &Client) {
     let since = Instant::now();
     let mut look = interval(Duration::from_millis(500));

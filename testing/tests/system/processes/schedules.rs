@@ -101,7 +101,7 @@ async fn ticks(flowfabric: &FlowFabric, more: u64) {
     within("schedules tick", waited).await;
 }
 
-/// Stops everything, and holds what was started against what should have been.
+/// Stops everything, and compares the started ticks with the expected ones.
 async fn settle(servers: Vec<ServerProcess>) {
     let flowfabric = servers[0].connect().await;
     let mut next = BTreeMap::new();

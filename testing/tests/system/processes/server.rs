@@ -23,9 +23,9 @@ async fn a_server_asked_to_stop_leaves_nobody_waiting() {
     }
     assert!(polls.iter().all(|poll| !poll.is_finished()), "a long poll did not wait");
 
-    let asked = Instant::now();
+    let start = Instant::now();
     assert!(server.interrupt().await.success());
-    let took = asked.elapsed();
+    let took = start.elapsed();
     assert!(took < Duration::from_secs(2), "it took {took:?} to stop");
     for poll in polls {
         within("a long poll is answered", poll).await.unwrap();
@@ -40,7 +40,7 @@ fn long_polls(flowfabric: &FlowFabric, id: ExecutionId) -> Vec<tokio::task::Join
         NextArgs { kinds: vec![Kind::parse("something-else").unwrap()], wait_ms: 60_000, ..NextArgs::new(holder) };
     let control = ControlArgs { worker_instance_id: news, after: None, wait_ms: 60_000 };
     let (for_work, for_news, for_end) = (waits.clone(), waits.clone(), waits.clone());
-    // What they are answered is the server's choice; that they are answered is not.
+    // Each must be answered; any answer will do.
     vec![
         tokio::spawn(async move { drop(for_work.next(next).await) }),
         tokio::spawn(async move { drop(for_news.control(control).await) }),

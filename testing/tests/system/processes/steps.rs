@@ -1,4 +1,4 @@
-//! Steps of workers and servers that are killed: what is recorded is not run again.
+//! Steps of workers and servers that are killed: recorded steps are not run again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -201,7 +201,7 @@ async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
     worker
 }
 
-/// Every run is told the same result of a step, and no attempt runs a step after one that was told its result.
+/// Every run gets the same result of a step, and no attempt runs a step after an earlier one got its result.
 fn check_lines(said: &[Line], ran_by: &BTreeMap<ExecutionId, Vec<u32>>) {
     let mut runs = 0;
     for line in said {
@@ -209,13 +209,13 @@ fn check_lines(said: &[Line], ran_by: &BTreeMap<ExecutionId, Vec<u32>>) {
             Line::Recorded(id, step, by) => assert_eq!(*by, ran_by[id][step.nth as usize], "{line}"),
             Line::Ran(id, step) => {
                 runs += 1;
-                let told = said.iter().filter_map(|line| match line {
-                    Line::Recorded(told, recorded, _) if told == id && recorded.nth == step.nth => {
+                let attempts = said.iter().filter_map(|line| match line {
+                    Line::Recorded(owner, recorded, _) if owner == id && recorded.nth == step.nth => {
                         Some(recorded.attempt)
                     }
                     _ => None,
                 });
-                assert!(told.min().is_none_or(|told| step.attempt <= told), "{line}, though it was recorded before");
+                assert!(attempts.min().is_none_or(|min| step.attempt <= min), "{line}, though it was recorded before");
             }
             _ => {}
         }

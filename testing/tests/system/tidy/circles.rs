@@ -228,13 +228,13 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// The program without what is compiled for its tests only.
+/// The program without its test code.
 fn without_tests<'t>(words: &[&'t str]) -> Vec<&'t str> {
-    let mut kept = Vec::with_capacity(words.len());
+    let mut rest = Vec::with_capacity(words.len());
     let mut at = 0;
     while at < words.len() {
         if !words[at..].starts_with(&["#", "[", "cfg", "(", "test", ")", "]"]) {
-            kept.push(words[at]);
+            rest.push(words[at]);
             at += 1;
             continue;
         }
@@ -248,17 +248,17 @@ fn without_tests<'t>(words: &[&'t str]) -> Vec<&'t str> {
             }
         }
     }
-    kept
+    rest
 }
 
 struct Use<'t> {
     is_public: bool,
     path: Vec<&'t str>,
-    /// What it is called from there on; `*` for everything.
+    /// Its name from there on; `*` for everything.
     alias: &'t str,
 }
 
-/// What a program uses, and the program without that.
+/// The imports of a program, and the program without them.
 fn uses<'t>(words: &[&'t str]) -> (Vec<Use<'t>>, Vec<&'t str>) {
     let (mut uses, mut rest) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -280,7 +280,7 @@ fn uses<'t>(words: &[&'t str]) -> (Vec<Use<'t>>, Vec<&'t str>) {
     (uses, rest)
 }
 
-/// Reads one branch of a `use`, and returns what follows it.
+/// Reads one branch of a `use`, and returns the rest.
 fn branch<'w, 't>(
     mut words: &'w [&'t str],
     around: &[&'t str],

@@ -90,7 +90,7 @@ fn comment<'a>(line: &'a str, marker: &str) -> Option<&'a str> {
     line.match_indices(marker).find(|(at, _)| free(*at)).map(|(at, _)| &line[at + marker.len()..])
 }
 
-/// What in a comment reads like a ticket or a note to self.
+/// The words of a comment that read like a ticket or a note to self.
 fn ticket(comment: &str) -> Option<String> {
     let words: Vec<&str> = comment.split(|c: char| c.is_whitespace() || "()[],;".contains(c)).collect();
     let found = words.iter().enumerate().find(|(at, word)| {

@@ -175,7 +175,7 @@ fn with_status(text: &str) -> impl Iterator<Item = (u16, &str)> {
     pairs.filter(|(_, code)| is_word(code)).filter_map(|(status, code)| Some((status.parse().ok()?, code)))
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -34,7 +34,7 @@ impl File {
         self.text.lines().enumerate().map(|(at, line)| (at + 1, line))
     }
 
-    /// What follows the last dot of its name; empty when there is none.
+    /// The text after the last dot of its name; empty when there is none.
     pub(crate) fn extension(&self) -> &str {
         Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or("")
     }
@@ -49,7 +49,7 @@ impl File {
     }
 }
 
-/// Fails with every finding and what the rule asks for.
+/// Fails with every finding and the advice of the rule.
 pub(crate) fn assert_none(findings: &[Finding], rule: &str) {
     let list: Vec<_> = findings.iter().map(Finding::to_string).collect();
     assert!(findings.is_empty(), "{rule}\n{}", list.join("\n"));

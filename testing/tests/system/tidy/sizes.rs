@@ -64,6 +64,6 @@ fn too_long(file: &File, longer: &[(&str, &str)]) -> Option<Finding> {
 
 fn headless(file: &File, excused: &[(&str, &str)]) -> Option<Finding> {
     let says = file.text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with("//!"));
-    let asked = file.extension() == "rs" && !excused.iter().any(|(path, _)| *path == file.path);
-    (asked && !says).then(|| file.finding(1, "no module comment"))
+    let applies = file.extension() == "rs" && !excused.iter().any(|(path, _)| *path == file.path);
+    (applies && !says).then(|| file.finding(1, "no module comment"))
 }

@@ -1,4 +1,4 @@
-//! What may enter the dependency tree: one registry, and the licences deny.toml allows.
+//! Limits of the dependency tree: one registry, and the licences deny.toml allows.
 
 use std::process::Command;
 
@@ -61,13 +61,13 @@ fn licence_expressions_are_understood() {
     }
 }
 
-/// What cargo says of the workspace and, unless told otherwise, of everything it depends on.
+/// The metadata of the workspace and, without other options, of everything it depends on.
 pub(crate) fn metadata(options: &[&str]) -> Value {
-    let told = cargo(&[&["metadata", "--format-version", "1", "--locked"], options].concat());
-    serde_json::from_str(&told).unwrap_or_else(|error| panic!("cargo metadata: {error}"))
+    let output = cargo(&[&["metadata", "--format-version", "1", "--locked"], options].concat());
+    serde_json::from_str(&output).unwrap_or_else(|error| panic!("cargo metadata: {error}"))
 }
 
-/// What cargo prints when it is run at the top of the repository.
+/// The output of cargo at the top of the repository.
 pub(crate) fn cargo(arguments: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

@@ -23,8 +23,8 @@ struct UnnotifiedFlow {
 }
 
 impl UnnotifiedFlow {
-    /// Everything depends on `a`, which ended with an outcome. What this program keeps of the graph for itself is gone, so
-    /// that only what is published can be followed.
+    /// Everything depends on `a`, which ended with an outcome. This program's own copy of the graph is gone, so that
+    /// only the published keys can be followed.
     async fn of(args: SubmitFlowArgs, outcome: &str) -> Self {
         let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
         let store = connect(&server.url()).await;
@@ -102,8 +102,8 @@ async fn an_edge_id_that_cannot_be_read_is_left_alone() {
 async fn an_edge_that_cannot_be_read_waits_until_it_can() {
     let forgotten = UnnotifiedFlow::of(before(&["b", "c", "d"]), "success").await;
     let (lost, broken) = (forgotten.edge_key("b"), forgotten.edge_key("c"));
-    let kept = "kept-{fp}";
-    forgotten.server.ask(&["RENAME", &lost, kept]);
+    let backup = "kept-{fp}";
+    forgotten.server.ask(&["RENAME", &lost, backup]);
     let downstream = member(&forgotten.store, &forgotten.id, "c").to_string();
     forgotten.server.ask(&["HSET", &broken, "downstream_execution_id", "elsewhere"]);
     assert_eq!(forgotten.cascade().await, notified(1, 0), "only what can be read");
@@ -114,7 +114,7 @@ async fn an_edge_that_cannot_be_read_waits_until_it_can() {
     assert_eq!(forgotten.state("b").await, PublicState::WaitingChildren);
 
     forgotten.server.ask(&["DEL", &lost]);
-    forgotten.server.ask(&["RENAME", kept, &lost]);
+    forgotten.server.ask(&["RENAME", backup, &lost]);
     forgotten.server.ask(&["HSET", &broken, "downstream_execution_id", &downstream]);
     assert_eq!(forgotten.cascade().await, notified(2, 0));
 }

@@ -26,7 +26,7 @@ async fn a_completion_costs_the_same_however_many_its_join_waits_for() {
     assert!(wide * 2 <= narrow * 3, "into a wide join {wide} us, into narrow ones {narrow} us");
 }
 
-/// What completing all upstreams costs the server, when they go into joins of this width.
+/// The server's time for completing all upstreams, when they go into joins of this width.
 async fn time_of(server: &Process, store: &ValkeyBackend, width: usize) -> u64 {
     let names: Vec<_> = (0..UPSTREAMS).map(|n| format!("n{n}")).collect();
     let joins: Vec<_> = (0..UPSTREAMS / width).map(|n| format!("join{n}")).collect();

@@ -22,13 +22,13 @@ async fn what_happens_in_a_flow_is_told_to_those_who_asked() {
     assert_eq!(there.end_of_flow(&flow_id).await.unwrap(), None);
     let page = there.flow_events(FlowEventsArgs { flow_id, from: 0, limit: 10 }).await.unwrap();
     let first = claim_some(&here, partition, 1).await;
-    heard(&mut hints, Hint::FlowMoved { flow_id }).await;
+    wait_for(&mut hints, Hint::FlowMoved { flow_id }).await;
     let more = there.flow_events(FlowEventsArgs { flow_id, from: page.next, limit: 10 }).await.unwrap();
     assert!(!more.events.is_empty());
 
     complete_together(&here, &first).await;
     complete_together(&here, &claim_some(&here, partition, 1).await).await;
-    heard(&mut hints, Hint::FlowEnded { flow_id }).await;
+    wait_for(&mut hints, Hint::FlowEnded { flow_id }).await;
     assert_eq!(there.end_of_flow(&flow_id).await.unwrap().map(|end| end.state), Some(FlowState::Completed));
 }
 
@@ -59,7 +59,7 @@ async fn a_flow_runs_on_a_cluster_wherever_its_partition_is() {
     assert_eq!(findings(&store).await, []);
 }
 
-async fn heard(hints: &mut Hints, wanted: Hint) {
+async fn wait_for(hints: &mut Hints, wanted: Hint) {
     let next = async { while hints.next().await.expect("hints go on") != wanted {} };
     tokio::time::timeout(PATIENCE, next).await.expect("a hint comes");
 }

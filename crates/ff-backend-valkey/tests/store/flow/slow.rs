@@ -1,4 +1,4 @@
-//! What a server itself says about the calls it was made: which took long, and what all of them took together.
+//! A server's own account of its calls: which took long, and how long all of them took together.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use redis::{AsyncConnectionConfig, Client, Value, cmd, from_redis_value};
 use crate::PATIENCE;
 use crate::support::{Flavour, Process};
 
-/// What is worth remembering: calls shorter than this are never too long.
+/// The shortest call that is recorded: shorter ones are never too long.
 const REMEMBERED_US: u64 = 500;
 
 /// Work that takes about a millisecond where a function may take five: Lua with some calls of the server in between.

@@ -1,4 +1,4 @@
-//! What calls cost a server: none blocks it for long, and a listing costs in proportion to its rows.
+//! The cost of calls for a server: none blocks it for long, and a listing costs in proportion to its rows.
 
 /// Too long for every change.
 mod full {
@@ -18,7 +18,7 @@ use crate::flow::slow::{calls_of_functions, count_from_zero, total_calls};
 use crate::support::{Flavour, Process};
 use crate::{connect, options, work};
 
-/// Most lanes have nothing on most partitions, or only what has finished; what a listing costs follows from what there is.
+/// Most lanes have nothing on most partitions, or only finished work; a listing's cost follows from the rows there are.
 #[tokio::test]
 async fn listing_lanes_asks_little_where_there_is_nothing() {
     let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);

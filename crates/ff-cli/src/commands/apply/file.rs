@@ -51,7 +51,7 @@ impl ConfigurationFile {
         checked.map_err(|refusal| Usage(format!("{}: {refusal}", file.display())).into())
     }
 
-    /// What a store has in a namespace.
+    /// The resources of a namespace in a store.
     pub(super) async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<Self> {
         let lanes = Some(LaneEntry::stored(client, namespace).await?);
         let quotas = Some(QuotaDefinition::stored(client, namespace).await?);

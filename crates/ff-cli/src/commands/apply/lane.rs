@@ -1,5 +1,5 @@
-//! Lanes in the file: a setting that is left out is the default. The state is an operator's, who may have paused a lane for a reason
-//! that the file does not know: it stays unless the file has it.
+//! Lanes in the file: a setting that is left out is the default. The state belongs to operators: one may have paused a
+//! lane for a reason unknown to the file, so it stays unless the file has it.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl LaneEntry {
         Self { state, concurrency, ageing_ms, retention_ms, fair_by, weights }
     }
 
-    /// What makes a lane so that has these weights.
+    /// The call that brings a lane with the weights `known` to this entry.
     fn into_args(self, namespace: Namespace, lane: LaneId, known: BTreeMap<FairKey, u32>) -> ConfigureLaneArgs {
         let gone = known.into_keys().map(|key| (key, Setting::Default));
         let wanted = self.weights.into_iter().map(|(key, weight)| (key, Setting::To(weight)));

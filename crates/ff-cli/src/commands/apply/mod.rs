@@ -1,4 +1,4 @@
-//! Lanes, quotas, budgets and the like as a file says: what differs, and making it so.
+//! Lanes, quotas, budgets and the like from a file: finds the differences and applies them.
 
 mod budget;
 mod file;
@@ -40,7 +40,7 @@ pub(crate) struct Apply {
 #[derive(Args)]
 pub(crate) struct Export {}
 
-/// What was found and done, for programs.
+/// The result, for programs.
 #[derive(Serialize)]
 struct AppliedFile<'a> {
     dry_run: bool,

@@ -1,4 +1,4 @@
-//! What differs between a file and a store, and the calls that make them the same.
+//! The differences between a file and a store, and the calls that remove them.
 
 use std::collections::BTreeMap;
 use std::fmt;

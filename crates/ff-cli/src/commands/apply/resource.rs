@@ -1,4 +1,4 @@
-//! What a section of the file is about: things with a name that can be listed, written and removed.
+//! The resources of a section of the file: they have a name, and can be listed, written and removed.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use ff_core::types::Namespace;
 use ff_sdk::Client;
 use serde::Serialize;
 
-/// The entry of one thing in its section. What is compared is what it writes into a file.
+/// The entry of one resource in its section. Entries are compared as they are written into a file.
 pub(super) trait Resource: Clone + Serialize {
     type Name: Clone + Ord + Display;
 
@@ -24,22 +24,22 @@ pub(super) trait Resource: Clone + Serialize {
     /// All of them in a namespace, as a file would have them.
     async fn stored(client: &Client, namespace: &Namespace) -> anyhow::Result<BTreeMap<Self::Name, Self>>;
 
-    /// The entry as the store would show it, once it is made so: what it leaves to the store is filled in.
+    /// The entry as the store would show it once it is applied: with the store's defaults filled in.
     fn completed(self, _stored: Option<&Self>) -> anyhow::Result<Self> {
         Ok(self)
     }
 
-    /// What one is like that was never written, for things that exist without being made.
+    /// The entry of a resource that was never written, for resources that exist by default.
     fn unwritten() -> Option<Self> {
         None
     }
 
-    /// What is left of a stored one that the file does not name: nothing when it is deleted.
+    /// The entry that pruning leaves of a stored one; `None` when it is deleted.
     fn pruned(&self) -> Option<Self> {
         None
     }
 
-    /// Makes it so, or deletes it. `from` is what the store had.
+    /// Writes `to`, or deletes the resource. `from` is the entry in the store.
     async fn write(
         client: &Client,
         namespace: &Namespace,

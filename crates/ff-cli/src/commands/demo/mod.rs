@@ -22,7 +22,7 @@ use crate::table::printable;
 /// How long a step of work takes: long enough to watch, short enough to stay for the end.
 const STEP: Duration = Duration::from_millis(400);
 
-/// Starts the worker, submits the jobs, and tells what happens. It is over when it was asked to stop.
+/// Starts the worker, submits the jobs, and prints their progress. It ends when it is asked to stop.
 pub(super) fn start(
     flowfabric: &FlowFabric,
     settings: &Settings,
@@ -82,7 +82,7 @@ async fn end(client: &Client, output: DemoOutput, kind: &str, id: &ExecutionId) 
     Ok(())
 }
 
-/// A job and what there is to see in it.
+/// A job and the promise it shows.
 struct DemoJob {
     kind: &'static str,
     job: Job,

@@ -1,5 +1,5 @@
-//! What the demo goes on with: mails, a nightly flow, an agent that types and asks, answers that cost tokens, reports that wait. It is there to be looked at in
-//! the console.
+//! The demo's later work, to be looked at in the console: mails, a nightly flow, an agent that types and asks, answers
+//! that cost tokens, reports that wait.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const AGENT_EVERY: u64 = 60;
 const QUESTION_EVERY: u64 = 2;
 const QUESTIONS: u64 = 16;
 
-/// What an answer reserves before it runs, and what may be spent in a quarter of an hour.
+/// The tokens an answer reserves before it runs, and the budget for a quarter of an hour.
 const ANSWER_TOKENS: u64 = 2_000;
 const BUDGET_TOKENS: u64 = 20_000;
 
@@ -190,8 +190,8 @@ async fn work_a_while(_: Context, work: Value) -> Result<Value, Fault> {
     Ok(json!({ "rows": 4_711 }))
 }
 
-/// An agent: each thing it did is a step, what it says is streamed, and a person is asked before a mail leaves. Its first attempt dies
-/// in the middle, so that there is output that no longer counts.
+/// An agent: each action is a step, its text is streamed, and a person is asked before a mail leaves. Its first attempt
+/// dies in the middle, so that there is output that no longer counts.
 async fn offer(ctx: Context, task: Value) -> Result<Value, Fault> {
     let customer = task["customer"].as_str().unwrap_or_default();
     ctx.step("read the contract", || say(&ctx, "Reading the contract: 12 months, 40 seats, renewal in three weeks.\n"))
@@ -202,15 +202,15 @@ async fn offer(ctx: Context, task: Value) -> Result<Value, Fault> {
     }
     let draft = format!("Drafting an offer: {customer} gets 15 % for two years, and keeps its seats.\n");
     let draft = ctx.step("draft the offer", || say(&ctx, &draft)).await?;
-    let asked = format!("Send this offer to {customer}? 15 % off for two years.");
-    ctx.wait_for_approval("send").asking(&asked).timeout(Duration::from_secs(24 * 3_600)).await?.approved()?;
+    let question = format!("Send this offer to {customer}? 15 % off for two years.");
+    ctx.wait_for_approval("send").asking(&question).timeout(Duration::from_secs(24 * 3_600)).await?.approved()?;
     ctx.step("send the offer", || say(&ctx, "Approved. The offer is on its way.\n")).await?;
     Ok(json!({ "customer": customer, "offer": draft }))
 }
 
-/// Answers a question and reports what that has cost: tokens, and money at five dollars for a million of them.
-async fn answer(ctx: Context, asked: Value) -> Result<Value, Fault> {
-    let nth = asked["nth"].as_u64().unwrap_or_default();
+/// Answers a question and reports its cost: tokens, and money at five dollars for a million of them.
+async fn answer(ctx: Context, task: Value) -> Result<Value, Fault> {
+    let nth = task["nth"].as_u64().unwrap_or_default();
     let words = [
         ("Looking at the orders", 420),
         (" of this customer.", 310),
@@ -222,7 +222,7 @@ async fn answer(ctx: Context, asked: Value) -> Result<Value, Fault> {
         ctx.usage().add("tokens", cost).add("usd_micros", cost * 5).report().await?;
         tokens += cost;
     }
-    Ok(json!({ "question": asked["question"], "tokens": tokens }))
+    Ok(json!({ "question": task["question"], "tokens": tokens }))
 }
 
 /// Types a text word by word.

@@ -41,7 +41,7 @@ impl Cancel {
         let flow = flowfabric.client().flow(&id);
         let cancelled = flow.cancel(self.policy, self.reason.as_deref()).await?;
         if self.wait {
-            // That it ends cancelled is what was asked for, and no failure.
+            // The flow was to end as cancelled, so that is no failure.
             return Ok(match watch::until_members_ended(settings, &flowfabric, id, self.timeout).await? {
                 Exit::Cancelled => Exit::Done,
                 exit => exit,

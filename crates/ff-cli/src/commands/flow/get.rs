@@ -44,7 +44,7 @@ impl Get {
     }
 }
 
-/// What is worth knowing of the flow itself; what does not apply is left out.
+/// The properties of the flow itself; those that do not apply are left out.
 fn describe(info: &FlowInfo, now: TimestampMs) -> Table {
     let mut table = Table::of_one();
     let mut row = |name: &str, value: Option<String>| {
@@ -69,7 +69,7 @@ fn describe(info: &FlowInfo, now: TimestampMs) -> Table {
     table
 }
 
-/// The state in a word, with what is to be known beside it.
+/// The state in a word, with the cancel policy or a note that it is held open.
 fn state(info: &FlowInfo) -> String {
     match (&info.cancel, info.held_open && info.ended_at.is_none()) {
         (Some(cancel), _) => format!("{}, {}", info.state, cancel.policy.as_str().replace('_', " ")),
@@ -155,7 +155,7 @@ fn member_state(member: &MemberInfo, short: bool) -> String {
     }
 }
 
-/// What went wrong in a member that failed.
+/// The failure of a member that failed.
 fn why(member: &MemberInfo) -> Option<String> {
     let failure = member.failure.as_ref().filter(|_| member.public_state == PublicState::Failed)?;
     Some(format!("{}: {}", failure.category, failure.message))

@@ -103,7 +103,7 @@ fn colour(state: PublicState) -> &'static str {
     }
 }
 
-/// Text as Graphviz takes it, whatever is in it.
+/// Text quoted for Graphviz.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

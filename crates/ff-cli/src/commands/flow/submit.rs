@@ -15,7 +15,7 @@ use crate::input::{Input, TraceArgs};
 use crate::settings::{Settings, check};
 use crate::{output, span};
 
-/// The most a file may hold: what payloads may be together, twice over for how they are written down.
+/// The largest file: twice the limit of all payloads together, because of the encoding.
 const FILE_BYTES: usize = 2 * limits::FLOW_BYTES;
 
 /// Submit a flow from a file, and print its id or follow it to its end
@@ -66,7 +66,7 @@ impl Submit {
     }
 }
 
-/// The graph a file describes, checked as a whole. YAML reads JSON too, and what is wrong with JSON is told better by its own reader.
+/// The graph a file describes, checked as a whole. YAML reads JSON too, but the JSON parser has better error messages.
 pub(in crate::commands) fn read(file: &Path) -> anyhow::Result<Flow> {
     let text = Input::path(file).text(FILE_BYTES)?;
     let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));

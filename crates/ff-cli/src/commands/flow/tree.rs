@@ -30,7 +30,7 @@ pub(super) enum Line<'f> {
 pub(super) fn lines(flow: &FlowSnapshot, all: bool) -> Vec<Line<'_>> {
     let tree = Tree::of(flow);
     let mut lines = Vec::new();
-    // What is still to be drawn, the next last.
+    // The branches still to be drawn; the next one is last.
     let mut rest: Vec<_> = tree.below(None, String::new(), all);
     while let Some(branch) = rest.pop() {
         match branch {
@@ -69,7 +69,7 @@ impl<'f> Tree<'f> {
         Self { upstreams, children }
     }
 
-    /// What hangs below a member, or at the top, the first last.
+    /// The branches below a member, or at the top; the first one is last.
     fn below(&self, member: Option<&MemberInfo>, indent: String, all: bool) -> Vec<Branch<'f>> {
         let id = member.map(|member| member.execution_id);
         let children = self.children.get(&id).map_or(&[][..], Vec::as_slice);

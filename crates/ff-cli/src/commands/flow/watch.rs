@@ -84,7 +84,7 @@ impl<'s> Follower<'s> {
         Self { settings, flowfabric, id, talks, waits_for_members: false, bar }
     }
 
-    /// Whatever cuts it short leaves the flow alone and says how to find it again.
+    /// A timeout or an interrupt leaves the flow alone and prints how to find it again.
     async fn follow(self, patience: Option<Duration>) -> anyhow::Result<Exit> {
         let mut signals = Signals::listen()?;
         let (id, again) = (self.id, format!("`ff flow watch {}` follows it again", self.id));
@@ -161,7 +161,7 @@ fn style() -> ProgressStyle {
     ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// What happened, in words.
+/// An event in words.
 fn sentence(event: &FlowEvent) -> String {
     match &event.what {
         FlowEventKind::Opened { nodes, edges } => format!("opened with {}", graph(*nodes, *edges)),

@@ -59,7 +59,7 @@ pub(super) fn table(schedules: &[Schedule]) -> Table {
     table.fitting(&["OVERLAP"], &["WHEN"])
 }
 
-/// A schedule, its next ticks, and what became of the last ones.
+/// A schedule, its next ticks, and the outcomes of the last ones.
 pub(super) fn schedule(info: &ScheduleInfo) -> anyhow::Result<()> {
     table(std::slice::from_ref(&info.schedule)).print()?;
     if let Some(paused) = &info.schedule.paused {
@@ -78,7 +78,7 @@ pub(super) fn schedule(info: &ScheduleInfo) -> anyhow::Result<()> {
     ticks(&info.schedule.ticks).print()
 }
 
-/// What became of ticks.
+/// The outcomes of ticks.
 pub(super) fn ticks(records: &[TickRecord]) -> Table {
     let mut table = Table::new(&["TICK", "OUTCOME", "STARTED", "WHY"]);
     for record in records {
@@ -92,7 +92,7 @@ pub(super) fn ticks(records: &[TickRecord]) -> Table {
     table.fitting(&[], &["WHY"])
 }
 
-/// What became of a tick, on a line.
+/// The outcome of a tick, on a line.
 pub(super) fn outcome(record: &TickRecord) -> String {
     match (record.outcome, record.execution_id, record.flow_id) {
         (TickOutcome::Started, Some(id), _) => id.to_string(),

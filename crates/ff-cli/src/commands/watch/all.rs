@@ -1,4 +1,4 @@
-//! Watching everything: how much of which lane is where, and what happened last.
+//! Watching everything: the depths of all lanes, and the latest events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, IsTerminal};
@@ -20,10 +20,10 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, screen, span};
 
-/// How much of what happened stays on the screen.
+/// How many events stay on the screen.
 const LATEST: usize = 10;
 
-/// Shows it until told to stop: as one picture that changes where a person looks on, as a line for every change elsewhere.
+/// Shows it until told to stop: on a terminal as one picture that changes, elsewhere as a line for every change.
 pub(super) async fn watch(settings: &Settings) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let client = settings.connect().await?.client();
@@ -55,7 +55,7 @@ async fn look_on(
     let mut events = Box::pin(events.into_stream());
     loop {
         tokio::select! {
-            Some(told) = events.next() => shown.event(&told?)?,
+            Some(event) = events.next() => shown.event(&event?)?,
             _ = looks.tick() => shown.lanes(lanes::of_namespace(client, Some(&settings.namespace())).await?)?,
         }
     }
@@ -65,7 +65,7 @@ async fn look_on(
 trait WatchDisplay {
     fn lanes(&mut self, lanes: Vec<LaneInfo>) -> anyhow::Result<()>;
 
-    fn event(&mut self, told: &EventRecord) -> anyhow::Result<()>;
+    fn event(&mut self, event: &EventRecord) -> anyhow::Result<()>;
 
     /// Nothing more is shown.
     fn end(&mut self);
@@ -94,7 +94,7 @@ impl Picture {
             lines = vec!["no lane has had any work yet".to_owned()];
         }
         lines.push(String::new());
-        lines.extend(self.latest.iter().map(|told| events::narrow(told, width)));
+        lines.extend(self.latest.iter().map(|event| events::narrow(event, width)));
         lines.push("Ctrl-C leaves".to_owned());
         lines
     }
@@ -113,9 +113,9 @@ impl WatchDisplay for Picture {
         Ok(())
     }
 
-    /// It is drawn with the next look at the lanes: what happens may be more than can be drawn.
-    fn event(&mut self, told: &EventRecord) -> anyhow::Result<()> {
-        self.latest.push_back(told.clone());
+    /// It is drawn with the next look at the lanes: there may be too many events to draw each.
+    fn event(&mut self, event: &EventRecord) -> anyhow::Result<()> {
+        self.latest.push_back(event.clone());
         if self.latest.len() > LATEST {
             self.latest.pop_front();
         }
@@ -150,14 +150,14 @@ impl WatchDisplay for Lines {
         Ok(())
     }
 
-    fn event(&mut self, told: &EventRecord) -> anyhow::Result<()> {
-        if self.json { output::json(&json!({ "event": told })) } else { output::line(events::line(told)) }
+    fn event(&mut self, event: &EventRecord) -> anyhow::Result<()> {
+        if self.json { output::json(&json!({ "event": event })) } else { output::line(events::line(event)) }
     }
 
     fn end(&mut self) {}
 }
 
-/// How a lane stands, with what is not nothing.
+/// The state of a lane, with the depths that are not zero.
 fn standing(lane: &LaneInfo) -> String {
     let depths = lane.depths.iter().filter(|(_, depth)| depth.count > 0);
     let depths: Vec<_> =
@@ -181,9 +181,9 @@ mod tests {
         let settings = json!({ "state": "draining", "concurrency": 1000, "ageing_ms": 60_000, "retention_ms": 90_000 });
         let lane = json!({ "namespace": "acme", "lane_id": name, "settings": settings, "depths": depths });
         picture.lanes = vec![from_value(lane).unwrap()];
-        let told = json!({ "position": "1760000000004-7", "namespace": "acme", "lane_id": name,
+        let event = json!({ "position": "1760000000004-7", "namespace": "acme", "lane_id": name,
             "kind": name, "execution_id": id, "event": "submitted" });
-        picture.latest.push_back(from_value(told).unwrap());
+        picture.latest.push_back(from_value(event).unwrap());
         let lines = picture.lines(Some(80));
         assert!(lines.iter().all(|line| screen::columns_of(line) <= 80), "{lines:#?}");
         assert!(lines.iter().any(|line| line.contains(id) && line.contains("submitted")), "{lines:#?}");

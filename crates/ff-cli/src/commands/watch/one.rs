@@ -23,7 +23,7 @@ use crate::{output, screen, span};
 /// How many columns the clock and the space after it take.
 const AT: usize = 14;
 
-/// Tells every change until the end. Whatever cuts it short leaves the execution alone and says how to go on.
+/// Prints every change until the end. A timeout or an interrupt leaves the execution alone and prints how to go on.
 pub(super) async fn watch(settings: &Settings, id: IdArg, patience: Option<Duration>) -> anyhow::Result<Exit> {
     let mut signals = Signals::listen()?;
     let flowfabric = settings.connect().await?;
@@ -48,7 +48,7 @@ struct Watcher<'s> {
     settings: &'s Settings,
     flowfabric: FlowFabric,
     id: ExecutionId,
-    /// What was told last.
+    /// The last printed sentence.
     told: Option<String>,
     bar: ProgressBar,
 }

@@ -10,21 +10,21 @@ use crate::types::{ExecutionId, TimestampMs};
 
 /// One page of doing something to many executions, from the newest to the oldest.
 ///
-/// A page whose answer got lost is asked for again. What was done the first time is not done twice: it has changed since
+/// A page whose answer got lost is asked for again. No execution is acted on twice: it has changed since
 /// the moment the walk is as of, which the caller takes from the first answer it gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkArgs {
     pub filter: Filter,
     pub action: BulkAction,
-    /// Only say what would be done.
+    /// Only report the executions, without acting on them.
     pub dry_run: bool,
-    /// Leave alone what has changed since; since now when not said.
+    /// Leave alone executions that have changed since; since now when not said.
     pub as_of: Option<TimestampMs>,
     pub after: Option<Cursor>,
     pub limit: usize,
 }
 
-/// What is done to each.
+/// The action on each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BulkAction {
     /// Live executions are cancelled.

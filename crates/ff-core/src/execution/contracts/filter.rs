@@ -13,7 +13,7 @@ pub struct Filter {
     pub namespace: Namespace,
     pub lane: Option<LaneId>,
     pub state: Option<PublicState>,
-    /// What they wait for, of what admission asks for.
+    /// The reason they are blocked for, among those of admission.
     pub blocking_reason: Option<BlockingReason>,
     pub kind: Option<Kind>,
     /// Every one of these labels.

@@ -39,8 +39,8 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The place of an execution in every listing. It never changes, so a listing under writes shows what is there from its
-    /// first page to its last exactly once.
+    /// The place of an execution in every listing. It never changes, so a listing under writes shows each execution
+    /// that is there from its first page to its last exactly once.
     pub fn of(execution: &Execution) -> Self {
         Self { created_at: execution.created_at, execution_id: execution.id }
     }

@@ -100,7 +100,7 @@ pub struct LeaseInfo {
     pub expires_at: TimestampMs,
 }
 
-/// How an execution ended, with what it produced.
+/// How an execution ended, with its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecutionEnd {
     pub execution_id: ExecutionId,

@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::trace::TraceContext;
 use crate::types::{ExecutionId, FlowId, IdempotencyKey, Kind, LaneId, Namespace, NodeName, Priority, is_derived};
 
-/// What is known of a flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
+/// A flow without its graph. The id is the submitter's, so that a submission whose reply got lost can be
 /// sent again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowHeader {
@@ -22,7 +22,7 @@ pub struct FlowHeader {
     pub namespace: Namespace,
     pub kind: Kind,
     pub tags: Tags,
-    /// The submitter's trace, passed on to the handlers of all members. Not part of what makes two submissions the
+    /// The submitter's trace, passed on to the handlers of all members. Two submissions that differ only in it are the
     /// same.
     pub trace: Option<Box<TraceContext>>,
 }
@@ -107,7 +107,7 @@ impl NodeSpec {
         }
     }
 
-    /// Refuses what is over a limit, naming the node.
+    /// Refuses values over a limit, naming the node.
     pub fn check(&self) -> Result<(), Refusal> {
         let within = |refusal: Refusal| {
             let field = refusal.field.clone().unwrap_or_default();
@@ -163,7 +163,7 @@ pub(crate) fn check_call(nodes: &[NodeSpec], edges: usize) -> Result<(), Refusal
     nodes.iter().try_for_each(NodeSpec::check)
 }
 
-/// A member of a flow, by whichever is known of it.
+/// A member of a flow, by its id or its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberRef {
     Node(NodeName),

@@ -1,4 +1,4 @@
-//! What a worker gets of the flow its work is in, and the inputs that upstreams passed on to it.
+//! The flow as the worker of a member sees it, and the inputs that upstreams passed on to it.
 
 use serde::{Deserialize, Serialize};
 

@@ -146,7 +146,7 @@ pub struct EdgesPage {
     pub next: Option<EdgeId>,
 }
 
-/// What happened in a flow since.
+/// Asks for the events of a flow since a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEventsArgs {
     pub flow_id: FlowId,

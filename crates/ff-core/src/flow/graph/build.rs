@@ -24,7 +24,7 @@ pub(in crate::flow) struct NewEdge {
     pub(in crate::flow) name: String,
 }
 
-/// What must hold of an edge, depending on how it is added.
+/// The conditions on a new edge, depending on how it is added.
 #[derive(Clone, Copy)]
 pub(in crate::flow) enum Accepts {
     /// It goes from an earlier member to a later one, so that there cannot be a cycle. Nothing runs yet.
@@ -38,7 +38,7 @@ pub(in crate::flow) enum Accepts {
 pub(in crate::flow) enum Newcomers {
     /// From outside: a lane that is draining takes none.
     Submitted,
-    /// From a member that runs: they are part of what is there, and it cannot end without them.
+    /// From a member that runs: they belong to its own work, and it cannot end without them.
     Children,
 }
 

@@ -10,7 +10,7 @@ use crate::types::{ExecutionId, FlowId};
 use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
-    /// Refuses an edge whose downstream already comes before its upstream. Looks from both ends, so that what is added
+    /// Refuses an edge whose downstream already comes before its upstream. Looks from both ends, so that an edge added
     /// before or after a large graph is found to be harmless at once; gives up when there is too much on both sides.
     pub(in crate::flow) fn closes_no_cycle(
         &self,

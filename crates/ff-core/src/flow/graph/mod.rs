@@ -1,4 +1,4 @@
-//! The graph of a flow: the ids of its members and edges, how it is submitted, and what may be added to it.
+//! The graph of a flow: the ids of its members and edges, its submission, and its growth.
 
 mod build;
 mod cycle;

@@ -11,7 +11,7 @@ use crate::payload::Fingerprint;
 use crate::types::NodeName;
 
 impl SubmitFlowArgs {
-    /// The parts to hand in, one after the other; or what is wrong with the graph, naming the node or the edge.
+    /// The parts to hand in, one after the other; or the fault of the graph, naming the node or the edge.
     pub fn plan(self) -> Result<Vec<StageFlowArgs>, Refusal> {
         self.header.check()?;
         let numbers = self.numbers()?;

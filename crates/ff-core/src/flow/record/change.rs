@@ -13,7 +13,7 @@ pub struct FlowChange {
     pub edges: Vec<Edge>,
     /// Groups as they are to be.
     pub groups: Vec<Group>,
-    /// What happened, to be added to the flow's events.
+    /// Events to be added to the flow's events.
     pub events: Vec<FlowEvent>,
     /// The key of a change to the graph to remember.
     pub key: Option<FlowKeyEntry>,
@@ -30,7 +30,7 @@ impl FlowChange {
     }
 }
 
-/// Under which key a flow's graph was changed, and what was answered.
+/// The key of a change to a flow's graph, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowKeyEntry {
     pub key: IdempotencyKey,

@@ -1,4 +1,4 @@
-//! What happened in a flow: every change of a member's state, and of the flow itself, numbered without gaps.
+//! The events of a flow: every change of a member's state, and of the flow itself, numbered without gaps.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Indexes follow from the record: which ones of its partition a flow belongs in, and with what score.
+//! Indexes follow from the record: the indexes of its partition that a flow belongs in, and its scores.
 
 use crate::flow::{Flow, SweepAction};
 use crate::index::Score;

@@ -36,10 +36,10 @@ impl FlowInfo {
 
 impl FlowEventsPage {
     /// The next of the events a flow keeps.
-    pub fn of<'e>(flow: &Flow, kept: impl Iterator<Item = &'e FlowEvent>, args: &FlowEventsArgs) -> Self {
-        let mut kept = kept.peekable();
-        let missed = kept.peek().is_some_and(|first| args.from < first.seq);
-        let events: Vec<_> = kept.skip_while(|event| event.seq < args.from).take(args.limit).cloned().collect();
+    pub fn of<'e>(flow: &Flow, retained: impl Iterator<Item = &'e FlowEvent>, args: &FlowEventsArgs) -> Self {
+        let mut retained = retained.peekable();
+        let missed = retained.peek().is_some_and(|first| args.from < first.seq);
+        let events: Vec<_> = retained.skip_while(|event| event.seq < args.from).take(args.limit).cloned().collect();
         let next = events.last().map_or(args.from, |last| last.seq + 1);
         Self { missed, next, ended: flow.ended_at.is_some() && next >= flow.events, events }
     }

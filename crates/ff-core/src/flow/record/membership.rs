@@ -14,7 +14,7 @@ pub struct Membership {
     /// Edges that leave it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dependents: u32,
-    /// The bytes of its result, if it has one, for whom it is passed on to.
+    /// The bytes of its result, if it has one, for the dependents it is passed on to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_bytes: Option<u64>,
     /// The named inputs it was given, and their bytes.
@@ -44,7 +44,7 @@ pub struct PendingPropagation {
     pub after: Option<EdgeId>,
 }
 
-/// What a member's dependents are notified of.
+/// The news for a member's dependents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "owed", rename_all = "snake_case")]
 pub enum Propagation {

@@ -1,4 +1,4 @@
-//! Looking ahead: what a step is going to look at is missed together, so that an executor loads it at once.
+//! Looking ahead: the records that a step is going to read are missed together, so that an executor loads them at once.
 
 use crate::change::Change;
 use crate::flow::step::{Step, Work};
@@ -7,7 +7,7 @@ use crate::types::{EdgeId, ExecutionId, FlowId};
 use crate::view::{EdgesOf, Miss, Side, Stop, require_all};
 
 impl Step<'_> {
-    /// Misses together what is certain to be looked at: the flows of what changed, and the edges out of what ended.
+    /// Misses the records that are certain to be read: the flows of changed members, and the edges out of ended ones.
     pub(super) fn look_ahead_of(&self, changes: &[Change]) -> Result<(), Stop> {
         let members = || changes.iter().filter_map(|change| Some((&change.after, change.after.membership.as_ref()?)));
         let flows = members().map(|(_, membership)| self.view.flow(&membership.flow_id).map(|_| ()));
@@ -18,7 +18,7 @@ impl Step<'_> {
         Ok(require_all(flows.chain(edges))?)
     }
 
-    /// A miss, together with what the rest of the step is going to miss: the records that pending notifications of
+    /// A miss, together with the later misses of the step: the records that pending notifications of
     /// dependents read.
     pub(super) fn with_later_misses(&self, stop: Stop) -> Stop {
         let Stop::Miss(miss) = stop else { return stop };

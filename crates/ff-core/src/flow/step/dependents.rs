@@ -1,5 +1,5 @@
 //! Telling dependents: an edge is settled by how its upstream ended, a join is decided as soon as the numbers say so, and
-//! what it decides is released, or skipped and tells its own dependents.
+//! its member is released, or skipped and notifies its own dependents.
 
 use crate::change::Change;
 use crate::event::{Event, EventKind};
@@ -57,7 +57,7 @@ impl Step<'_> {
         if group.state == GroupState::Pending { Ok(()) } else { self.fired(&group) }
     }
 
-    /// Counts an edge where it is of the current round, and passes the result on to whom still waits for it.
+    /// Counts an edge of the current round, and passes the result on if the dependent still waits for it.
     pub(in crate::flow) fn count(
         &mut self,
         mut edge: Edge,
@@ -158,7 +158,7 @@ impl Step<'_> {
 }
 
 impl Execution {
-    /// Ends without having run: what it waited for cannot come any more.
+    /// Ends without having run: its join cannot be satisfied any more.
     fn skipped(&self, now: TimestampMs) -> Change {
         let end = End {
             outcome: Outcome::Skipped,

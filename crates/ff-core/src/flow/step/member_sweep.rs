@@ -1,5 +1,5 @@
-//! The sweep over every member of a flow, in bounded steps: opening what was staged, cancelling what
-//! a cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
+//! The sweep over every member of a flow, in bounded steps: opening staged members, cancelling those that
+//! a cancelled flow does not spare, forgetting those that were given up or whose retention has ended.
 
 use crate::execution::{Blocker, FinishedBy, Phase};
 use crate::flow::step::{Step, Work};
@@ -9,7 +9,7 @@ use crate::types::{ExecutionId, FlowId};
 use crate::view::{MembersOf, Stop, require_all};
 
 impl Step<'_> {
-    /// Does what is due of a flow: its member sweep, which begins when a staged submission is given up.
+    /// Runs the sweep that is due: discards a submission that was given up, forgets an old flow, or goes on with one.
     pub(crate) fn member_sweep(&mut self, id: &FlowId) -> Result<(), Stop> {
         let flow = self.flow(id)?;
         let given_up = flow.staging.is_some_and(|staging| staging.until <= self.now) && flow.member_sweep.is_none();
@@ -67,7 +67,7 @@ impl Step<'_> {
     }
 
     /// The first of these that may go now: together they have as many records as one step may forget, and none of them
-    /// still owes something to others.
+    /// still has pending work for others.
     fn forgettable<'m>(&self, members: &'m [ExecutionId]) -> Result<&'m [ExecutionId], Stop> {
         let mut records = 0;
         for (nth, id) in members.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! One step of a flow: the changes of an operation, and everything that follows from them within the flow.
 //!
 //! Every change of an execution goes through here, so no way to end one can forget its dependents. A step looks at a
-//! bounded number of edges and members, without recursion, and every hop down takes one of them; what is left is owed by
-//! the records it is left on, and further steps pay it.
+//! bounded number of edges and members, without recursion, and every hop down takes one of them; the rest stays pending
+//! on the records, and further steps do it.
 
 mod ahead;
 mod dependents;
@@ -25,7 +25,7 @@ use crate::state::PublicState;
 use crate::types::{EdgeId, ExecutionId, FlowId, TimestampMs};
 use crate::view::{EdgesOf, Side, Stop, View, require_all};
 
-/// A step under way: what it has changed so far, over what was there before.
+/// A step under way: its changes so far, over the records before it.
 pub(crate) struct Step<'v> {
     pub(in crate::flow) view: &'v dyn View,
     pub(in crate::flow) now: TimestampMs,
@@ -63,7 +63,7 @@ pub(in crate::flow) enum Work {
 pub struct StepOutcome {
     pub changes: Vec<Change>,
     pub flows: Vec<FlowChange>,
-    /// Executions that go, with everything of them. Those of flows are among what the flows forget.
+    /// Executions that go, with everything of them. Those of flows are in the flows' own lists.
     pub forgotten: Vec<ExecutionId>,
     pub(crate) resolved: u32,
     pub(crate) cascaded: u32,
@@ -81,7 +81,7 @@ pub(crate) fn follow(view: &dyn View, changes: Vec<Change>, now: TimestampMs) ->
 }
 
 impl StepOutcome {
-    /// When the next thing of what was changed is due.
+    /// When the first of the changed executions and flows is due.
     pub(crate) fn next_due(&self) -> Option<TimestampMs> {
         let executions = self.changes.iter().filter_map(|change| Some(change.after.next_due()?.0));
         let flows = self.flows.iter().filter(|change| !change.gone).filter_map(|change| change.after.next_due());
@@ -146,7 +146,7 @@ impl<'v> Step<'v> {
         Ok(())
     }
 
-    /// Does as much of what there is to do as one step may.
+    /// Does as much of the pending work as one step may.
     pub(crate) fn run(mut self) -> Result<StepOutcome, Stop> {
         while self.budget > 0
             && let Some(work) = self.work.pop_front()
@@ -278,7 +278,7 @@ impl<'v> Step<'v> {
         self.groups.values()
     }
 
-    /// Changes what a member knows of its flow, and nothing else of it.
+    /// Changes a member's record of its flow, and nothing else of it.
     pub(in crate::flow) fn amend(&mut self, id: &ExecutionId, amend: impl FnOnce(&mut Membership)) -> Result<(), Stop> {
         let Some(before) = self.execution(id)?.cloned() else { return Ok(()) };
         let mut after = before.clone();
@@ -331,7 +331,7 @@ impl<'v> Step<'v> {
         }
     }
 
-    /// Keeps the numbers of a flow, and tells of a member that came to another state.
+    /// Updates the counts of a flow, and records the event of a member that came to another state.
     fn account(&mut self, before: Option<&Execution>, after: &Execution) -> Result<(), Stop> {
         let Some(membership) = &after.membership else { return Ok(()) };
         let (from, to) = (before.map(Execution::public_state), after.public_state());

@@ -1,4 +1,4 @@
-//! Running again: the edges of what is replayed wait for it once more, and its finished dependents may run again as well.
+//! Running again: the edges out of a replayed member wait for it once more, and its finished dependents may run again.
 
 use crate::change::Change;
 use crate::execution::{Blocker, Execution, Origin, Phase};
@@ -72,7 +72,7 @@ impl Step<'_> {
 }
 
 impl Group {
-    /// Forgets what was counted: from now on other edges count.
+    /// Forgets the counts: from now on other edges count.
     pub(in crate::flow) fn begin_round(&mut self) {
         let fresh = Self::new(self.flow_id, self.downstream_execution_id, Join::AllOf);
         *self = Self { round: self.round + 1, ..fresh };

@@ -42,7 +42,7 @@ impl ListLanesArgs {
         first.max(after.to_owned())
     }
 
-    /// What to do with the next key there is.
+    /// The step of the listing at the next key there is.
     pub fn meets(&self, key: &LaneId) -> ListingStep {
         let of = key.apart().0;
         match &self.namespace {
@@ -63,7 +63,7 @@ impl ListLanesArgs {
 /// Comes after every character of a name.
 const LAST: char = '~';
 
-/// What a listing does with the next key.
+/// The step of a listing at the next key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListingStep {
     /// It is one of those asked for.
@@ -176,7 +176,7 @@ words! {
 }
 
 impl LaneStanding {
-    /// The index that has them; of what waits, the one of work that requires nothing.
+    /// The index that has them; of waiting ones, the index of work that requires nothing.
     pub fn index(self, lane: LaneId) -> Index {
         match self {
             Self::Waiting => Index::LaneEligible(lane, RequirementClass::PLAIN),
@@ -194,7 +194,7 @@ impl LaneStanding {
 }
 
 impl Depth {
-    /// What two partitions have together.
+    /// The depth of two partitions together.
     pub fn with(self, other: Depth) -> Self {
         let first_at = self.first_at.into_iter().chain(other.first_at).min();
         Self { count: self.count + other.count, first_at }

@@ -1,4 +1,4 @@
-//! Suspensions and waitpoints as callers see them: without what would let them act.
+//! Suspensions and waitpoints as callers see them: without the means to act on them.
 
 use serde::{Deserialize, Serialize};
 

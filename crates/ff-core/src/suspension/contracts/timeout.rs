@@ -14,7 +14,7 @@ pub enum Timeout {
 }
 
 impl Timeout {
-    /// Refuses what no clock could make acceptable.
+    /// Refuses a timeout that no clock could make acceptable.
     pub fn check(self) -> Result<(), Refusal> {
         match self {
             Self::After(0) => Err(Refusal::invalid("timeout_in_ms", "must be at least 1")),

@@ -20,7 +20,7 @@ use super::{settle, unblock};
 /// Pages of keys that are looked through for those to tell of.
 const KEY_PAGES: usize = 10;
 
-/// Defines a policy or deletes it, everywhere. What waited under another definition is ready again.
+/// Defines a policy or deletes it, everywhere. Executions that waited under another definition are ready again.
 pub(in crate::orchestration) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutQuotaArgs) -> Answer<QuotaSet> {
     args.check()?;
     if let Some(Scope::Flow(id)) = args.definition.as_ref().map(|definition| &definition.scope)
@@ -84,8 +84,8 @@ pub(in crate::orchestration) async fn wake_blocked<S: EngineStore + ?Sized>(
     let mut args = ListArgs { filter, after: None, limit: limits::PAGE };
     loop {
         let page = store.list(args.clone()).await?;
-        let kept = page.executions.iter().filter(|one| one.blocking_detail.as_deref().is_some_and(&selects));
-        unblock(store, on, kept.map(|one| one.execution_id)).await?;
+        let matches = page.executions.iter().filter(|one| one.blocking_detail.as_deref().is_some_and(&selects));
+        unblock(store, on, matches.map(|one| one.execution_id)).await?;
         match page.next {
             Some(next) => args.after = Some(next),
             None => return Ok(()),
@@ -93,7 +93,7 @@ pub(in crate::orchestration) async fn wake_blocked<S: EngineStore + ?Sized>(
     }
 }
 
-/// Has the home of a policy look after every key: what has left a window goes, and free slots go to those that wait.
+/// Has the home of a policy look after every key: starts outside a window go, and free slots go to those that wait.
 pub(in crate::orchestration) async fn look_after_keys<S: EngineStore + ?Sized>(
     store: &S,
     policy_id: QuotaPolicyId,
@@ -116,7 +116,7 @@ pub(in crate::orchestration) async fn look_after_keys<S: EngineStore + ?Sized>(
     }
 }
 
-/// A policy, and what is used of it.
+/// A policy and its usage.
 pub(in crate::orchestration) async fn describe<S: EngineStore + ?Sized>(
     store: &S,
     quota: QuotaRef,

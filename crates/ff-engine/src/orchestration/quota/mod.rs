@@ -26,7 +26,7 @@ use super::lane::seek_grant;
 
 pub(super) use definition::{copy_everywhere, define_budget, describe, look_after_keys, put, put_policy, wake_blocked};
 
-/// What became of listed executions besides being claimed.
+/// The outcome for listed executions that were not claimed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QuotaProgress {
     /// How many are out of the queues.
@@ -35,34 +35,34 @@ pub(super) struct QuotaProgress {
     pub(super) left_ready: bool,
 }
 
-/// Takes what a claim has listed, as far as every policy admits it; the rest is blocked.
+/// Takes the executions a claim has listed, as far as every policy admits them; the rest is blocked.
 pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
     store: &S,
     args: ClaimArgs,
     mut claims: Claims,
     is_limited: bool,
 ) -> Answer<(Claims, QuotaProgress)> {
-    let mut asked = Admissions::of(ClaimId::new());
+    let mut admissions = Admissions::of(ClaimId::new());
     let listed = std::mem::take(&mut claims.admissions);
-    let judged = asked.ask_all(store, &args.namespace, args.partition, listed).await;
+    let judged = admissions.ask_all(store, &args.namespace, args.partition, listed).await;
     if let Err(error) = judged {
         // Nothing is claimed and nothing blocked while a home does not answer.
-        asked.give_back(store, |_| true).await;
+        admissions.give_back(store, |_| true).await;
         return Err(error);
     }
-    let blocks = block(store, args.partition, std::mem::take(&mut asked.refused));
-    let (taken, blocked) = join(take(store, args, &asked, is_limited), blocks).await;
+    let blocks = block(store, args.partition, std::mem::take(&mut admissions.refused));
+    let (taken, blocked) = join(take(store, args, &admissions, is_limited), blocks).await;
     let taken = taken?;
     let AdmittedClaims { claims: taken, running, .. } = taken;
     let in_use = taken.claimed.iter().map(|claimed| claimed.task.execution_id).chain(running);
     let in_use: BTreeSet<_> = in_use.collect();
-    let left_ready = asked.was_healed || asked.admitted.iter().any(|one| !in_use.contains(&one.execution_id));
-    asked.give_back(store, |id| !in_use.contains(id)).await;
+    let left_ready = admissions.was_healed || admissions.admitted.iter().any(|one| !in_use.contains(&one.execution_id));
+    admissions.give_back(store, |id| !in_use.contains(id)).await;
     claims.claimed.extend(taken.claimed);
     // More may have come since the executions were listed.
     let last = claims.claimed.last().map(|claimed| Head::new(claimed.task.priority, claimed.task.created_at));
     let next = claims.next.into_iter().chain(taken.next).min();
-    // What was admitted has used turns as well, at most so many.
+    // Admitted executions have used turns as well, at most so many.
     let used = step_of(1) * claims.claimed.len() as u64;
     claims.next = next.map(|next| if next.is_fair() { Head::fair(used) } else { next }).or(last);
     claims.limited |= taken.limited;
@@ -70,31 +70,31 @@ pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
     Ok((claims, progress))
 }
 
-/// Claims what was admitted, with a grant where the lane has a limit.
+/// Claims the admitted executions, with a grant where the lane has a limit.
 async fn take<S: EngineStore + ?Sized>(
     store: &S,
     claim: ClaimArgs,
-    asked: &Admissions,
+    admissions: &Admissions,
     is_limited: bool,
 ) -> Answer<AdmittedClaims> {
     let nothing = |limited| {
         let claims = Claims { limited, ..Claims::default() };
         Ok(AdmittedClaims { claims, count: None, running: Vec::new() })
     };
-    if asked.admitted.is_empty() {
+    if admissions.admitted.is_empty() {
         return nothing(false);
     }
     let (namespace, lane) = (claim.namespace.clone(), claim.lane.clone());
     let mut grant = None;
     if is_limited {
-        let want = ClaimArgs { max: asked.admitted.len(), ..claim.clone() };
+        let want = ClaimArgs { max: admissions.admitted.len(), ..claim.clone() };
         grant = seek_grant(store, &AllotArgs::of(&want)).await?;
         if grant.is_none() {
             return nothing(true);
         }
     }
-    let admitted_at = asked.since.unwrap_or_default();
-    let args = AdmittedClaimArgs { claim, admitted: asked.admitted.clone(), admitted_at, grant };
+    let admitted_at = admissions.since.unwrap_or_default();
+    let args = AdmittedClaimArgs { claim, admitted: admissions.admitted.clone(), admitted_at, grant };
     let taken = store.claim_admitted(args).await?;
     if let Some(count) = taken.count
         && let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![count] }).await
@@ -104,7 +104,7 @@ async fn take<S: EngineStore + ?Sized>(
     Ok(taken)
 }
 
-/// What the policies have said to the executions of one claim.
+/// The verdicts of the policies on the executions of one claim.
 struct Admissions {
     claim_id: ClaimId,
     /// By every policy so far.
@@ -112,7 +112,7 @@ struct Admissions {
     refused: Vec<RefusedExecution>,
     /// When the first policy was asked.
     since: Option<TimestampMs>,
-    /// What is reserved.
+    /// The reserved slots.
     reserved: Vec<(QuotaPolicyId, AdmissionRelease)>,
     was_healed: bool,
 }
@@ -148,12 +148,12 @@ impl Admissions {
             if with_policy.is_empty() {
                 continue;
             }
-            let asked = with_policy.iter().map(|(request, slot)| AdmissionAsked {
+            let requests = with_policy.iter().map(|(request, slot)| AdmissionAsked {
                 key: slot.key.clone(),
                 execution_id: request.execution_id,
                 epoch: request.epoch,
             });
-            let args = AdmitArgs { policy_id, revision, claim_id: Some(self.claim_id), asked: asked.collect() };
+            let args = AdmitArgs { policy_id, revision, claim_id: Some(self.claim_id), asked: requests.collect() };
             let answer = store.admit(args).await?;
             self.since = Some(self.since.map_or(answer.at, |since| since.min(answer.at)));
             match answer.name {
@@ -172,10 +172,10 @@ impl Admissions {
         &mut self,
         policy_id: QuotaPolicyId,
         name: &str,
-        asked: Vec<(AdmissionRequest, QuotaSlot)>,
+        requests: Vec<(AdmissionRequest, QuotaSlot)>,
         verdicts: Vec<AdmissionVerdict>,
     ) {
-        for ((request, slot), verdict) in asked.into_iter().zip(verdicts) {
+        for ((request, slot), verdict) in requests.into_iter().zip(verdicts) {
             match verdict {
                 AdmissionVerdict::Admitted => {
                     let (execution_id, epoch) = (request.execution_id, request.epoch);
@@ -188,25 +188,25 @@ impl Admissions {
                 AdmissionVerdict::Refused { used, limit, retry_at, dimension } => {
                     let QuotaSlot { key, revision, .. } = slot;
                     let (name, execution_id) = (name.to_owned(), request.execution_id);
-                    let asked = AdmissionAsked { key: key.clone(), execution_id, epoch: request.epoch };
+                    let admission = AdmissionAsked { key: key.clone(), execution_id, epoch: request.epoch };
                     let detail = match dimension {
                         Some(dimension) => BlockDetail::Budget { name, dimension: dimension.to_string(), retry_at },
                         None => BlockDetail::Quota { policy_id, name, key, used, limit, retry_at },
                     };
-                    self.refused.push(RefusedExecution { policy_id, revision, asked, detail });
+                    self.refused.push(RefusedExecution { policy_id, revision, asked: admission, detail });
                 }
             }
         }
     }
 
-    /// Gives back what was reserved for some of the executions.
+    /// Gives back the slots reserved for some of the executions.
     async fn give_back<S: EngineStore + ?Sized>(&self, store: &S, is_unused: impl Fn(&ExecutionId) -> bool) {
         let mut releases = BTreeMap::<_, Vec<_>>::new();
         for (policy_id, release) in self.reserved.iter().filter(|(_, release)| is_unused(&release.execution_id)) {
             releases.entry(*policy_id).or_default().push(release.clone());
         }
         for (policy_id, releases) in releases {
-            // What is not given back now is found when slots are held against leases.
+            // A slot that is not given back now is found when slots are held against leases.
             if let Err(error) = settle(store, SettleAdmissionsArgs { policy_id, releases, keys: Vec::new() }).await {
                 tracing::warn!(%error, %policy_id, "a slot that was not used was not given back");
             }
@@ -229,8 +229,8 @@ async fn heal<S: EngineStore + ?Sized>(
     store.copy_quotas(CopyQuotasArgs { partition, set }).await.map(drop)
 }
 
-/// Blocks what was refused, and returns how many are blocked. One that is not stays ready and asks again. The turn of one that waits for a slot may have come
-/// before it was blocked, so the policy is asked once more.
+/// Blocks refused executions, and returns how many are blocked. One that is not stays ready and asks again. The turn of
+/// one that waits for a slot may have come before it was blocked, so the policy is asked once more.
 async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<RefusedExecution>) -> usize {
     let target = |one: &RefusedExecution| BlockTarget {
         execution_id: one.asked.execution_id,
@@ -260,7 +260,7 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
 }
 
 async fn ask_once_more<S: EngineStore + ?Sized>(store: &S, args: AdmitArgs) -> Answer<()> {
-    let (ids, from) = (args.asked.iter().map(|asked| asked.execution_id).collect::<Vec<_>>(), blocker(&args.policy_id));
+    let (ids, from) = (args.asked.iter().map(|one| one.execution_id).collect::<Vec<_>>(), blocker(&args.policy_id));
     let answer = store.admit(args).await?;
     // One that is not in line any longer is to ask anew: its turn came while the window had no room, or the policy is another.
     let waits = |nth| match answer.verdicts.get(nth) {
@@ -279,7 +279,7 @@ struct RefusedExecution {
     detail: BlockDetail,
 }
 
-/// What settling came to.
+/// The result of settling.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuotaSettlement {
     /// Slots that were given back.
@@ -336,7 +336,7 @@ async fn wake<S: EngineStore + ?Sized>(
     Ok(over)
 }
 
-/// What a policy keeps executions waiting as.
+/// The blocker of executions that a policy keeps waiting.
 fn blocker(policy_id: &QuotaPolicyId) -> Blocker {
     if policy_id.budget().is_some() { Blocker::Budget } else { Blocker::Quota }
 }

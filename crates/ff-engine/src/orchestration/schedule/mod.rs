@@ -68,7 +68,7 @@ pub(super) async fn resume<S: EngineStore + ?Sized>(store: &S, schedule: Schedul
     change(store, &schedule, Schedule::resume).await
 }
 
-/// Removes a schedule. What it has started goes on.
+/// Removes a schedule. Work it has started goes on.
 pub(super) async fn delete<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<ScheduleDeleted> {
     for _ in 0..TRIES {
         let Some(before) = store.find_schedule(&schedule).await? else { return Ok(ScheduleDeleted { already: true }) };

@@ -10,7 +10,7 @@ use ff_core::types::{FlowId, TimestampMs};
 
 use crate::orchestration::{Orchestration, ask};
 
-/// What became of the start of a tick.
+/// The outcome of the start of a tick.
 pub(super) enum StartOutcome {
     Started(StartedWork),
     /// Another execution under its singleton key lives.
@@ -70,23 +70,23 @@ pub(super) async fn start<S: EngineStore + ?Sized>(
                 Err(error) => refused(error, StartedWork::Flow(id)),
             }
         }
-        Err(refusal) => Ok(StartOutcome::Refused(told(&refusal))),
+        Err(refusal) => Ok(StartOutcome::Refused(describe(&refusal))),
     }
 }
 
-/// What a refused start means. Under the key of a tick there is only what the tick started, so a conflict says that it was
-/// started before the schedule was defined anew.
+/// The meaning of a refused start. Under the key of a tick there is only work the tick started, so a conflict says that
+/// it was started before the schedule was defined anew.
 fn refused(error: EngineError, work: StartedWork) -> Answer<StartOutcome> {
     match error {
         EngineError::Refused(refusal) if refusal.code == Code::IdempotencyConflict => Ok(StartOutcome::Started(work)),
         EngineError::Refused(refusal) if refusal.code.class() != Class::Retryable => {
-            Ok(StartOutcome::Refused(told(&refusal)))
+            Ok(StartOutcome::Refused(describe(&refusal)))
         }
         error => Err(error),
     }
 }
 
-fn told(refusal: &Refusal) -> String {
+fn describe(refusal: &Refusal) -> String {
     let what = refusal.detail.as_deref().unwrap_or(refusal.code.sentence());
     match &refusal.field {
         Some(field) => format!("{}: {field}: {what}", refusal.code),
@@ -94,7 +94,7 @@ fn told(refusal: &Refusal) -> String {
     }
 }
 
-/// Whether what was started has not ended. Its end is among the hints from now on, for a while.
+/// Whether the started work has not ended. Its end is among the hints from now on, for a while.
 pub(super) async fn lives<S: EngineStore + ?Sized>(store: &S, work: StartedWork) -> Answer<bool> {
     let has_ended = match work {
         StartedWork::Execution(id) => store.end_of(&id).await.map(|end| end.is_some()),

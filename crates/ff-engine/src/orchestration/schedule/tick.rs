@@ -10,24 +10,24 @@ use futures_util::{StreamExt, stream};
 
 use super::{TRIES, busy, start, write};
 
-/// What became of the schedules of a partition.
+/// The outcome for the schedules of a partition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TickedPartition {
     /// How many were looked at.
     pub looked: usize,
     /// When the next one has to be looked at: in the past when there is more to do.
     pub next: Option<TimestampMs>,
-    /// Schedules with a tick that waits, and what it waits for the end of.
+    /// Schedules with a tick that waits, and the work whose end it waits for.
     pub awaited: Vec<(StartedWork, ScheduleRef)>,
     /// Why a schedule could not be looked at. The others were.
     pub failure: Option<EngineError>,
 }
 
-/// What became of a schedule.
+/// The outcome for a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TickedSchedule {
     pub look_at: Option<TimestampMs>,
-    /// What a tick waits for the end of.
+    /// The work whose end a tick waits for.
     pub awaits: Option<StartedWork>,
 }
 

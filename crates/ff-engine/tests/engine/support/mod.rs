@@ -1,4 +1,4 @@
-//! What the tests of the engine and of the scheduler share: a store whose time is the runtime's, watched.
+//! Shared by the tests of the engine and of the scheduler: a watched store whose time is the runtime's.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

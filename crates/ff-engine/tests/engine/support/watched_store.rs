@@ -167,16 +167,16 @@ impl EngineStore for WatchedStore {
 
     fn hints(&self) -> Hints {
         let deaf = self.deaf.clone();
-        let heard = self.beneath.hints().filter(move |_| {
-            let heard = !deaf.load(Ordering::SeqCst);
-            async move { heard }
+        let hints = self.beneath.hints().filter(move |_| {
+            let passes = !deaf.load(Ordering::SeqCst);
+            async move { passes }
         });
         let missed =
             stream::unfold(
                 self.missed.subscribe(),
                 |mut missed| async move { Some((missed.recv().await.ok()?, missed)) },
             );
-        Box::pin(stream::select(heard, missed))
+        Box::pin(stream::select(hints, missed))
     }
 
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {

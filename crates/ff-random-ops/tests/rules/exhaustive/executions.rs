@@ -39,10 +39,10 @@ const BACKOFF_MS: u64 = 1_000;
 const ATTEMPT_TIMEOUT_MS: u64 = 1_500;
 const DEADLINE_MS: u64 = 3_000;
 
-/// A state, and what the workers remember in it.
+/// A state, with the fences and waitpoints that workers remember.
 #[derive(Clone)]
 pub(crate) struct ExecutionWorld {
-    /// What can be done in every state.
+    /// The operations tried in every state.
     always: Arc<[Operation]>,
     pub(crate) model: Model,
     pub(crate) now: TimestampMs,
@@ -203,7 +203,7 @@ impl World for ExecutionWorld {
     }
 }
 
-/// What keeps an execution back that is ready, and what lets it go.
+/// Operations that keep a ready execution back or release it.
 fn keeping_back(execution_id: ExecutionId, found: Option<&Execution>, now: TimestampMs) -> Vec<Operation> {
     let lease_epoch = found.map_or(LeaseEpoch(0), Execution::epoch);
     let quota = BlockDetail::Budget { name: "b".into(), dimension: "d".into(), retry_at: Some(now + DELAY_MS) };

@@ -1,5 +1,5 @@
 //! Every way on from every state of a small flow, breadth first: members claimed, ended, cancelled and replayed, the flow
-//! cancelled and grown, what is owed paid.
+//! cancelled and grown, pending work done.
 
 use std::fmt::Write;
 
@@ -132,7 +132,7 @@ fn flow_id() -> FlowId {
     FlowId::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001))
 }
 
-/// Stands for a state: whatever the rules could tell apart differs, and nothing else does.
+/// Identifies a state: two are equal exactly when the rules cannot tell them apart.
 fn sameness(model: &Model) -> String {
     let mut same = String::new();
     for execution in model.executions() {

@@ -27,7 +27,7 @@ use self::lanes::LaneWorld;
 /// long as the last.
 const MOVES_OF_TWO: usize = if cfg!(debug_assertions) { 8 } else { 9 };
 
-/// The same for one that waits: there is no end to what it can wait for anew.
+/// The same for one that suspends: it can suspend again without end.
 const MOVES_OF_WAITING: usize = if cfg!(debug_assertions) { 9 } else { 10 };
 
 const MOVES_OF_FLOWS: usize = if cfg!(debug_assertions) { 5 } else { 7 };
@@ -93,7 +93,7 @@ fn a_limit_holds_in_every_order_its_messages_can_come_in() {
 /// A state of a small world, and every way on from it.
 trait World: Clone {
     type Move: Clone + Debug;
-    /// Stands for a state: whatever the rules could tell apart differs, and nothing else does.
+    /// Identifies a state: two are equal exactly when the rules cannot tell them apart.
     type Identity: Eq + Hash;
 
     fn identity(&self) -> Self::Identity;
@@ -110,7 +110,7 @@ trait World: Clone {
     }
 }
 
-/// What the moves of a search share.
+/// State shared by the moves of a search.
 struct Search {
     entropy: SeededEntropy,
     coverage: Coverage,

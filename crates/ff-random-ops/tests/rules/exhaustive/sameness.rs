@@ -1,4 +1,4 @@
-//! When two states are one: whatever the rules could tell apart differs, and nothing else does.
+//! Equality of states: two are equal exactly when the rules cannot tell them apart.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::discriminant;
@@ -48,8 +48,8 @@ fn standing<'m>(execution: &'m Execution, workers: &mut Vec<&'m WorkerInstanceId
     }
 }
 
-/// What is waited on and what has come: waitpoints made ahead and whether something came early, what a condition has
-/// counted, and how the last suspension ended, as far as the same lease may ask again.
+/// Waits and signals: waitpoints made ahead and whether a signal came early, the count of a condition,
+/// and how the last suspension ended, as far as the same lease may ask again.
 fn waiting(model: &Model, execution: &Execution) -> Vec<String> {
     let early = |id| model.waitpoint(&execution.id, &id).ok().flatten().is_some_and(|w| !w.buffered.is_empty());
     let mut seen: Vec<_> =
@@ -77,7 +77,7 @@ fn moments(execution: &Execution, now: TimestampMs) -> Vec<Option<i64>> {
     Due::ALL.iter().zip(&all).map(far).collect()
 }
 
-/// What the next claim begins or resumes; for an attempt to be resumed also how much of its timeout is used up. A
+/// The attempt that the next claim begins or resumes; for one to be resumed also how much of its timeout is used up. A
 /// running attempt's timeout is a moment of its own.
 fn attempt(execution: &Execution) -> (u8, u64) {
     match &execution.attempt {

@@ -1,5 +1,5 @@
 //! The moves of a small world that waits: two waitpoints, a signal that counts and one that does not, every timeout, an
-//! operator, and the tokens of what is long over.
+//! operator, and old tokens.
 
 use ff_core::contracts::{
     CloseWaitpointArgs, CreateWaitpointArgs, DeliverArgs, GrantedWaitpoint, ResumeArgs, SuspendArgs, Timeout,
@@ -14,7 +14,7 @@ use ff_core::types::{ExecutionId, SignalName, WaitpointKey};
 const TIMEOUT_MS: u64 = 1_000;
 const PENDING_MS: u64 = 1_500;
 
-/// What a holder may ask: each timeout on a new waitpoint, or a wait on one made ahead and a new one together.
+/// The requests of a holder: each timeout on a new waitpoint, or a wait on one made ahead and a new one together.
 pub(crate) fn wishes_to_wait(execution_id: ExecutionId, fence: Fence, granted: &[GrantedWaitpoint]) -> Vec<Operation> {
     let plain = SuspendArgs {
         condition: Condition::Signal { waitpoint: key("a"), name: SignalName::parse("go").ok() },
@@ -44,7 +44,7 @@ pub(crate) fn wishes_to_wait(execution_id: ExecutionId, fence: Fence, granted: &
     wishes.into_iter().map(Operation::Suspend).chain([Operation::CreateWaitpoint(create)]).collect()
 }
 
-/// What anyone else may ask: a signal that counts and one that does not to every waitpoint known, a decision, a closing.
+/// The requests of other callers: a counted and an ignored signal to every known waitpoint, a decision, a close.
 pub(crate) fn about_waiting(execution_id: ExecutionId, granted: &[GrantedWaitpoint]) -> Vec<Operation> {
     let signal = |granted: &GrantedWaitpoint, name: &str| {
         let token = PresentedToken::from(&granted.waitpoint_token);
@@ -62,12 +62,12 @@ pub(crate) fn about_waiting(execution_id: ExecutionId, granted: &[GrantedWaitpoi
 
 /// Remembers the last waitpoint of each key, and the one before it.
 pub(crate) fn remember_granted(known: &mut Vec<GrantedWaitpoint>, reply: &Reply) {
-    let told: Vec<_> = match reply {
+    let waitpoints: Vec<_> = match reply {
         Reply::Suspended(suspended) => suspended.waitpoints.clone(),
         Reply::WaitpointCreated(granted) => vec![granted.clone()],
         _ => return,
     };
-    for granted in told {
+    for granted in waitpoints {
         if known.contains(&granted) {
             continue;
         }

@@ -45,7 +45,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
         (index.clock(), "string"),
         (ff_script::test_clock_key("{fp:0}"), "string"),
     ];
-    assert_eq!(kept(&wire).await, empty.clone().into());
+    assert_eq!(list_keys(&wire).await, empty.clone().into());
 
     let spec = |name| NodeSpec::new(node(name), Kind::parse("work").unwrap(), Payload::json("1"));
     let member = |name| MemberRef::Node(node(name));
@@ -92,13 +92,13 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
         (index.lane_blocked_dependencies(&lane), "zset"),
         (index.in_state(&Namespace::default_name(), PublicState::WaitingChildren), "zset"),
     ]);
-    assert_eq!(kept(&wire).await, expected);
+    assert_eq!(list_keys(&wire).await, expected);
 
     let task = claim(&wire, 1).await.remove(0);
     let result = Some(Payload::json("2"));
     let done = ff_core::contracts::CompleteArgs { execution_id: a, fence: task.fence, result };
     ff_complete_execution(&wire, done).await.unwrap();
-    let now = kept(&wire).await;
+    let now = list_keys(&wire).await;
     assert!(now.contains(&(child.deps_inputs(), "zset")));
     let counted: Vec<String> = wire
         .ask(cmd("HMGET").arg(child.deps_meta()).arg(&[
@@ -124,19 +124,19 @@ async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
     let join = Join::AnyOf { on_satisfied: OnSatisfied::CancelRemaining };
     let flow_id = submit(&wire, graph(&nodes, &edges, &[("z", join)])).await;
     let (flow, flows, index, _) = flow_keys(&flow_id);
-    assert!(kept(&wire).await.contains(&(flows.opening(), "zset")));
+    assert!(list_keys(&wire).await.contains(&(flows.opening(), "zset")));
     while wire.ask::<usize>(cmd("EXISTS").arg(flows.opening())).await > 0 {
         super::steps::pump(&wire).await;
     }
     let first = claim(&wire, 1).await.remove(0);
     super::scene::complete(&wire, &first).await;
-    let now = kept(&wire).await;
+    let now = list_keys(&wire).await;
     for key in [(flows.pending_cancel_groups(), "set"), (flows.sibling_backlog(), "zset")] {
         assert!(now.contains(&key), "{key:?}");
     }
     assert!(now.contains(&(index.dispatch_backlog(), "zset")), "those that were cancelled owe their end");
     super::steps::cancel(&wire, flow_id).await;
-    let now = kept(&wire).await;
+    let now = list_keys(&wire).await;
     assert!(now.contains(&(flows.cancel_backlog(), "zset")));
     let at: u64 = wire.ask(cmd("ZSCORE").arg(flows.cancel_backlog()).arg(flow_id.to_string())).await;
     assert_eq!(at, wire.now() + limits::CANCEL_GRACE_MS, "when the grace ends");
@@ -151,7 +151,7 @@ async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
     }
     assert_eq!(left, 0);
     super::steps::drain(&wire).await;
-    let now = kept(&wire).await;
+    let now = list_keys(&wire).await;
     let owing = [flows.opening(), flows.cancel_backlog(), flows.sibling_backlog(), flows.pending_cancel_groups()];
     for key in owing.into_iter().chain([index.dispatch_backlog(), flow.pending_cancels()]) {
         assert!(!now.iter().any(|(name, _)| *name == key), "{key}");
@@ -159,12 +159,12 @@ async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
 }
 
 /// Every key there is, with its type.
-async fn kept(wire: &Wire) -> KeySet {
-    let mut kept = BTreeSet::new();
+async fn list_keys(wire: &Wire) -> KeySet {
+    let mut keys = BTreeSet::new();
     for key in wire.keys().await {
         let kind: String = wire.ask(cmd("TYPE").arg(&key)).await;
         let known = ["string", "hash", "list", "set", "zset", "stream"].into_iter().find(|known| *known == kind);
-        kept.insert((key, known.unwrap()));
+        keys.insert((key, known.unwrap()));
     }
-    kept
+    keys
 }

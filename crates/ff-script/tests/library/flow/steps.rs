@@ -1,4 +1,4 @@
-//! What a step does and leaves, seen in the store itself.
+//! The effects of a step, seen in the store itself.
 
 use std::collections::BTreeMap;
 

@@ -28,14 +28,14 @@ async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
     let partition = Partition::new(PartitionFamily::Execution, 0);
     let (of, index) = (ExecKeyContext::new(&partition, &scene.subject.id), IndexKeys::new(&partition));
     let lane = LaneId::default_name();
-    let held = kept(&wire).await;
+    let held = list_keys(&wire).await;
     assert!(held.contains(&(index.waitpoint_hmac_secrets(), "hash")));
 
     scene.pend("b").await;
     let waitpoint = scene.granted().waitpoint_id;
     let pending = [(of.waitpoint(&waitpoint), "hash"), (of.waitpoints(), "set")];
     let pending = added(&held, &pending).chain([(index.pending_waitpoint_expiry(), "zset")]).collect::<BTreeSet<_>>();
-    assert_eq!(kept(&wire).await, pending);
+    assert_eq!(list_keys(&wire).await, pending);
 
     let signal = deliver(&scene, "early").await;
     let early = [
@@ -47,7 +47,7 @@ async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
         (index.partition_signal_delivery(), "stream"),
     ];
     let buffered: BTreeSet<_> = added(&pending, &early).collect();
-    assert_eq!(kept(&wire).await, buffered);
+    assert_eq!(list_keys(&wire).await, buffered);
 
     suspend(&scene).await;
     let suspension = [
@@ -59,7 +59,7 @@ async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
         (index.lane_suspended(&lane), "zset"),
         (index.suspension_timeout(), "zset"),
     ];
-    let now = kept(&wire).await;
+    let now = list_keys(&wire).await;
     for key in suspension {
         assert!(now.contains(&key), "{key:?} is missing");
     }
@@ -68,7 +68,7 @@ async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
     }
 
     deliver(&scene, "late").await;
-    let now = kept(&wire).await;
+    let now = list_keys(&wire).await;
     assert!(now.contains(&(of.suspension_last(), "hash")));
     for gone in
         [of.suspension_current(), of.suspension_tally(), index.lane_suspended(&lane), index.suspension_timeout()]
@@ -112,14 +112,14 @@ fn added<'k>(
 }
 
 /// Every key there is, with its type.
-async fn kept(wire: &Wire) -> BTreeSet<(String, &'static str)> {
+async fn list_keys(wire: &Wire) -> BTreeSet<(String, &'static str)> {
     const TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
-    let mut kept = BTreeMap::new();
+    let mut keys = BTreeMap::new();
     for key in wire.keys().await {
         let kind: String = wire.ask(cmd("TYPE").arg(&key)).await;
-        kept.insert(key, *TYPES.iter().find(|known| **known == kind).unwrap());
+        keys.insert(key, *TYPES.iter().find(|known| **known == kind).unwrap());
     }
-    kept.into_iter().collect()
+    keys.into_iter().collect()
 }
 
 /// However late it is by the server's clock: scores lose their fractions as moments grow.

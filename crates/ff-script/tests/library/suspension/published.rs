@@ -104,8 +104,8 @@ async fn words_of_a_callers_own_are_kept() {
     let call = ResumeExecution { trigger_type: "a nod".into(), ..scene.resume_call() };
     assert_eq!(answer(&scene, published(call.call())).await[..2], ["1", "OK"]);
     let last = ExecKeyContext::new(&Partition::of(&scene.subject.id), &scene.subject.id).suspension_last();
-    let kept: Vec<String> = wire.ask(cmd("HMGET").arg(last).arg("decision").arg("trigger_type")).await;
-    assert_eq!(kept, ["resume", "a nod"]);
+    let fields: Vec<String> = wire.ask(cmd("HMGET").arg(last).arg("decision").arg("trigger_type")).await;
+    assert_eq!(fields, ["resume", "a nod"]);
 }
 
 #[tokio::test]

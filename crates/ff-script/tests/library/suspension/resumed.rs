@@ -48,8 +48,8 @@ async fn what_was_kept_for_a_suspension_satisfies_it() {
     let granted = scene.granted();
     let nonce = SystemEntropy.nonce();
     let shown = VerifiedToken { token: granted.waitpoint_token.clone(), secret_mark: None };
-    let kept = ff_buffer_signal_for_pending_waitpoint(&wire, scene.signal(), &granted.waitpoint_id, &shown, &nonce);
-    assert_eq!(kept.await.unwrap().effect, Effect::Buffered);
+    let call = ff_buffer_signal_for_pending_waitpoint(&wire, scene.signal(), &granted.waitpoint_id, &shown, &nonce);
+    assert_eq!(call.await.unwrap().effect, Effect::Buffered);
     let ahead = NamedWaitpoint { id: granted.waitpoint_id, key: granted.waitpoint_key.clone(), token: None };
     let signed = SignedSuspension { waitpoints: vec![ahead], ..scene.suspension("a") };
     let suspended = suspend_signed(&wire, &signed).await.unwrap();

@@ -152,8 +152,8 @@ impl Scene<'_> {
 
     /// A suspension on one new waitpoint.
     pub(crate) fn suspension(&self, text: &str) -> SignedSuspension {
-        let asked = SuspendArgs::new(self.subject.id, self.subject.fence, key(text));
-        SignedSuspension::new(asked, &self.ring.clone().into(), &SystemEntropy.nonce())
+        let args = SuspendArgs::new(self.subject.id, self.subject.fence, key(text));
+        SignedSuspension::new(args, &self.ring.clone().into(), &SystemEntropy.nonce())
     }
 
     /// A signal that is let in.
@@ -170,9 +170,9 @@ impl Scene<'_> {
 
     pub(crate) async fn pend(&mut self, text: &str) {
         let (execution_id, fence) = (self.subject.id, self.subject.fence);
-        let asked = CreateWaitpointArgs { execution_id, fence, key: key(text), expires_in_ms: PENDS_MS };
+        let args = CreateWaitpointArgs { execution_id, fence, key: key(text), expires_in_ms: PENDS_MS };
         let (signing, nonce) = (self.ring.clone().into(), SystemEntropy.nonce());
-        self.granted = Some(create_signed_waitpoint(self.wire, &asked, &signing, &nonce).await.unwrap());
+        self.granted = Some(create_signed_waitpoint(self.wire, &args, &signing, &nonce).await.unwrap());
     }
 
     pub(crate) async fn close(&self) {

@@ -25,7 +25,7 @@ use super::scene::{Scene, Stand};
 use crate::situation::Situation;
 use crate::wire::Wire;
 
-/// What a program keeps to make its calls from.
+/// The values a program makes its calls from.
 struct Program<'w> {
     wire: &'w Wire,
     ctx: ExecKeyContext,

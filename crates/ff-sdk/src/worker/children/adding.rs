@@ -79,8 +79,8 @@ impl AddChildren {
     }
 
     async fn add_and_wait(context: &Context, step: StepRef, nodes: &[NodeSpec], join: Join) -> Result<(), WaitError> {
-        // All of them are one wait even when they are too many for one call: what is added while some of them run joins them,
-        // and what is added after they have ended is waited for by itself. Only of all is that the same.
+        // All of them are one wait even when they are too many for one call: children added while others run join their
+        // wait, and those added later are waited for alone. Only `AllOf` gives the same result then.
         let part = if join == Join::AllOf { limits::FLOW_CALL_NODES.min(limits::FLOW_CALL_EDGES) } else { nodes.len() };
         for (number, nodes) in nodes.chunks(part).enumerate() {
             add(context, step.name.as_str(), number, nodes, join).await?;
@@ -131,8 +131,8 @@ pub(in crate::worker) async fn grow(context: &Context, name: &str, growth: Growt
     Ok(members)
 }
 
-/// Makes a change. Its key is forgotten after a day, and a handler may run again later than that: what is there already, all
-/// of it, was made by an earlier run.
+/// Makes a change. Its key is forgotten after a day, and a handler may run again later than that: if all of the change
+/// is there already, an earlier run made it.
 async fn make(context: &Context, args: GrowFlowArgs) -> Result<(), Error> {
     const THERE: [Code; 3] = [Code::ExecutionAlreadyInFlow, Code::DependencyAlreadyExists, Code::NotRunnable];
     let args = GrowFlowArgs { holder: Some((context.task().execution_id, context.task().fence)), ..args };
@@ -207,7 +207,7 @@ pub(super) fn check_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<()
     Ok(())
 }
 
-/// What makes the same addition by the same execution the same, however often its handler runs.
+/// The idempotency key of an addition: the same in every run of the handler.
 pub(super) fn key(what: &str, execution: &ExecutionId, name: &str, part: usize) -> Result<IdempotencyKey, Error> {
     let text = format!("{what}/{}/{name}/{part}", execution.uuid());
     Ok(IdempotencyKey::parse(&text).map_err(|error| Refusal::invalid("idempotency_key", error))?)

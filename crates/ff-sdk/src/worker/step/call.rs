@@ -24,13 +24,13 @@ const FIRST_LOOK_MS: u64 = 2_000;
 /// The longest time between two looks.
 const LOOKS_APART: Duration = Duration::from_secs(30);
 
-/// What is recorded before anything is submitted, so that a later run finds the same execution.
+/// The id of the callee, recorded before the submission, so that a later run finds the same execution.
 #[derive(Serialize, Deserialize)]
 struct Callee {
     execution_id: ExecutionId,
 }
 
-/// What is recorded of an execution that succeeded.
+/// The recorded result of a callee that succeeded.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum CallResult {
@@ -133,7 +133,7 @@ async fn end(
     }
 }
 
-/// What is recorded of an end.
+/// The record of a callee's end.
 fn outcome(step: &StepRef, ended: &ExecutionEnd) -> Result<StepOutcome, Fault> {
     let id = ended.execution_id;
     let value = match End(ended.clone()).json::<Value>() {
@@ -153,7 +153,7 @@ fn outcome(step: &StepRef, ended: &ExecutionEnd) -> Result<StepOutcome, Fault> {
     Ok(StepOutcome::Succeeded { result: Payload::json(text) })
 }
 
-/// What the callee returned, as it is recorded.
+/// The recorded result of the callee.
 async fn read(context: &Context, wait: &StepRef, recorded: RecordedStep) -> Result<Value, Fault> {
     match decode(wait, &recorded.result()?)? {
         CallResult::Value(value) => Ok(value),

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{describe, failed_marker, invalid, repeat};
 use crate::{Context, Fault};
 
-/// The recorded steps, and those this run has asked for.
+/// The recorded steps, and the steps this run has reached.
 pub(in crate::worker) struct StepLog {
     entries: Mutex<Entries>,
     /// The number of the last step that came with the claim, when there are more.
@@ -56,7 +56,7 @@ pub(super) type Undo = Box<dyn Fn(&[u8]) -> BoxFuture<'static, Result<(), Fault>
 pub(super) struct Compensation {
     /// The number of the step.
     pub(super) seq: u32,
-    /// What undoing it is recorded as.
+    /// The step that records its undoing.
     pub(super) step: StepRef,
     pub(super) result: Bytes,
     pub(super) undo: Undo,
@@ -110,13 +110,13 @@ impl StepLog {
         waits.map(|(step, recorded)| (step.clone(), recorded.clone())).collect()
     }
 
-    /// Notes that a step is asked for. A second one could not be told from the first.
+    /// Notes a step of this run. A second one with the same name and key is refused.
     pub(super) fn ask(&self, step: &StepRef) -> Result<(), Fault> {
         if self.entries().asked.insert(step.clone()) {
             return Ok(());
         }
-        let asked = describe(step);
-        let why = format!("the step {asked} is asked for twice in one run: tell the two apart with .key(…)");
+        let name = describe(step);
+        let why = format!("the step {name} is asked for twice in one run: tell the two apart with .key(…)");
         Err(Fault::permanent("duplicate_step", why))
     }
 

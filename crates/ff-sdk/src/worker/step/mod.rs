@@ -1,5 +1,5 @@
-//! Steps: what a handler does once. The result of a step is recorded before it is used, so a handler that runs again, for
-//! whatever reason, is told the result and does not do it again.
+//! Steps: actions a handler does once. The result of a step is recorded before it is used, so a handler that runs
+//! again, for any reason, gets the result and does not repeat the action.
 
 mod call;
 mod log;
@@ -46,7 +46,7 @@ fn describe(step: &StepRef) -> String {
     if step.key.is_empty() { format!("{:?}", step.name) } else { format!("{:?} of the key {:?}", step.name, step.key) }
 }
 
-/// A step that can never be what the handler asks for.
+/// The fault of a step that can never succeed.
 pub(super) fn invalid(step: &StepRef, why: impl std::fmt::Display) -> Fault {
     Fault::permanent("invalid_step", format!("the step {}: {why}", describe(step)))
 }

@@ -12,7 +12,7 @@ use super::log::RecordedStep;
 use crate::worker::backoff::Backoff;
 use crate::{Context, Fault};
 
-/// Records how a step ended, and returns what is recorded: an earlier run may have recorded it before.
+/// Records how a step ended, and returns the record: an earlier run may have recorded it before.
 ///
 /// It goes on when the handler drops it: something that was done is not forgotten because the handler no longer waits for it.
 pub(in crate::worker) async fn record(

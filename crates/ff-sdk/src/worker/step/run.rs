@@ -24,7 +24,7 @@ use crate::worker::WaitError;
 use crate::worker::handler::{failure, panicked};
 use crate::{Context, Fault};
 
-/// What a step does, told as JSON.
+/// The function of a step, with its result as JSON.
 type Action<'a> = Box<dyn FnMut() -> BoxFuture<'a, Result<Bytes, Fault>> + Send + 'a>;
 
 /// A step to be run, begun by `.await`. A step that is recorded returns its result at once, and its function is not called.
@@ -109,7 +109,7 @@ impl<'a, T: DeserializeOwned + Send + 'a> IntoFuture for RunStep<'a, T> {
     }
 }
 
-/// What a handler is told of a step that cannot be asked for.
+/// The fault of a step whose name or key is not allowed.
 fn refused(refusal: Refusal) -> Fault {
     WaitError::from(refusal).into()
 }
@@ -119,7 +119,7 @@ fn encode(result: &impl Serialize) -> Result<Bytes, Fault> {
     serde_json::to_vec(result).map(Bytes::from).map_err(unwritable)
 }
 
-/// Reads what was recorded, also right after it was: a result that does not read back fails the first run and not a later one.
+/// Reads a recorded result. The first run does so too: a result that does not read back then fails it and no later run.
 pub(super) fn decode<T: DeserializeOwned>(step: &StepRef, result: &[u8]) -> Result<T, Fault> {
     serde_json::from_slice(result).map_err(|error| invalid(step, format!("what is recorded cannot be read: {error}")))
 }

@@ -1,4 +1,4 @@
-//! Undoing: when an execution has failed for good, what its steps did is undone in reverse order.
+//! Undoing: when an execution has failed for good, its steps are undone in reverse order.
 
 use ff_core::execution::Failure;
 use ff_core::payload::Payload;

@@ -20,14 +20,14 @@ pub enum Decision {
     Rejected(Verdict),
 }
 
-/// Who decided, when, and what they said.
+/// The sender, time and comment of a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// `link` for the approval page, `operator` for an operator, otherwise what the sender says of itself.
+    /// `link` for the approval page, `operator` for an operator, otherwise the source the sender gave.
     pub by: Source,
     pub at: TimestampMs,
     pub comment: Option<String>,
-    /// The whole signal, with whatever it carried.
+    /// The whole signal, with its payload.
     pub signal: SignalMessage,
 }
 
@@ -46,8 +46,8 @@ impl Decision {
     }
 }
 
-/// A wait for an approval, begun by `.await`. It returns what was decided: by the approval link, by a signal named `approved`
-/// or `rejected`, or by an operator. Of two answers the first counts.
+/// A wait for an approval, begun by `.await`. It returns the decision: by the approval link, by a signal named
+/// `approved` or `rejected`, or by an operator. Of two answers the first counts.
 #[must_use = "a wait begins when it is awaited"]
 pub struct WaitForApproval {
     wait: Suspend,
@@ -64,7 +64,7 @@ impl WaitForApproval {
         Self { wait }
     }
 
-    /// What is asked, in words for people: shown with the execution, and on the page of the approval link.
+    /// The question, in words for people: shown with the execution, and on the page of the approval link.
     pub fn asking(self, question: &str) -> Self {
         Self { wait: self.wait.asking(question) }
     }
@@ -74,7 +74,7 @@ impl WaitForApproval {
         Self { wait: self.wait.timeout(timeout) }
     }
 
-    /// What happens when the time is over, if not that the wait returns.
+    /// The behavior on a timeout, unless the wait is to return.
     pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
         Self { wait: self.wait.on_timeout(behavior) }
     }
@@ -99,7 +99,7 @@ impl IntoFuture for WaitForApproval {
     }
 }
 
-/// What was decided: an operator's word when one ended the wait, otherwise the first answer, and of two at one moment the
+/// The decision: the operator's when one ended the wait, otherwise the first answer, and of two at one moment the
 /// rejection.
 pub(super) fn decided(woken: WaitOutcome) -> Result<Decision, WaitError> {
     let answers = woken.signals.into_iter();

@@ -32,7 +32,7 @@ impl BudgetPause {
         Ok(Self { context: context.clone(), step })
     }
 
-    /// What the report was answered in the run that was suspended at it; nothing when none was. Refused when the answer is no.
+    /// The answer to the report from the run that was suspended at it; `None` without one. Refused when it is no.
     pub(in crate::worker) async fn answer(&self) -> Result<Option<UsageReported>, Error> {
         let Some((outcome, Some(note))) = suspend_handler::answer_to(&self.context, &self.step).await? else {
             return Ok(None);
@@ -70,7 +70,7 @@ impl BudgetPause {
     }
 }
 
-/// Refuses when the answer is no. An operator who lets the execution go on without a decision lets it go on.
+/// Refuses when the answer is no. A resume without a decision counts as yes.
 fn check(outcome: WaitOutcome) -> Result<(), Error> {
     match decided(outcome) {
         Ok(Decision::Approved(_)) | Err(WaitError::Undecided { .. }) => Ok(()),
@@ -83,7 +83,7 @@ fn check(outcome: WaitOutcome) -> Result<(), Error> {
     }
 }
 
-/// What is asked, in words for people.
+/// The question, in words for people.
 fn question(over: &[&BudgetStanding]) -> String {
     let one = |standing: &&BudgetStanding| {
         let dimensions: Vec<_> = standing.exceeded.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! How a wait can end other than with what was waited for.
+//! The ways a wait can fail.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use ff_core::signal::Source;
 
 use crate::{Error, Fault};
 
-/// Why a wait did not bring what was waited for. With `?` it becomes a [`Fault`]: a permanent one where the wait is over and
-/// trying again would only hear the same.
+/// Why a wait failed. With `?` it becomes a [`Fault`]: a permanent one where the wait is over and
+/// a retry would get the same answer.
 #[derive(Debug)]
 pub enum WaitError {
-    /// It was not heard in time.
+    /// It timed out.
     TimedOut,
     /// An operator rejected it.
     Rejected { by: Source, comment: Option<String> },
@@ -19,7 +19,7 @@ pub enum WaitError {
     Undecided { by: Source },
     /// The execution waits, and this run of the handler is over. Only a task the handler started and left behind sees this.
     Suspended,
-    /// The end of the wait could not be recorded, or what is recorded cannot be read.
+    /// The end of the wait could not be recorded, or the record cannot be read.
     Step(Fault),
     /// The announcement of the waitpoint failed.
     Announce(Fault),

@@ -1,4 +1,4 @@
-//! A wait to come, and what ended one.
+//! The plan of a wait, and the outcome of one.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) struct Plan {
     pub(super) may_time_out: bool,
     /// Which wait of the handler it is, when it is not known by its name.
     pub(super) step: Option<StepRef>,
-    /// What the run that goes on is given back.
+    /// A note for the run that continues.
     pub(super) note: Option<Value>,
 }
 
@@ -62,7 +62,7 @@ impl Plan {
 /// Passes the waitpoints on before the execution waits on them.
 pub(super) type Announce = Box<dyn FnOnce(Vec<Waitpoint>) -> BoxFuture<'static, Result<(), Fault>> + Send>;
 
-/// What ended a wait, and the signals it was ended by.
+/// How a wait ended, and the signals that ended it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitOutcome {
     pub by: ResumedBy,

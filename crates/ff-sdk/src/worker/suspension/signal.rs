@@ -16,7 +16,7 @@ use crate::{Context, Error, Fault, SignalMessage, Waitpoint};
 
 /// A wait for one signal of a name, begun by `.await`. It returns that signal, or why there is none.
 ///
-/// An operator who lets the execution go on, or approves, stands for the signal; one who rejects is an error.
+/// An operator's resume or approval counts as the signal; a rejection is an error.
 #[must_use = "a wait begins when it is awaited"]
 pub struct WaitForSignal {
     wait: Suspend,
@@ -46,7 +46,7 @@ impl WaitForSignal {
         self.with(|wait| wait.reason(reason))
     }
 
-    /// What is asked, in words for people.
+    /// The question, in words for people.
     pub fn asking(self, question: &str) -> Self {
         self.with(|wait| wait.asking(question))
     }
@@ -56,7 +56,7 @@ impl WaitForSignal {
         self.with(|wait| wait.timeout(timeout))
     }
 
-    /// What happens when the time is over, if not that the wait returns.
+    /// The behavior on a timeout, unless the wait is to return.
     pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
         self.with(|wait| wait.on_timeout(behavior))
     }
@@ -109,7 +109,7 @@ impl IntoFuture for WaitForSignal {
     }
 }
 
-/// What a wait for one signal says at its end.
+/// The result of a wait for one signal.
 fn signal_of(woken: WaitOutcome) -> Result<SignalMessage, WaitError> {
     let last = woken.signals.into_iter().next_back();
     match (woken.by, last) {

@@ -43,7 +43,7 @@ impl Suspend {
         self.set(|plan| plan.reason = reason)
     }
 
-    /// What is asked, in words for people: shown with the execution, and on the page of an approval link.
+    /// The question, in words for people: shown with the execution, and on the page of an approval link.
     pub fn asking(self, question: &str) -> Self {
         self.set(|plan| plan.question = Some(question.to_owned()))
     }
@@ -53,7 +53,7 @@ impl Suspend {
         self.set(|plan| plan.timeout = Some(timeout))
     }
 
-    /// What happens when the time is over: by default the handler is called and its wait returns; otherwise the execution
+    /// The behavior on a timeout: by default the handler is called and its wait returns; otherwise the execution
     /// ends, or is left to an operator, and the handler is not called.
     pub fn on_timeout(self, behavior: TimeoutBehavior) -> Self {
         self.set(|plan| plan.timeout_behavior = behavior)

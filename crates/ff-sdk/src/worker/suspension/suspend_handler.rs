@@ -1,4 +1,4 @@
-//! The wait itself: told again when it is over, begun otherwise, and the end of the handler's run when it begins.
+//! The wait itself: it returns the recorded end, or begins, which ends the handler's run.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::{Context, Error, SignalMessage, Waitpoint};
 /// How many signals are read at once when they did not come with the claim.
 const READ_AT_ONCE: usize = 16;
 
-/// Waits as planned. Returns what ended the wait, in this run or in an earlier one.
+/// Waits as planned. Returns how the wait ended, in this run or in an earlier one.
 pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, WaitError> {
     let waits = context.waits();
     let step = match &plan.step {
@@ -48,7 +48,7 @@ pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, W
     }
 }
 
-/// How a wait of an earlier run ended that is not known by its name, with what that run noted; nothing when it has not begun.
+/// The end of the wait that an earlier run began under this step, with that run's note; `None` when there is none.
 pub(super) async fn answer_to(
     context: &Context,
     step: &StepRef,
@@ -58,8 +58,8 @@ pub(super) async fn answer_to(
     Ok(Some((recall(context, end).await?, note)))
 }
 
-/// Suspends the execution of a call until it is time to look again for the end of its callee. Returns only what a task that
-/// the handler left behind is told.
+/// Suspends the execution of a call until it is time to look again for the end of its callee. Returns only errors: of
+/// the suspension, or for a task that the handler left behind.
 pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, looks: u32, span: Duration) -> WaitError {
     let _turn = context.hold().turn.lock().await;
     let pause = async {
@@ -72,7 +72,7 @@ pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, loo
     }
 }
 
-/// The worker drops the handler now, and this with it. Only what the handler left behind lives on from here.
+/// The worker drops the handler now, and this with it. Only tasks the handler left behind live on from here.
 async fn left(context: &Context) -> WaitError {
     context.hold().dropped.cancelled().await;
     WaitError::Suspended

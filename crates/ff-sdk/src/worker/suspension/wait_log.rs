@@ -16,7 +16,7 @@ use crate::worker::handler::failure;
 use crate::worker::step::{invalid, record, reference};
 use crate::{Context, Error, Fault};
 
-/// What a run knows of its waits.
+/// The waits of a run.
 pub(in crate::worker) struct WaitLog {
     entries: Mutex<Entries>,
     /// The wait that the last suspension was, and how it ended.
@@ -35,7 +35,7 @@ struct Entries {
     ahead: HashMap<WaitpointKey, GrantedWaitpoint>,
 }
 
-/// What the last suspension was for.
+/// The purpose of the last suspension.
 enum LastSuspension {
     /// A wait, which is over.
     Wait(WaitEnd),
@@ -43,7 +43,7 @@ enum LastSuspension {
     Call { looks: u32 },
 }
 
-/// What is left with a suspension for the next run: which wait it is.
+/// A note stored with a suspension for the next run: which wait it is.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Continuation {
@@ -51,10 +51,10 @@ pub(super) enum Continuation {
         name: StepName,
         #[serde(default, skip_serializing_if = "StepKey::is_empty")]
         key: StepKey,
-        /// What it waits on, when that is not just its name.
+        /// Its waitpoints, unless its only one has its name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         waitpoints: Vec<WaitpointKey>,
-        /// What the run that goes on is given back.
+        /// A note for the run that continues.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<Value>,
     },
@@ -66,7 +66,7 @@ pub(super) enum Continuation {
     },
 }
 
-/// What was left with a suspension that began before waits were steps: the wait, and how all waits before it had ended.
+/// The note of a suspension that began before waits were steps: the wait, and how all waits before it had ended.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EarlierNote {
@@ -96,7 +96,7 @@ impl Continuation {
     }
 }
 
-/// What a wait waits on, when that is not just its name.
+/// The waitpoints of a wait, unless its only one has its name.
 fn other_than_name(step: &StepRef, waitpoints: &[WaitpointKey]) -> Vec<WaitpointKey> {
     let is_its_name = matches!(waitpoints, [key] if key.as_str() == step.name.as_str());
     if is_its_name { Vec::new() } else { waitpoints.to_vec() }
@@ -110,10 +110,10 @@ pub(super) struct WaitEnd {
     /// The execution that received the signals: a fork has the waits of the one it comes from.
     pub(super) execution_id: ExecutionId,
     pub(super) signals: Vec<SignalId>,
-    /// What it waited on, when that is not just its name.
+    /// Its waitpoints, unless its only one has its name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) waitpoints: Vec<WaitpointKey>,
-    /// What the run that waited wants to be given back.
+    /// The note of the run that waited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<Value>,
 }
@@ -136,7 +136,7 @@ impl WaitEnd {
 }
 
 impl WaitLog {
-    /// What the claim tells of the last suspension. One that was not a wait of this kind leaves no note that reads as one.
+    /// The log from a claim. A suspension that was not a wait of this kind leaves no note that parses as one.
     pub(in crate::worker) fn of(task: &Task, signals: Vec<ReceivedSignal>) -> Self {
         let last = task.resumption.as_ref().and_then(|past| {
             let note = serde_json::from_str(past.continuation.as_deref()?).ok()?;
@@ -151,14 +151,14 @@ impl WaitLog {
         let first = reference(StepKind::Wait, name, "")?;
         let nth = {
             let mut entries = self.entries();
-            let asked = entries.asked.entry(first.name.clone()).or_default();
-            *asked += 1;
-            *asked - 1
+            let count = entries.asked.entry(first.name.clone()).or_default();
+            *count += 1;
+            *count - 1
         };
         if nth == 0 { Ok(first) } else { Ok(reference(StepKind::Wait, name, &nth.to_string())?) }
     }
 
-    /// Notes what a wait of this run waits on.
+    /// Counts the waitpoints of a wait of this run.
     pub(super) fn uses(&self, keys: &[WaitpointKey]) {
         let mut entries = self.entries();
         keys.iter().for_each(|key| *entries.used.entry(key.clone()).or_default() += 1);
@@ -180,7 +180,7 @@ impl WaitLog {
         }
     }
 
-    /// What ended with the last suspension and is not recorded.
+    /// Waits that ended with the last suspension and are not recorded.
     fn unrecorded<'l>(&'l self, context: &'l Context) -> impl Iterator<Item = (&'l StepRef, &'l WaitEnd)> {
         self.last.iter().filter_map(|(step, last)| match last {
             LastSuspension::Wait(end) if context.steps().find(step).is_none() => Some((step, end)),
@@ -205,7 +205,7 @@ impl WaitLog {
         read(context, step, recorded.outcome)
     }
 
-    /// Records the last wait, if this run has not asked for it: the next suspension takes its place.
+    /// Records the last wait, if this run has not reached it: the next suspension replaces it.
     pub(in crate::worker) async fn record_last(&self, context: &Context) -> Result<(), WaitError> {
         for (step, end) in self.unrecorded(context) {
             self.record(context, step, end, true).await?;
@@ -266,10 +266,10 @@ fn waits_of(note: Note, execution_id: ExecutionId, past: &Resumption) -> Vec<(St
         }
         Note::Earlier(EarlierNote { wait, mut over }) => {
             over.push((wait, past.by, past.signals.clone()));
-            let told = |((name, nth, waitpoints), by, signals): (EarlierWait, _, _)| {
+            let to_wait = |((name, nth, waitpoints), by, signals): (EarlierWait, _, _)| {
                 Some((nth_wait(&name, nth)?, ended(by, signals, waitpoints, None)))
             };
-            over.into_iter().filter_map(told).collect()
+            over.into_iter().filter_map(to_wait).collect()
         }
     }
 }
@@ -327,13 +327,13 @@ mod tests {
             with_payload: 0,
         };
         let waits = waits_of(serde_json::from_str(&text).unwrap(), ExecutionId::new(0, uuid::Uuid::nil()), &past);
-        let told = waits.iter().map(|(step, last)| match last {
+        let ends = waits.iter().map(|(step, last)| match last {
             LastSuspension::Wait(end) => (step.name.as_str(), step.key.as_str(), end.by, end.signals.len()),
             LastSuspension::Call { .. } => panic!("a call"),
         });
         let (signals, timeout, operator) = (ResumedBy::Signals, ResumedBy::Timeout, ResumedBy::Operator);
         assert_eq!(
-            told.collect::<Vec<_>>(),
+            ends.collect::<Vec<_>>(),
             [("tick", "", signals, 1), ("all", "", timeout, 0), ("tick", "1", operator, 0)]
         );
     }

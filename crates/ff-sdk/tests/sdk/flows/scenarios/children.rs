@@ -1,4 +1,4 @@
-//! Children: what a running handler adds to its own flow, and waits for.
+//! Children: members a running handler adds to its own flow, and waits for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,12 +64,12 @@ pub(crate) async fn children_that_fail_are_for_the_handler_to_judge(ff: FlowFabr
     });
     let (flow, end) = world.run(one("parent")).await;
     assert!(end.succeeded(), "the parent took care of it: {end:?}");
-    let told: (bool, Option<String>) = flow.result("p").await.unwrap().json().unwrap();
-    assert_eq!(told, (false, Some("13".into())));
+    let result: (bool, Option<String>) = flow.result("p").await.unwrap().json().unwrap();
+    assert_eq!(result, (false, Some("13".into())));
 }
 
 pub(crate) async fn waits_for_children_and_signals_come_one_after_the_other(ff: FlowFabric) {
-    let (tell, mut told) = mpsc::unbounded_channel::<Waitpoint>();
+    let (tell, mut waitpoints) = mpsc::unbounded_channel::<Waitpoint>();
     let world = World::start(ff, move |worker| {
         worker.on("child", child).on("parent", move |ctx: Context| {
             let tell = tell.clone();
@@ -86,7 +86,7 @@ pub(crate) async fn waits_for_children_and_signals_come_one_after_the_other(ff: 
         })
     });
     let flow = world.submit(one("parent")).await;
-    let waitpoint = soon(told.recv()).await.unwrap();
+    let waitpoint = soon(waitpoints.recv()).await.unwrap();
     world.ff.client().signal(Signal::new(&waitpoint, "go").json(&5)).await.unwrap();
     assert!(soon(flow.wait()).await.unwrap().succeeded());
     assert_eq!(flow.result("p").await.unwrap().json::<(u64, u64, u64)>().unwrap(), (30, 5, 50));
@@ -123,8 +123,8 @@ pub(crate) async fn the_first_child_is_enough_when_it_is_asked_for(ff: FlowFabri
     });
     let (flow, end) = world.run(one("parent")).await;
     assert!(end.succeeded());
-    let told: (Option<String>, u64) = flow.result("p").await.unwrap().json().unwrap();
-    assert_eq!(told, (Some("quick".into()), 40));
+    let result: (Option<String>, u64) = flow.result("p").await.unwrap().json().unwrap();
+    assert_eq!(result, (Some("quick".into()), 40));
     let expected = [("p", "completed"), ("p.race.quick", "completed"), ("p.race.slow", "cancelled")];
     assert_eq!(states(&flow).await, expected.map(|(node, state)| (node.to_owned(), state)));
 }

@@ -1,4 +1,4 @@
-//! Graphs as such: order, joins, and what is passed on.
+//! Graphs as such: order, joins, and passed results.
 
 use ff_sdk::core::engine_error::Code;
 use ff_sdk::core::execution::Outcome;
@@ -111,8 +111,8 @@ pub(crate) async fn the_first_of_two_is_enough_and_the_other_is_told_to_stop(ff:
         .join(any_of().cancel_remaining());
     let (flow, end) = world.run(race).await;
     assert!(end.succeeded(), "{end:?}");
-    let told: (String, Option<String>) = flow.result("tell").await.unwrap().json().unwrap();
-    assert_eq!(told, ("quick".into(), None));
+    let result: (String, Option<String>) = flow.result("tell").await.unwrap().json().unwrap();
+    assert_eq!(result, ("quick".into(), None));
     assert_eq!(flow.result("slow").await.unwrap().0.outcome, Outcome::Cancelled);
 }
 

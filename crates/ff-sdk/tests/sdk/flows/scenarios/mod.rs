@@ -1,4 +1,4 @@
-//! What flows and handlers in flows are promised, wherever the store is. The server's tests run the same over HTTP.
+//! Guarantees to flows and their handlers, on every store. The server's tests run the same over HTTP.
 
 mod children;
 mod graphs;
@@ -15,7 +15,7 @@ pub(crate) use children::*;
 pub(crate) use graphs::*;
 pub(crate) use operator::*;
 
-/// A test per scenario. `$connect` is its connection, with what has to live as long as the test.
+/// A test per scenario. `$connect` is its connection, with a guard that lives as long as the test.
 macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>

@@ -76,12 +76,12 @@ pub(crate) async fn a_fork_begins_with_the_steps_before_one(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         let a = step(&ctx, "a").await?;
         let own = ctx.clone();
-        let heard = ctx.wait_for_signal("paid").announce(move |waitpoint: Waitpoint| async move {
+        let wait = ctx.wait_for_signal("paid").announce(move |waitpoint: Waitpoint| async move {
             did(&own, "ask")?;
             let client = own.state::<Client>()?;
             Ok(client.signal(Signal::new(&waitpoint, "paid").json(&17)).await.map(drop)?)
         });
-        let paid: u64 = heard.await.map_err(|error: WaitError| Fault::from(error))?.json()?;
+        let paid: u64 = wait.await.map_err(|error: WaitError| Fault::from(error))?.json()?;
         let b = step(&ctx, "b").await?;
         Ok::<_, Fault>((a, paid, b))
     });

@@ -1,4 +1,4 @@
-//! What handlers with steps are promised, wherever the store is. The server's tests run the same over HTTP.
+//! Guarantees to handlers with steps, on every store. The server's tests run the same over HTTP.
 
 mod again;
 mod calls;
@@ -22,7 +22,7 @@ pub(crate) use running::*;
 pub(crate) use sleeping::*;
 pub(crate) use undoing::*;
 
-/// A test per scenario. `$connect` is its connection, with what has to live as long as the test.
+/// A test per scenario. `$connect` is its connection, with a guard that lives as long as the test.
 macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
@@ -77,7 +77,7 @@ macro_rules! all {
 }
 pub(crate) use all;
 
-/// What handlers did, in order. They find it among the worker's state.
+/// The actions of handlers, in order. Handlers find it in the worker's state.
 #[derive(Clone, Default)]
 struct Ledger(Arc<Mutex<Vec<String>>>);
 
@@ -156,7 +156,7 @@ impl World {
 
     /// The recorded steps in short: kind, name, key and, where it failed, why.
     async fn steps(&self, id: &ExecutionId) -> Vec<String> {
-        let told = |step: ff_sdk::core::step::Step| {
+        let describe = |step: ff_sdk::core::step::Step| {
             let key = if step.step.key.is_empty() { String::new() } else { format!(" [{}]", step.step.key) };
             let failed = match step.outcome {
                 StepOutcome::Succeeded { .. } => String::new(),
@@ -164,7 +164,7 @@ impl World {
             };
             format!("{} {}{key}{failed}", step.step.kind, step.step.name)
         };
-        self.client().steps(id).await.unwrap().into_iter().map(told).collect()
+        self.client().steps(id).await.unwrap().into_iter().map(describe).collect()
     }
 }
 

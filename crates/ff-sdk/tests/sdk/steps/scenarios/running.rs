@@ -129,11 +129,11 @@ pub(crate) async fn a_panic_in_a_step_is_an_error_of_the_step(ff: FlowFabric) {
 pub(crate) async fn the_order_of_steps_may_change(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         let names: &[&str] = if ctx.task().attempt_index.0 == 0 { &["a", "gone", "b"] } else { &["b", "new", "a"] };
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         for name in names {
-            told.push(step(&ctx, name).await?);
+            results.push(step(&ctx, name).await?);
         }
-        if ctx.task().attempt_index.0 == 0 { later() } else { Ok(told) }
+        if ctx.task().attempt_index.0 == 0 { later() } else { Ok(results) }
     });
     let id = world.submit(1).await;
     assert_eq!(world.end(&id).await.json::<Vec<String>>().unwrap(), ["B", "NEW", "A"]);

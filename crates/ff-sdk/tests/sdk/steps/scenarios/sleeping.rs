@@ -92,12 +92,12 @@ pub(crate) async fn a_wait_that_was_not_asked_for_again_is_kept(ff: FlowFabric) 
 pub(crate) async fn a_step_may_tell_of_a_waitpoint(ff: FlowFabric) {
     let world = World::start(ff, |ctx: Context| async move {
         let own = ctx.clone();
-        let asked = ctx.wait_for_signal("paid").announce(move |waitpoint: Waitpoint| async move {
+        let wait = ctx.wait_for_signal("paid").announce(move |waitpoint: Waitpoint| async move {
             let client = own.state::<ff_sdk::Client>()?;
             let send = || async { Ok(client.signal(Signal::new(&waitpoint, "paid").json(&17)).await.map(drop)?) };
             own.step("send invoice", send).await
         });
-        Ok::<_, Fault>(asked.await?.json::<u64>()?)
+        Ok::<_, Fault>(wait.await?.json::<u64>()?)
     });
     let id = world.submit(0).await;
     assert_eq!(world.end(&id).await.json::<u64>().unwrap(), 17);

@@ -135,12 +135,12 @@ pub(crate) async fn a_panic_of_the_handler_is_undone(ff: FlowFabric) {
 }
 
 pub(crate) async fn a_run_that_is_over_keeps_no_compensation(ff: FlowFabric) {
-    let kept = Arc::new(());
-    let seen = Arc::downgrade(&kept);
+    let marker = Arc::new(());
+    let seen = Arc::downgrade(&marker);
     let world = World::start(ff, move |ctx: Context| {
-        let kept = kept.clone();
+        let marker = marker.clone();
         async move {
-            let own = (ctx.clone(), kept);
+            let own = (ctx.clone(), marker);
             let undo = move |_: String| std::future::ready(did(&own.0, "undo").map(drop));
             ctx.step("a", || async { did(&ctx, "a") }).undo(undo).await?;
             ctx.sleep("nap", Duration::from_millis(1)).await?;

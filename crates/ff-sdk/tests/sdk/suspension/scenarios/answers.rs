@@ -1,4 +1,4 @@
-//! Answers: from people, from operators, from other services, and what followers of the feed receive.
+//! Answers: from people, from operators, from other services, and as followers of the feed receive them.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,8 +18,8 @@ use super::{WaitpointSender, World, soon};
 
 /// A handler that says how an approval went.
 async fn ask(ctx: Context) -> Result<String, Fault> {
-    let told = ctx.state::<WaitpointSender>()?;
-    let wait = ctx.wait_for_approval("Deploy 1.4?").asking("All checks are green.").announce(told.to());
+    let sender = ctx.state::<WaitpointSender>()?;
+    let wait = ctx.wait_for_approval("Deploy 1.4?").asking("All checks are green.").announce(sender.to());
     match wait.await? {
         Decision::Approved(said) => Ok(format!("yes from {}: {}", said.by, said.comment.unwrap_or_default())),
         Decision::Rejected(said) => Ok(format!("no from {}: {}", said.by, said.comment.unwrap_or_default())),
@@ -29,7 +29,7 @@ async fn ask(ctx: Context) -> Result<String, Fault> {
 pub(crate) async fn an_approval_is_heard_with_its_comment(ff: FlowFabric) {
     let mut world = World::start(ff, ask);
     let id = world.submit().await;
-    let waitpoint = world.told().await;
+    let waitpoint = world.next_waitpoint().await;
     world.waits(&id).await;
     let info = world.client().get(&id).await.unwrap();
     assert_eq!(info.progress.unwrap().message.as_deref(), Some("All checks are green."));
@@ -40,7 +40,7 @@ pub(crate) async fn an_approval_is_heard_with_its_comment(ff: FlowFabric) {
     assert_eq!(world.end(&id).await.json::<String>().unwrap(), "yes from chat:ada: go ahead");
 
     let id = world.submit().await;
-    world.told().await;
+    world.next_waitpoint().await;
     world.waits(&id).await;
     world.client().approve(&id, Some("looked at it")).await.unwrap();
     assert_eq!(world.end(&id).await.json::<String>().unwrap(), "yes from operator: looked at it");
@@ -48,13 +48,13 @@ pub(crate) async fn an_approval_is_heard_with_its_comment(ff: FlowFabric) {
 
 pub(crate) async fn a_rejection_is_never_taken_for_an_approval(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
-        ctx.wait_for_approval("deploy").announce(told.to()).await?.approved()?;
+        let sender = ctx.state::<WaitpointSender>()?;
+        ctx.wait_for_approval("deploy").announce(sender.to()).await?.approved()?;
         Ok::<_, Fault>("deployed")
     });
     for operator in [false, true] {
         let id = world.submit().await;
-        let waitpoint = world.told().await;
+        let waitpoint = world.next_waitpoint().await;
         world.waits(&id).await;
         if operator {
             world.client().reject(&id, Some("not today")).await.unwrap();
@@ -67,7 +67,7 @@ pub(crate) async fn a_rejection_is_never_taken_for_an_approval(ff: FlowFabric) {
         assert!(failure.message.ends_with(": not today"), "{}", failure.message);
     }
     let id = world.submit().await;
-    world.told().await;
+    world.next_waitpoint().await;
     world.waits(&id).await;
     world.client().resume(&id, None).await.unwrap();
     assert_eq!(world.end(&id).await.0.failure.unwrap().category.as_str(), "undecided");
@@ -97,7 +97,7 @@ pub(crate) async fn an_operator_stands_for_a_signal_unless_he_rejects(ff: FlowFa
             Err(error) => Err(Fault::from(error)),
         }
     });
-    for (decision, heard) in
+    for (decision, answer) in
         [("resume", "resumed operator"), ("approve", "approved operator"), ("", "rejected operator")]
     {
         let id = world.submit().await;
@@ -108,12 +108,12 @@ pub(crate) async fn an_operator_stands_for_a_signal_unless_he_rejects(ff: FlowFa
             _ => world.client().reject(&id, None).await,
         };
         assert!(!decided.unwrap().already);
-        assert_eq!(world.end(&id).await.json::<String>().unwrap(), heard);
+        assert_eq!(world.end(&id).await.json::<String>().unwrap(), answer);
     }
 }
 
 pub(crate) async fn a_wait_for_several_returns_what_met_it(ff: FlowFabric) {
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (tell, mut receiver) = mpsc::unbounded_channel();
     let world = World::start(ff, move |ctx: Context| {
         let tell = tell.clone();
         async move {
@@ -130,7 +130,7 @@ pub(crate) async fn a_wait_for_several_returns_what_met_it(ff: FlowFabric) {
         }
     });
     let id = world.submit().await;
-    let waitpoints = soon(told.recv()).await.unwrap();
+    let waitpoints = soon(receiver.recv()).await.unwrap();
     assert_eq!(waitpoints.len(), 3);
     for (nth, effect) in [(2, Effect::Appended), (2, Effect::Recounted), (0, Effect::Satisfied)] {
         let waitpoint = &waitpoints[nth];
@@ -143,12 +143,12 @@ pub(crate) async fn a_wait_for_several_returns_what_met_it(ff: FlowFabric) {
 
 pub(crate) async fn a_callback_is_believed_once_and_only_when_signed(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
-        let wait = ctx.wait_for_signal("paid").reason(SuspendReason::WaitingForCallback).announce(told.to());
+        let sender = ctx.state::<WaitpointSender>()?;
+        let wait = ctx.wait_for_signal("paid").reason(SuspendReason::WaitingForCallback).announce(sender.to());
         Ok::<_, Fault>(wait.await?.json::<serde_json::Value>()?)
     });
     let id = world.submit().await;
-    let waitpoint = world.told().await;
+    let waitpoint = world.next_waitpoint().await;
     world.waits(&id).await;
 
     let secret = CallbackSecret::parse("whsec_c2VjcmV0").unwrap();
@@ -171,8 +171,8 @@ pub(crate) async fn a_callback_is_believed_once_and_only_when_signed(ff: FlowFab
 
 pub(crate) async fn deliveries_are_told_to_whoever_follows_them(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
-        ctx.wait_for_signal("go").announce(told.to()).await?;
+        let sender = ctx.state::<WaitpointSender>()?;
+        ctx.wait_for_signal("go").announce(sender.to()).await?;
         Ok::<_, Fault>(())
     });
     let from = {
@@ -180,7 +180,7 @@ pub(crate) async fn deliveries_are_told_to_whoever_follows_them(ff: FlowFabric) 
         world.ff.backend().deliveries(args).await.unwrap().next
     };
     let id = world.submit().await;
-    let waitpoint = world.told().await;
+    let waitpoint = world.next_waitpoint().await;
     let client = world.client();
     let (page, sent) = tokio::join!(soon(client.deliveries(Some(from))), client.signal(Signal::new(&waitpoint, "go")));
     let page = page.unwrap();

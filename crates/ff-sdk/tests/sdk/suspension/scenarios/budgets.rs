@@ -21,8 +21,8 @@ async fn calls(ctx: Context, made: Arc<AtomicU32>) -> Result<u32, Fault> {
             std::future::ready(Ok::<_, Fault>(turn))
         };
         ctx.step("model", call).key(turn).await?;
-        let told = ctx.state::<WaitpointSender>()?;
-        ctx.usage().add("tokens", 60).announce(told.to()).report().await?;
+        let sender = ctx.state::<WaitpointSender>()?;
+        ctx.usage().add("tokens", 60).announce(sender.to()).report().await?;
     }
     Ok(made.load(Ordering::Relaxed))
 }
@@ -43,7 +43,7 @@ async fn tokens(world: &World, id: &ExecutionId) -> (u64, u64) {
 pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: FlowFabric) {
     let mut world = start(ff).await;
     let id = world.submit().await;
-    let waitpoint = world.told().await;
+    let waitpoint = world.next_waitpoint().await;
     world.waits(&id).await;
     let info = world.client().get(&id).await.unwrap();
     assert_eq!(info.progress.unwrap().message.as_deref(), Some("May it go on? budget asks is exceeded: tokens"));
@@ -60,7 +60,7 @@ pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: F
     soon(blocked).await;
     world.client().signal(Signal::new(&waitpoint, "approved")).await.unwrap();
     // Nothing was added, so the next report asks again.
-    world.told().await;
+    world.next_waitpoint().await;
     world.waits(&id).await;
     assert_eq!(tokens(&world, &id).await, (180, 180), "what was reported before the wait counts once");
     assert_eq!(world.client().get(&other).await.unwrap().public_state, PublicState::RateLimited);
@@ -76,7 +76,7 @@ pub(crate) async fn a_report_over_a_budget_waits_for_an_answer_and_goes_on(ff: F
 pub(crate) async fn a_report_over_a_budget_that_is_rejected_fails_the_execution(ff: FlowFabric) {
     let mut world = start(ff).await;
     let id = world.submit().await;
-    world.told().await;
+    world.next_waitpoint().await;
     world.waits(&id).await;
     world.client().reject(&id, Some("too dear")).await.unwrap();
     let end = world.end(&id).await.0;

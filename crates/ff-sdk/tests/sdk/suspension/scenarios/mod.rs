@@ -1,4 +1,4 @@
-//! What handlers that wait are promised, wherever the store is. The server's tests run the same over HTTP.
+//! Guarantees to handlers that wait, on every store. The server's tests run the same over HTTP.
 
 mod answers;
 mod budgets;
@@ -17,7 +17,7 @@ pub(crate) use answers::*;
 pub(crate) use budgets::*;
 pub(crate) use waits::*;
 
-/// A test per scenario. `$connect` is its connection, with what has to live as long as the test.
+/// A test per scenario. `$connect` is its connection, with a guard that lives as long as the test.
 macro_rules! all {
     ($connect:expr) => {
         scenarios::all! { $connect =>
@@ -64,16 +64,16 @@ struct World {
     _stop: oneshot::Sender<()>,
 }
 
-/// Where handlers tell of their waitpoints.
+/// The channel handlers send their waitpoints to.
 #[derive(Clone)]
 struct WaitpointSender(mpsc::UnboundedSender<Waitpoint>);
 
 impl WaitpointSender {
     /// An announcement that tells the test.
     fn to(&self) -> impl FnOnce(Waitpoint) -> std::future::Ready<Result<(), Fault>> + Send + 'static {
-        let told = self.0.clone();
+        let sender = self.0.clone();
         move |waitpoint| {
-            told.send(waitpoint).unwrap();
+            sender.send(waitpoint).unwrap();
             std::future::ready(Ok(()))
         }
     }
@@ -81,13 +81,13 @@ impl WaitpointSender {
 
 impl World {
     fn start<A>(ff: FlowFabric, handler: impl Handler<A>) -> Self {
-        let (tell, told) = mpsc::unbounded_channel();
+        let (tell, receiver) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel();
         let worker = ff.worker("w").state(WaitpointSender(tell)).on("k", handler);
         tokio::spawn(worker.run_until(async move {
             let _ = stopped.await;
         }));
-        Self { ff, told, _stop: stop }
+        Self { ff, told: receiver, _stop: stop }
     }
 
     fn client(&self) -> Client {
@@ -100,12 +100,12 @@ impl World {
         self.client().submit(Job::new("k", &()).policy(policy)).await.unwrap().execution_id
     }
 
-    /// The next waitpoint a handler tells of.
-    async fn told(&mut self) -> Waitpoint {
+    /// The next waitpoint a handler announces.
+    async fn next_waitpoint(&mut self) -> Waitpoint {
         soon(self.told.recv()).await.unwrap()
     }
 
-    /// Returns once the execution waits. The handler tells of its waitpoint before it does.
+    /// Returns once the execution is suspended. The handler announces its waitpoint before that.
     async fn waits(&self, id: &ExecutionId) {
         let waits = async {
             while self.client().get(id).await.unwrap().public_state != PublicState::Suspended {

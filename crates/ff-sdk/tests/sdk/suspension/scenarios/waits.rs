@@ -16,12 +16,12 @@ use super::{WaitpointSender, World, soon};
 
 pub(crate) async fn a_wait_returns_the_signal_that_ended_it(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
-        let paid = ctx.wait_for_signal("paid").announce(told.to()).await?;
+        let sender = ctx.state::<WaitpointSender>()?;
+        let paid = ctx.wait_for_signal("paid").announce(sender.to()).await?;
         Ok::<_, Fault>((paid.json::<u64>()?, paid.source().to_string()))
     });
     let id = world.submit().await;
-    let waitpoint = world.told().await;
+    let waitpoint = world.next_waitpoint().await;
     world.waits(&id).await;
     let info = world.client().get(&id).await.unwrap().suspension.unwrap();
     assert_eq!((info.reason, info.waitpoints[0].id), (SuspendReason::WaitingForSignal, waitpoint.waitpoint_id));
@@ -43,17 +43,17 @@ pub(crate) async fn waits_in_a_row_are_told_apart_by_name(ff: FlowFabric) {
         let calls = counted.clone();
         async move {
             calls.fetch_add(1, Ordering::SeqCst);
-            let told = ctx.state::<WaitpointSender>()?;
-            let mut heard = Vec::new();
+            let sender = ctx.state::<WaitpointSender>()?;
+            let mut answers = Vec::new();
             for name in ["first", "second", "third"] {
-                heard.push(ctx.wait_for_signal(name).announce(told.to()).await?.json::<String>()?);
+                answers.push(ctx.wait_for_signal(name).announce(sender.to()).await?.json::<String>()?);
             }
-            Ok::<_, Fault>(heard)
+            Ok::<_, Fault>(answers)
         }
     });
     let id = world.submit().await;
     for said in ["a", "b", "c"] {
-        let waitpoint = world.told().await;
+        let waitpoint = world.next_waitpoint().await;
         world.waits(&id).await;
         let name = waitpoint.waitpoint_key.to_string();
         world.client().signal(Signal::new(&waitpoint, &name).json(&said)).await.unwrap();
@@ -65,17 +65,17 @@ pub(crate) async fn waits_in_a_row_are_told_apart_by_name(ff: FlowFabric) {
 
 pub(crate) async fn the_same_name_again_is_the_next_wait(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
+        let sender = ctx.state::<WaitpointSender>()?;
         let mut sum = 0;
         for _ in 0..3 {
-            sum = sum * 10 + ctx.wait_for_signal("tick").announce(told.to()).await?.json::<u64>()?;
+            sum = sum * 10 + ctx.wait_for_signal("tick").announce(sender.to()).await?.json::<u64>()?;
         }
         Ok::<_, Fault>(sum)
     });
     let id = world.submit().await;
     let mut old = Vec::new();
     for tick in 1..=3_u64 {
-        let waitpoint = world.told().await;
+        let waitpoint = world.next_waitpoint().await;
         for used in &old {
             let refused = world.client().signal(Signal::new(used, "tick").json(&9)).await.unwrap_err();
             assert_eq!(refused.code(), Some(Code::WaitpointClosed), "an old token opens no later wait");
@@ -88,15 +88,15 @@ pub(crate) async fn the_same_name_again_is_the_next_wait(ff: FlowFabric) {
 
 pub(crate) async fn two_waits_at_once_are_one_after_the_other(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
-        let left = async { ctx.wait_for_signal("left").announce(told.to()).await };
-        let right = async { ctx.wait_for_signal("right").announce(told.to()).await };
+        let sender = ctx.state::<WaitpointSender>()?;
+        let left = async { ctx.wait_for_signal("left").announce(sender.to()).await };
+        let right = async { ctx.wait_for_signal("right").announce(sender.to()).await };
         let (left, right) = tokio::join!(left, right);
         Ok::<_, Fault>((left?.json::<u8>()?, right?.json::<u8>()?))
     });
     let id = world.submit().await;
     for (name, said) in [("left", 1), ("right", 2)] {
-        let waitpoint = world.told().await;
+        let waitpoint = world.next_waitpoint().await;
         assert_eq!(waitpoint.waitpoint_key.as_str(), name);
         world.client().signal(Signal::new(&waitpoint, name).json(&said)).await.unwrap();
     }
@@ -123,19 +123,19 @@ pub(crate) async fn a_signal_that_came_early_is_returned_at_once(ff: FlowFabric)
 
 pub(crate) async fn a_waitpoint_made_ahead_is_handed_out_once(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
+        let sender = ctx.state::<WaitpointSender>()?;
         for _ in 0..2 {
             if let Some(waitpoint) = ctx.create_waitpoint("answer").await? {
-                told.0.send(waitpoint).unwrap();
+                sender.0.send(waitpoint).unwrap();
             }
             ctx.wait_for_signal("go").at("answer").await?;
         }
         Ok::<_, Fault>(())
     });
     let id = world.submit().await;
-    let first = world.told().await;
+    let first = world.next_waitpoint().await;
     world.client().signal(Signal::new(&first, "go")).await.unwrap();
-    let second = world.told().await;
+    let second = world.next_waitpoint().await;
     assert_ne!(first.waitpoint_id, second.waitpoint_id);
     world.client().signal(Signal::by_key(id, "answer", &second.waitpoint_token.expose(), "go")).await.unwrap();
     world.end(&id).await.payload().unwrap();
@@ -144,16 +144,16 @@ pub(crate) async fn a_waitpoint_made_ahead_is_handed_out_once(ff: FlowFabric) {
 
 pub(crate) async fn a_waitpoint_an_earlier_run_made_is_waited_on(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
+        let sender = ctx.state::<WaitpointSender>()?;
         if ctx.task().attempt_index.0 == 0 {
             let waitpoint = ctx.create_waitpoint("go").await?;
-            told.0.send(waitpoint.unwrap()).unwrap();
+            sender.0.send(waitpoint.unwrap()).unwrap();
             return Err(Fault::retryable("test", "the worker forgets what it made"));
         }
         ctx.wait_for_signal("go").await?.json::<u8>().map_err(Fault::from)
     });
     let id = world.submit().await;
-    let waitpoint = world.told().await;
+    let waitpoint = world.next_waitpoint().await;
     world.client().signal(Signal::new(&waitpoint, "go").json(&7)).await.unwrap();
     assert_eq!(world.end(&id).await.json::<u8>().unwrap(), 7);
 }
@@ -184,9 +184,9 @@ pub(crate) async fn a_timeout_may_end_the_execution_instead(ff: FlowFabric) {
 
 pub(crate) async fn a_retry_hears_what_was_said_before(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let told = ctx.state::<WaitpointSender>()?;
-        let first = ctx.wait_for_signal("first").announce(told.to()).await?.json::<u8>()?;
-        let second = ctx.wait_for_signal("second").announce(told.to()).await?.json::<u8>()?;
+        let sender = ctx.state::<WaitpointSender>()?;
+        let first = ctx.wait_for_signal("first").announce(sender.to()).await?.json::<u8>()?;
+        let second = ctx.wait_for_signal("second").announce(sender.to()).await?.json::<u8>()?;
         if ctx.task().attempt_index.0 < 2 {
             return Err(Fault::retryable("network", "no answer"));
         }
@@ -194,27 +194,27 @@ pub(crate) async fn a_retry_hears_what_was_said_before(ff: FlowFabric) {
     });
     let id = world.submit().await;
     for (name, said) in [("first", 1), ("second", 2)] {
-        let waitpoint = world.told().await;
+        let waitpoint = world.next_waitpoint().await;
         world.client().signal(Signal::new(&waitpoint, name).json(&said)).await.unwrap();
     }
     assert_eq!(world.end(&id).await.json::<(u8, u8)>().unwrap(), (1, 2));
     assert!(world.told.try_recv().is_err(), "nobody is asked twice");
     world.client().replay(&id, None).await.unwrap();
-    assert_eq!(world.told().await.waitpoint_key.as_str(), "first", "a replay asks again");
+    assert_eq!(world.next_waitpoint().await.waitpoint_key.as_str(), "first", "a replay asks again");
 }
 
 pub(crate) async fn a_wait_that_cannot_be_announced_has_not_begun(ff: FlowFabric) {
     let mut world = World::start(ff, |ctx: Context| async move {
-        let (told, attempt) = (ctx.state::<WaitpointSender>()?, ctx.task().attempt_index.0);
+        let (sender, attempt) = (ctx.state::<WaitpointSender>()?, ctx.task().attempt_index.0);
         let announced = ctx.wait_for_signal("go").announce(move |waitpoint| async move {
-            told.0.send(waitpoint).unwrap();
+            sender.0.send(waitpoint).unwrap();
             if attempt == 0 { Err(Fault::retryable("mail", "no mail server")) } else { Ok(()) }
         });
         announced.await?;
         Ok::<_, Fault>(())
     });
     let id = world.submit().await;
-    let (first, second) = (world.told().await, world.told().await);
+    let (first, second) = (world.next_waitpoint().await, world.next_waitpoint().await);
     assert_eq!(first, second, "it is the same waitpoint until a wait has used it");
     world.client().signal(Signal::new(&first, "go")).await.unwrap();
     world.end(&id).await.payload().unwrap();
@@ -242,8 +242,8 @@ pub(crate) async fn a_handler_that_drops_its_wait_is_dropped_all_the_same(ff: Fl
             }
             let _dropped = DropNotice(tell);
             // The call is under way when the handler is dropped.
-            let asked = tokio::time::timeout(Duration::from_millis(1), ctx.wait_for_signal("go").into_future());
-            assert!(asked.await.is_err());
+            let wait = tokio::time::timeout(Duration::from_millis(1), ctx.wait_for_signal("go").into_future());
+            assert!(wait.await.is_err());
             std::future::pending::<Result<&str, Fault>>().await
         }
     });
@@ -255,7 +255,7 @@ pub(crate) async fn a_handler_that_drops_its_wait_is_dropped_all_the_same(ff: Fl
 }
 
 pub(crate) async fn a_task_left_behind_is_told_that_the_run_is_over(ff: FlowFabric) {
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (tell, mut receiver) = mpsc::unbounded_channel();
     let world = World::start(ff, move |ctx: Context| {
         let tell = tell.clone();
         async move {
@@ -270,7 +270,7 @@ pub(crate) async fn a_task_left_behind_is_told_that_the_run_is_over(ff: FlowFabr
         }
     });
     let id = world.submit().await;
-    assert!(soon(told.recv()).await.unwrap());
+    assert!(soon(receiver.recv()).await.unwrap());
     world.client().resume(&id, None).await.unwrap();
     world.end(&id).await.payload().unwrap();
 }
