@@ -94,7 +94,8 @@ impl WriterSession {
         partitions: &[u16],
         first: Vec<Load>,
     ) -> Result<Option<TransactionContext>, DriverError> {
-        if self.locks.partitions.len() + partitions.len() > MOST || self.locks.is_over() && !self.stay().await? {
+        let more = self.locks.lacking(partitions).len();
+        if self.locks.partitions.len() + more > MOST || self.locks.is_over() && !self.stay().await? {
             self.leave().await?;
         }
         if self.locks.is_empty() {

@@ -295,8 +295,12 @@ impl Session for WriterSession {
     async fn rollback(&mut self) -> Result<(), SqlError> {
         self.unsent.clear();
         self.ahead.clear();
-        if std::mem::take(&mut self.in_transaction)
-            && self.connection.is_some()
+        if !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        // The answers to the statements that are undone must not count for the next commit.
+        self.sent.clear();
+        if self.connection.is_some()
             && let Err(error) = self.send(&self.frame.rollback.clone(), vec![]).await
         {
             // Without a connection there is nothing to undo: the server has.

@@ -4,15 +4,17 @@ use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::Perform;
 use ff_core::contracts::{CancelArgs, ConfigureLaneArgs, SubmitArgs};
 use ff_core::engine_error::Code;
+use ff_core::flow::FlowState;
 use ff_core::lane::LaneState;
 use ff_core::state::PublicState;
-use ff_core::types::{TagKey, TagValue};
+use ff_core::types::{LaneId, TagKey, TagValue};
 use ff_engine::Orchestration;
 use futures_util::FutureExt;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use tokio_postgres::Client;
 use uuid::Uuid;
 
+use crate::flows::{chain, run};
 use crate::load::few;
 use crate::{StoreLocation, findings, work};
 
@@ -51,11 +53,20 @@ async fn what_counted_on_a_commit_that_failed_is_decided_again() {
     let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
     fail_next(&place.look().await, 5, "40001").await;
     let submit_and_cancel = |_| async {
-        let id = store.submit(work()).await.unwrap().execution_id;
+        // Nobody claims from this lane.
+        let lane = LaneId::parse("cancelled").unwrap();
+        let id = store.submit(SubmitArgs { lane, ..work() }).await.unwrap().execution_id;
         store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
         id
     };
-    for id in join_all((0..64).map(submit_and_cancel)).await {
+    // The end of a member sends statements before the commit of its batch.
+    let run_flow = |_| async {
+        let flow = store.submit_flow(chain(3)).await.unwrap().flow_id;
+        run(&store, &flow).await;
+        assert_eq!(store.describe_flow(&flow).await.unwrap().state, FlowState::Completed);
+    };
+    let (ids, _) = join(join_all((0..64).map(submit_and_cancel)), join_all((0..8).map(run_flow))).await;
+    for id in ids {
         assert_eq!(store.describe(&id).await.unwrap().state.public_state, PublicState::Cancelled);
     }
     assert_eq!(findings(&store).await, []);

@@ -38,9 +38,10 @@ impl EndedAttempts {
                 sorted.rows.push(row_of(&id, &attempt)?);
             }
         }
+        // A finished execution that was replayed may have finished again in the same batch, without another attempt.
         let goes_on = state.rewritten().filter(|(before, after)| {
-            let had_finished = before.is_some_and(|before| before.is_finished() && before.attempts_made > 0);
-            had_finished && (!after.is_finished() || sorted.last.contains_key(&after.id))
+            let finished = before.filter(|before| before.is_finished() && before.attempts_made > 0);
+            finished.is_some_and(|before| before.phase != after.phase || sorted.last.contains_key(&after.id))
         });
         let goes_on: Vec<_> = goes_on.map(|(_, after)| after.id).filter(|id| !state.is_going(id)).collect();
         for (id, attempt) in goes_on.iter().zip(last_attempts_of(reader, &goes_on).await?) {

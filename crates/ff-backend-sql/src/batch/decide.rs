@@ -61,6 +61,9 @@ pub(super) async fn decide(
             }
         }
     }
+    if state.going().any(|(id, _)| state.was_taken_for_new(id)) {
+        return Err(SqlError::Undone("an execution was deleted before its id was looked up".into()));
+    }
     Ok(replies)
 }
 

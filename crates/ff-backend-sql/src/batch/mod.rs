@@ -114,7 +114,8 @@ impl From<SqlError> for AttemptError {
 
 /// A batch that is decided. Its writes are with the session, and nothing is committed.
 pub(crate) struct DecidedBatch {
-    state: BatchState,
+    /// Boxed, because it is large and travels through futures.
+    state: Box<BatchState>,
     answers: Vec<Answer<Reply>>,
     has_writes: bool,
 }
@@ -150,7 +151,7 @@ pub(crate) async fn decide_ahead(
 
 /// A batch before its transaction.
 struct BatchStart {
-    state: BatchState,
+    state: Box<BatchState>,
     involved: Vec<u16>,
     /// The first loads.
     first: Vec<Load>,
@@ -166,7 +167,8 @@ impl BatchStart {
     ) -> Result<Self, AttemptError> {
         let contents = std::mem::take(cache);
         let takes_ids_for_new = session.asks_ahead() && contents.cautious_batches == 0;
-        let mut state = BatchState::with(if session.is_alone() { contents } else { contents.without_records() });
+        let mut state =
+            Box::new(BatchState::with(if session.is_alone() { contents } else { contents.without_records() }));
         if takes_ids_for_new {
             take_for_new(&mut state, batch, partitions);
         }

@@ -8,8 +8,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{Answer, Perform};
 use ff_core::clock::Clock;
-use ff_core::contracts::{CancelArgs, DeliverArgs, SubmitArgs, SubmittedExecution};
+use ff_core::contracts::{CancelArgs, CompleteArgs, DeliverArgs, ReplayArgs, SubmitArgs, SubmittedExecution};
 use ff_core::engine_error::Code;
+use ff_core::execution::AttemptOutcome;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, IdempotencyKey, TimestampMs};
 use futures_util::FutureExt;
@@ -137,6 +138,31 @@ async fn what_changes_nothing_is_not_written() {
     assert!(store.cancel(cancel(id)).await.unwrap().already);
     assert!(store.submit(work).await.unwrap().duplicate);
     assert_eq!(store.commits(), commits);
+}
+
+/// A replay supersedes the last attempt, which stays readable though the execution ends again without another.
+#[tokio::test]
+async fn an_execution_replayed_and_cancelled_at_once_keeps_its_attempt() {
+    let place = StoreLocation::new();
+    let store = place.open();
+    let execution_id = store.submit(work()).await.unwrap().execution_id;
+    let fence = store.claim(claim_on(&execution_id)).await.unwrap().claimed.remove(0).task.fence;
+    store.complete(CompleteArgs { execution_id, fence, result: None }).await.unwrap();
+    drop(store);
+    let busy = BusyStore::new(&place);
+    let store = busy.store.clone();
+    let both = async { tokio::join!(store.replay(ReplayArgs::new(execution_id)), store.cancel(cancel(execution_id))) };
+    let (replayed, cancelled) = busy.together(both).await;
+    replayed.unwrap();
+    assert!(!cancelled.unwrap().already);
+    assert_eq!(store.commits(), 2, "one for the first submission, one for both");
+    let attempts = store.attempts(&execution_id).await.unwrap().attempts;
+    assert_eq!(
+        attempts.iter().map(|attempt| attempt.end.as_ref().unwrap().outcome).collect::<Vec<_>>(),
+        [AttemptOutcome::Success]
+    );
+    store.replay(ReplayArgs::new(execution_id)).await.unwrap();
+    assert_eq!(findings(&store).await, []);
 }
 
 /// Executions submitted in the same batch are claimed like all others.
