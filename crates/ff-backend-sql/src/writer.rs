@@ -10,7 +10,7 @@ use ff_core::partition::PartitionConfig;
 use futures_util::future::{Either, LocalBoxFuture, select};
 
 use crate::batch::{
-    AttemptError, DecidedBatch, QueuedOperation, decide_ahead, decide_batch, execute, failed, uncommitted, undo,
+    AttemptError, DecidedBatch, QueuedOperation, decide_ahead, decide_batch, execute, failed, uncommitted,
 };
 use crate::batch_state::WriterCache;
 use crate::error::SqlError;
@@ -135,8 +135,8 @@ impl Writer<'_> {
         let (answers, is_committed) = match confirmed {
             Ok(()) => (answers, true),
             Err(error) => {
-                undo(self.session, &mut self.cache).await;
-                (self.retry(&batch, uncommitted(error)).await, false)
+                let error = uncommitted(self.session, &mut self.cache, error).await;
+                (self.retry(&batch, error).await, false)
             }
         };
         send(callers, answers);

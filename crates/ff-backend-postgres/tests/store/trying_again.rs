@@ -53,7 +53,7 @@ async fn what_counted_on_a_commit_that_failed_is_decided_again() {
     let store = ff_backend_postgres::connect(&url, few()).await.unwrap();
     fail_next(&place.look().await, 5, "40001").await;
     let submit_and_cancel = |_| async {
-        // Nobody claims from this lane.
+        // The runs of flows below do not claim from this lane.
         let lane = LaneId::parse("cancelled").unwrap();
         let id = store.submit(SubmitArgs { lane, ..work() }).await.unwrap().execution_id;
         store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();

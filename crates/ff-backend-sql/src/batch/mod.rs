@@ -92,8 +92,10 @@ async fn attempt(
 ) -> Result<Vec<Answer<Reply>>, AttemptError> {
     let decided = decide_batch(session, cache, batch, partitions).await?;
     let answers = decided.commit(session, cache).await?;
-    confirm(session, cache).await?;
-    Ok(answers)
+    match session.confirm().await {
+        Ok(()) => Ok(answers),
+        Err(error) => Err(uncommitted(session, cache, error).await),
+    }
 }
 
 /// Why an attempt brought no answers.
@@ -225,8 +227,7 @@ impl DecidedBatch {
     ) -> Result<Vec<Answer<Reply>>, AttemptError> {
         if self.has_writes {
             if let Err(error) = session.commit(std::mem::take(&mut self.state.hints)).await {
-                undo(session, cache).await;
-                return Err(uncommitted(error));
+                return Err(uncommitted(session, cache, error).await);
             }
         } else {
             roll_back(session).await;
@@ -236,19 +237,9 @@ impl DecidedBatch {
     }
 }
 
-/// Waits until the last commit is durable. On an error nothing is left of the cache.
-pub(crate) async fn confirm(session: &mut dyn Session, cache: &mut WriterCache) -> Result<(), AttemptError> {
-    match session.confirm().await {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            undo(session, cache).await;
-            Err(uncommitted(error))
-        }
-    }
-}
-
-/// The meaning of an error of a commit.
-pub(crate) fn uncommitted(error: SqlError) -> AttemptError {
+/// Undoes a batch whose commit brought an error, and says what that means for its callers.
+pub(crate) async fn uncommitted(session: &mut dyn Session, cache: &mut WriterCache, error: SqlError) -> AttemptError {
+    undo(session, cache).await;
     match error {
         SqlError::Undone(why) => AttemptError::Undone(why),
         other => AttemptError::Failed(EngineError::Unknown(format!("the store did not answer: {other}"))),
@@ -288,7 +279,7 @@ async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(
 
 /// Rolls a transaction back and forgets what was cached, which may have counted on it. The next batches look up the ids of
 /// submissions.
-pub(crate) async fn undo(session: &mut dyn Session, cache: &mut WriterCache) {
+async fn undo(session: &mut dyn Session, cache: &mut WriterCache) {
     roll_back(session).await;
     *cache = WriterCache::default();
     cache.cautious_batches = CAUTIOUS;
