@@ -134,6 +134,7 @@ async fn handle(setup: Arc<Setup>, held: HeldExecutions, slot: Slot, claimed: Cl
         let _over = DropCompensations(&context);
         context.steps().load(&context).await?;
         let end = output.finish(run_handler(&handler, &context).await).await;
+        let end = context.waits().recorded().await.and(end);
         settle(&context, end).await
     });
     let mut handling = AbortOnDropHandle::new(tokio::spawn(handling.in_current_span()));

@@ -8,8 +8,8 @@ mod run;
 mod undo;
 
 pub(super) use call::call;
-pub(super) use log::StepLog;
-pub(super) use record::{record, repeat};
+pub(super) use log::{RecordedStep, StepLog};
+pub(super) use record::{record, repeat, write};
 pub use run::RunStep;
 pub(super) use undo::{DropCompensations, settle};
 

@@ -136,7 +136,7 @@ impl IntoFuture for CreateWaitpoint {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let key = self.key?;
-            if self.context.waits().is_over(&self.context, &key) {
+            if self.context.waits().is_over(&self.context, &key).await? {
                 return Ok(None);
             }
             let granted = make(&self.context, key, millis(self.expires_in)).await?;

@@ -1,4 +1,5 @@
 //! The waits of one run of a handler. A wait that is over is a recorded step; the last one may still have to be recorded.
+//! It is recorded while the handler goes on: until the next suspension the store tells every claim how it ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +11,13 @@ use ff_core::suspension::ResumedBy;
 use ff_core::types::{ExecutionId, SignalId, StepKey, StepName, WaitpointKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::task::JoinHandle;
+use tracing::Instrument;
 
 use super::WaitError;
 use crate::worker::handler::failure;
-use crate::worker::step::{invalid, record, reference};
+use crate::worker::step::{RecordedStep, invalid, record, reference, write};
 use crate::{Context, Error, Fault};
 
 /// The waits of a run.
@@ -23,6 +27,8 @@ pub(in crate::worker) struct WaitLog {
     last: Vec<(StepRef, LastSuspension)>,
     /// The signals that came with the claim.
     handed: HashMap<SignalId, ReceivedSignal>,
+    /// A wait that is being recorded while the handler goes on.
+    recording: AsyncMutex<Option<JoinHandle<Result<RecordedStep, Fault>>>>,
 }
 
 #[derive(Default)]
@@ -125,6 +131,14 @@ impl WaitEnd {
         Self { by: ResumedBy::Signals, execution_id, signals, waitpoints: other_than_name(step, keys), note: None }
     }
 
+    /// The wait as a step. One that must not time out has failed if it did, so a replay waits again.
+    fn outcome(&self, may_time_out: bool) -> Result<StepOutcome, WaitError> {
+        if self.by == ResumedBy::Timeout && !may_time_out {
+            return Ok(StepOutcome::Failed { failure: failure(&Fault::from(WaitError::TimedOut)) });
+        }
+        Ok(StepOutcome::Succeeded { result: Payload::json(serde_json::to_vec(self).map_err(Error::Encode)?) })
+    }
+
     fn timed_out(context: &Context) -> Self {
         let execution_id = context.task().execution_id;
         Self { by: ResumedBy::Timeout, execution_id, signals: Vec::new(), waitpoints: Vec::new(), note: None }
@@ -143,7 +157,7 @@ impl WaitLog {
             Some(waits_of(note, task.execution_id, past))
         });
         let handed = signals.into_iter().map(|received| (received.signal.id, received)).collect();
-        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed }
+        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed, recording: AsyncMutex::default() }
     }
 
     /// The next wait of a name in this run: the first has no key, the others are counted from 1.
@@ -164,20 +178,32 @@ impl WaitLog {
         keys.iter().for_each(|key| *entries.used.entry(key.clone()).or_default() += 1);
     }
 
-    /// How a wait ended, if it has; then it is recorded.
+    /// How a wait ended, if it has. The last one begins to be recorded.
     pub(super) async fn ended(
         &self,
         context: &Context,
         step: &StepRef,
         may_time_out: bool,
     ) -> Result<Option<WaitEnd>, WaitError> {
+        self.recorded().await.map_err(WaitError::Step)?;
         if let Some(recorded) = context.steps().find(step) {
             return read(context, step, recorded.outcome).map(Some);
         }
-        match self.unrecorded(context).find(|(last, _)| *last == step) {
-            Some((_, end)) => self.record(context, step, end, may_time_out).await.map(Some),
-            None => Ok(None),
-        }
+        let Some((_, end)) = self.unrecorded(context).find(|(last, _)| *last == step) else { return Ok(None) };
+        let outcome = end.outcome(may_time_out)?;
+        let (own, step_to_record, to_record) = (context.clone(), step.clone(), outcome.clone());
+        let recording = async move { write(&own, step_to_record, None, to_record).await };
+        *self.recording.lock().await = Some(tokio::spawn(recording.in_current_span()));
+        read(context, step, outcome).map(Some)
+    }
+
+    /// Returns when the wait that is being recorded is.
+    pub(in crate::worker) async fn recorded(&self) -> Result<(), Fault> {
+        let mut recording = self.recording.lock().await;
+        let Some(task) = recording.as_mut() else { return Ok(()) };
+        let ended = task.await;
+        *recording = None;
+        ended.unwrap_or_else(|error| Err(Fault::retryable("panic", error.to_string()))).map(drop)
     }
 
     /// Waits that ended with the last suspension and are not recorded.
@@ -188,7 +214,7 @@ impl WaitLog {
         })
     }
 
-    /// Records how a wait ended. A wait that must not time out has failed if it did, so a replay waits again.
+    /// Records how a wait ended.
     pub(super) async fn record(
         &self,
         context: &Context,
@@ -196,17 +222,14 @@ impl WaitLog {
         end: &WaitEnd,
         may_time_out: bool,
     ) -> Result<WaitEnd, WaitError> {
-        let outcome = if end.by == ResumedBy::Timeout && !may_time_out {
-            StepOutcome::Failed { failure: failure(&Fault::from(WaitError::TimedOut)) }
-        } else {
-            StepOutcome::Succeeded { result: Payload::json(serde_json::to_vec(end).map_err(Error::Encode)?) }
-        };
-        let recorded = record(context, step.clone(), None, outcome).await.map_err(WaitError::Step)?;
+        let recording = record(context, step.clone(), None, end.outcome(may_time_out)?);
+        let recorded = recording.await.map_err(WaitError::Step)?;
         read(context, step, recorded.outcome)
     }
 
     /// Records the last wait, if this run has not reached it: the next suspension replaces it.
     pub(in crate::worker) async fn record_last(&self, context: &Context) -> Result<(), WaitError> {
+        self.recorded().await.map_err(WaitError::Step)?;
         for (step, end) in self.unrecorded(context) {
             self.record(context, step, end, true).await?;
         }
@@ -222,14 +245,15 @@ impl WaitLog {
     }
 
     /// Whether the next wait on a waitpoint is over already.
-    pub(super) fn is_over(&self, context: &Context, key: &WaitpointKey) -> bool {
+    pub(super) async fn is_over(&self, context: &Context, key: &WaitpointKey) -> Result<bool, WaitError> {
+        self.recorded().await.map_err(WaitError::Step)?;
         let recorded = context.steps().waits();
         let recorded = recorded
             .iter()
             .filter_map(|(step, recorded)| Some((step, read(context, step, recorded.outcome.clone()).ok()?)))
             .filter(|(step, end)| end.uses(step, key));
         let past = recorded.count() + self.unrecorded(context).filter(|(step, end)| end.uses(step, key)).count();
-        past > self.entries().used.get(key).map_or(0, |used| *used as usize)
+        Ok(past > self.entries().used.get(key).map_or(0, |used| *used as usize))
     }
 
     /// Notes that a waitpoint was made ahead.
