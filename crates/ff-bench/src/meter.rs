@@ -3,26 +3,13 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use ff_core::backend::{Answer, BoxedAnswer, EngineBackend, EngineStore, Perform};
-use ff_core::budget::Budget;
-use ff_core::contracts::{
-    BackfillArgs, BackfilledTicks, BudgetDeleted, BudgetInfo, BudgetRef, BudgetReset, Budgets, BulkArgs, BulkPage,
-    ConfigureLaneArgs, LaneInfo, ListSchedulesArgs, NextTicks, PauseScheduleArgs, PutBudgetArgs, PutQuotaArgs,
-    PutScheduleArgs, QuotaDeleted, QuotaInfo, QuotaRef, Quotas, RotateSecretArgs, RotationReport, ScheduleDeleted,
-    ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
-    SubmittedFlow, UsageInfo,
-};
-use ff_core::explain::{Explanation, LaneExplanation};
+use ff_core::backend::{BoxedAnswer, EngineStore, Perform};
 use ff_core::hint::{Hint, Hints};
 use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
-use ff_core::quota::QuotaPolicy;
-use ff_core::schedule::TickRecord;
-use ff_core::token::StreamToken;
-use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
+use ff_core::types::ExecutionId;
 use ff_sdk::Waitpoint;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -147,116 +134,5 @@ impl EngineStore for MeteredStore<dyn EngineStore> {
 
     fn outages(&self) -> &OutageLog {
         self.inner.outages()
-    }
-}
-
-#[async_trait]
-impl EngineBackend for MeteredStore<dyn EngineBackend> {
-    async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>> {
-        self.inner.submit_many(args).await
-    }
-
-    async fn submit_flow(&self, args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        self.inner.submit_flow(args).await
-    }
-
-    async fn explain(&self, id: &ExecutionId) -> Answer<Explanation> {
-        self.inner.explain(id).await
-    }
-
-    async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation> {
-        self.inner.explain_lane(namespace, lane).await
-    }
-
-    async fn bulk(&self, args: BulkArgs) -> Answer<BulkPage> {
-        self.inner.bulk(args).await
-    }
-
-    async fn configure_lane(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
-        self.inner.configure_lane(args).await
-    }
-
-    async fn put_quota(&self, args: PutQuotaArgs) -> Answer<QuotaPolicy> {
-        self.inner.put_quota(args).await
-    }
-
-    async fn delete_quota(&self, quota: QuotaRef) -> Answer<QuotaDeleted> {
-        self.inner.delete_quota(quota).await
-    }
-
-    async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
-        self.inner.list_quotas(namespace).await
-    }
-
-    async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
-        self.inner.put_budget(args).await
-    }
-
-    async fn delete_budget(&self, budget: BudgetRef) -> Answer<BudgetDeleted> {
-        self.inner.delete_budget(budget).await
-    }
-
-    async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
-        self.inner.list_budgets(namespace).await
-    }
-
-    async fn describe_budget(&self, budget: BudgetRef) -> Answer<BudgetInfo> {
-        self.inner.describe_budget(budget).await
-    }
-
-    async fn reset_budget(&self, budget: BudgetRef) -> Answer<BudgetReset> {
-        self.inner.reset_budget(budget).await
-    }
-
-    async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
-        self.inner.flow_usage(flow_id).await
-    }
-
-    async fn describe_quota(&self, quota: QuotaRef) -> Answer<QuotaInfo> {
-        self.inner.describe_quota(quota).await
-    }
-
-    async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
-        self.inner.put_schedule(args).await
-    }
-
-    async fn delete_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleDeleted> {
-        self.inner.delete_schedule(schedule).await
-    }
-
-    async fn schedules(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
-        self.inner.schedules(args).await
-    }
-
-    async fn describe_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo> {
-        self.inner.describe_schedule(schedule).await
-    }
-
-    async fn pause_schedule(&self, args: PauseScheduleArgs) -> Answer<ScheduleInfo> {
-        self.inner.pause_schedule(args).await
-    }
-
-    async fn resume_schedule(&self, schedule: ScheduleRef) -> Answer<ScheduleInfo> {
-        self.inner.resume_schedule(schedule).await
-    }
-
-    async fn trigger_schedule(&self, schedule: ScheduleRef) -> Answer<TickRecord> {
-        self.inner.trigger_schedule(schedule).await
-    }
-
-    async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks> {
-        self.inner.backfill_schedule(args).await
-    }
-
-    async fn next_ticks(&self, schedule: ScheduleRef, count: usize) -> Answer<NextTicks> {
-        self.inner.next_ticks(schedule, count).await
-    }
-
-    async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
-        self.inner.rotate_secret(args).await
-    }
-
-    async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken> {
-        self.inner.stream_token(args).await
     }
 }

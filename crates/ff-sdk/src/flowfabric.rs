@@ -48,12 +48,6 @@ impl FlowFabric {
         Self { backend: server.clone(), long_poll: server.clone(), location: StoreLocation::AtServer(server) }
     }
 
-    /// The same connection, its calls made through another backend that is around this one.
-    pub fn through(mut self, around: impl FnOnce(Arc<dyn EngineBackend>) -> Arc<dyn EngineBackend>) -> Self {
-        self.backend = around(self.backend);
-        self
-    }
-
     pub(crate) fn assemble(runtime: Runtime, close: Option<Close>) -> Self {
         let (backend, long_poll) = (runtime.backend().clone(), runtime.long_poll().clone());
         Self { backend, long_poll, location: StoreLocation::Here { runtime, close } }
@@ -96,7 +90,7 @@ impl FlowFabric {
         match &self.location {
             StoreLocation::Here { .. } => None,
             #[cfg(feature = "http")]
-            StoreLocation::AtServer(server) => Some(&server.public_url),
+            StoreLocation::AtServer(server) => Some(&server.connection.public_url),
         }
     }
 
@@ -106,7 +100,7 @@ impl FlowFabric {
         match &self.location {
             StoreLocation::Here { .. } => None,
             #[cfg(feature = "http")]
-            StoreLocation::AtServer(server) => server.own.as_ref(),
+            StoreLocation::AtServer(server) => server.connection.own.as_ref(),
         }
     }
 
@@ -128,7 +122,7 @@ impl FlowFabric {
                 Ok(DoctorReport::of_partition(examined.executions, examined.findings))
             }
             #[cfg(feature = "http")]
-            StoreLocation::AtServer(server) => server.examine_partition(partition).await,
+            StoreLocation::AtServer(server) => server.connection.examine_partition(partition).await,
         }
     }
 

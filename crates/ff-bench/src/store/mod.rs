@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use ff_core::backend::{EngineBackend, EngineStore};
+use ff_core::backend::{EngineStore, Perform};
 use ff_engine::Engine;
+use ff_sdk::http::{HttpBackend, HttpOptions};
 use ff_sdk::{FlowFabric, Reply, Target, Worker};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -87,9 +88,10 @@ impl Subject {
             return Self::open(url).await;
         }
         let meter = Arc::new(Meter::default());
-        let metered = |inner| Arc::new(MeteredStore { inner, meter: meter.clone() }) as Arc<dyn EngineBackend>;
-        let flowfabric = ff_sdk::connect(url).await?.through(metered);
-        Ok(Self { flowfabric, meter, bare: BareStore::Server, engine: None })
+        let options = HttpOptions::default().or_from_environment().map_err(anyhow::Error::msg)?;
+        let metered = |inner| Arc::new(MeteredStore { inner, meter: meter.clone() }) as Arc<dyn Perform>;
+        let server = HttpBackend::connect_with(url, options).await?.through(metered);
+        Ok(Self { flowfabric: FlowFabric::remote(Arc::new(server)), meter, bare: BareStore::Server, engine: None })
     }
 
     /// Opens a store and starts its engine.

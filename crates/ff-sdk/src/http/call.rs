@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::{root_cause, unreadable, unwritable};
 use super::lease::HolderCall;
 use super::tls::explained;
@@ -23,7 +23,7 @@ use super::tls::explained;
 /// How long an answer may take beyond the time it was asked to wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl HttpBackend {
+impl HttpConnection {
     /// Asks `/v1/…` for something.
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
@@ -124,7 +124,7 @@ macro_rules! call_handlers {
     ($($path:literal $access:ident $name:path:
         $body:ident($args:ty, $subject:ident: $type:ty) -> $answer:ty, at most $bytes:ident $(within $namespace:ident)?,
         refused [$($status:literal),*], $does:literal => $says:literal;)*) => {$(
-        impl Handle<$args, <$args as Ask>::Answer> for HttpBackend {
+        impl Handle<$args, <$args as Ask>::Answer> for HttpConnection {
             async fn handle(&self, args: $args) -> Answer<<$args as Ask>::Answer> {
                 self.call::<ff_api::$body>(args).await
             }

@@ -10,7 +10,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::limits;
 use tokio::sync::oneshot;
 
-use super::HttpBackend;
+use super::HttpConnection;
 
 /// Requests under way before calls wait for each other.
 const SENDERS: usize = 16;
@@ -25,12 +25,12 @@ pub(super) trait Together: Sized + Send + 'static {
     /// About how much it adds to a request.
     fn bytes(&self) -> usize;
 
-    fn alone(self, server: &HttpBackend) -> impl Future<Output = Answer<Self::Reply>> + Send;
+    fn alone(self, server: &HttpConnection) -> impl Future<Output = Answer<Self::Reply>> + Send;
 
     /// An answer to each, in order.
     fn together(
         calls: Vec<Self>,
-        server: &HttpBackend,
+        server: &HttpConnection,
     ) -> impl Future<Output = Answer<Vec<Answer<Self::Reply>>>> + Send;
 }
 
@@ -61,7 +61,7 @@ impl<C: Together> fmt::Debug for Coalescer<C> {
 }
 
 impl<C: Together> Coalescer<C> {
-    pub(super) async fn call(&self, server: &HttpBackend, call: C) -> Answer<C::Reply> {
+    pub(super) async fn call(&self, server: &HttpConnection, call: C) -> Answer<C::Reply> {
         let (caller, answered) = oneshot::channel();
         {
             let mut state = self.state();
@@ -75,7 +75,7 @@ impl<C: Together> Coalescer<C> {
         answered.await.unwrap_or_else(|_| Err(EngineError::Unknown("the request broke off".into())))
     }
 
-    async fn send_all(self, server: HttpBackend) {
+    async fn send_all(self, server: HttpConnection) {
         while let Some((mut calls, mut callers)) = self.take() {
             let answers = match (calls.pop(), calls.is_empty()) {
                 (Some(call), true) => Ok(vec![call.alone(&server).await]),

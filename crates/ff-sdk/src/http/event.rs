@@ -3,15 +3,15 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{EventsArgs, EventsPage};
 
-use super::HttpBackend;
+use super::HttpConnection;
 
-impl Handle<EventsArgs, EventsPage> for HttpBackend {
+impl Handle<EventsArgs, EventsPage> for HttpConnection {
     async fn handle(&self, args: EventsArgs) -> Answer<EventsPage> {
         self.events_within(args, 0).await
     }
 }
 
-impl HttpBackend {
+impl HttpConnection {
     /// The events, waiting up to `wait_ms` for one.
     pub(super) async fn events_within(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
         args.check()?;

@@ -3,7 +3,7 @@
 //! Arguments that no state of the store could make acceptable are refused here with the store's own error, before they
 //! are sent.
 
-use ff_core::backend::{Answer, EngineBackend, Handle};
+use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
     Attempts, ExecutionEnd, ExecutionInfo, Filter, ListArgs, Page, SubmitArgs, SubmittedExecution, UsageInfo,
 };
@@ -13,14 +13,14 @@ use ff_core::types::ExecutionId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::coalesce::Together;
 use super::error::{unreadable, unwritable};
 
 /// Asks for payloads as exact bytes.
 pub(super) const EXACT: (&str, &str) = ("encoding", "base64");
 
-impl Handle<SubmitArgs, SubmittedExecution> for HttpBackend {
+impl Handle<SubmitArgs, SubmittedExecution> for HttpConnection {
     async fn handle(&self, mut args: SubmitArgs) -> Answer<SubmittedExecution> {
         args.namespace = self.effective_namespace(&args.namespace);
         self.submissions.call(self, args).await
@@ -34,23 +34,23 @@ impl Together for SubmitArgs {
         self.payload.bytes.len()
     }
 
-    async fn alone(self, server: &HttpBackend) -> Answer<SubmittedExecution> {
+    async fn alone(self, server: &HttpConnection) -> Answer<SubmittedExecution> {
         let submit = ff_api::Submit::of(self).map_err(unwritable)?;
         server.post(&["executions"], &submit, 0).await
     }
 
-    async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<SubmittedExecution>>> {
+    async fn together(calls: Vec<Self>, server: &HttpConnection) -> Answer<Vec<Answer<SubmittedExecution>>> {
         server.submit_many(calls).await
     }
 }
 
-impl Handle<Describe, ExecutionInfo> for HttpBackend {
+impl Handle<Describe, ExecutionInfo> for HttpConnection {
     async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
         self.get(&["executions", &id.to_string()], &[], 0).await
     }
 }
 
-impl Handle<ListArgs, Page> for HttpBackend {
+impl Handle<ListArgs, Page> for HttpConnection {
     async fn handle(&self, args: ListArgs) -> Answer<Page> {
         let Filter { namespace, lane, state, blocking_reason, kind, tags, created_from, created_until } = args.filter;
         let labels: Vec<_> = tags.iter().map(|(key, value)| (format!("tag.{key}"), value.to_string())).collect();
@@ -69,7 +69,7 @@ impl Handle<ListArgs, Page> for HttpBackend {
     }
 }
 
-impl Handle<ReadPayload, Payload> for HttpBackend {
+impl Handle<ReadPayload, Payload> for HttpConnection {
     async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
         let (name, value) = EXACT;
         let path = ["executions", &id.to_string(), "payload"];
@@ -78,25 +78,25 @@ impl Handle<ReadPayload, Payload> for HttpBackend {
     }
 }
 
-impl Handle<ReadResult, ExecutionEnd> for HttpBackend {
+impl Handle<ReadResult, ExecutionEnd> for HttpConnection {
     async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<ExecutionEnd> {
         self.result_within(id, 0).await
     }
 }
 
-impl Handle<ReadAttempts, Attempts> for HttpBackend {
+impl Handle<ReadAttempts, Attempts> for HttpConnection {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
         self.get(&["executions", &id.to_string(), "attempts"], &[], 0).await
     }
 }
 
-impl Handle<ReadUsage, UsageInfo> for HttpBackend {
+impl Handle<ReadUsage, UsageInfo> for HttpConnection {
     async fn handle(&self, ReadUsage { execution_id: ref id }: ReadUsage) -> Answer<UsageInfo> {
         self.get(&["executions", &id.to_string(), "usage"], &[], 0).await
     }
 }
 
-impl HttpBackend {
+impl HttpConnection {
     /// Asks something of one execution.
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,

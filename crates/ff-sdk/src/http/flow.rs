@@ -10,10 +10,10 @@ use ff_core::types::FlowId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::{unreadable, unwritable};
 
-impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
+impl Handle<CreateFlowArgs, SubmittedFlow> for HttpConnection {
     async fn handle(&self, mut args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         args.header.namespace = self.effective_namespace(&args.header.namespace);
         args.header.follow_key();
@@ -21,7 +21,7 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for HttpBackend {
     }
 }
 
-impl Handle<GrowFlowArgs, GrownFlow> for HttpBackend {
+impl Handle<GrowFlowArgs, GrownFlow> for HttpConnection {
     async fn handle(&self, args: GrowFlowArgs) -> Answer<GrownFlow> {
         let id = args.flow_id;
         let grow = ff_api::GrowFlow::of(args).map_err(unwritable)?;
@@ -29,26 +29,26 @@ impl Handle<GrowFlowArgs, GrownFlow> for HttpBackend {
     }
 }
 
-impl Handle<CancelFlowArgs, FlowCancelled> for HttpBackend {
+impl Handle<CancelFlowArgs, FlowCancelled> for HttpConnection {
     async fn handle(&self, args: CancelFlowArgs) -> Answer<FlowCancelled> {
         self.ask_flow(&args.flow_id.clone(), "cancel", ff_api::CancelFlow::of(args)).await
     }
 }
 
-impl Handle<DescribeFlow, FlowInfo> for HttpBackend {
+impl Handle<DescribeFlow, FlowInfo> for HttpConnection {
     async fn handle(&self, DescribeFlow { flow_id: ref id }: DescribeFlow) -> Answer<FlowInfo> {
         self.flow_within(id, 0).await
     }
 }
 
-impl Handle<FlowMembersArgs, MembersPage> for HttpBackend {
+impl Handle<FlowMembersArgs, MembersPage> for HttpConnection {
     async fn handle(&self, args: FlowMembersArgs) -> Answer<MembersPage> {
         let query = [("from", args.from.to_string()), ("limit", args.limit.to_string())];
         self.get(&["flows", &args.flow_id.to_string(), "members"], &query, 0).await
     }
 }
 
-impl Handle<FlowEdgesArgs, EdgesPage> for HttpBackend {
+impl Handle<FlowEdgesArgs, EdgesPage> for HttpConnection {
     async fn handle(&self, args: FlowEdgesArgs) -> Answer<EdgesPage> {
         let mut query = vec![("limit", args.limit.to_string())];
         query.extend(args.after.map(|after| ("after", after.to_string())));
@@ -56,7 +56,7 @@ impl Handle<FlowEdgesArgs, EdgesPage> for HttpBackend {
     }
 }
 
-impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
+impl Handle<ListFlowsArgs, FlowsPage> for HttpConnection {
     async fn handle(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         let mut query = vec![
             ("namespace", self.effective_namespace(&args.namespace).to_string()),
@@ -71,13 +71,13 @@ impl Handle<ListFlowsArgs, FlowsPage> for HttpBackend {
     }
 }
 
-impl Handle<FlowEventsArgs, FlowEventsPage> for HttpBackend {
+impl Handle<FlowEventsArgs, FlowEventsPage> for HttpConnection {
     async fn handle(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         self.flow_events_within(args, 0).await
     }
 }
 
-impl HttpBackend {
+impl HttpConnection {
     /// How a flow stands, waiting for its end up to `wait_ms`.
     pub(super) async fn flow_within(&self, id: &FlowId, wait_ms: u64) -> Answer<FlowInfo> {
         let query = [("graph", "0".to_owned()), ("wait_ms", wait_ms.to_string())];

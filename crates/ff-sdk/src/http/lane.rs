@@ -4,16 +4,16 @@ use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{LaneInfo, LanesPage, ListLanesArgs};
 use ff_core::query::DescribeLane;
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::unreadable;
 
-impl Handle<DescribeLane, LaneInfo> for HttpBackend {
+impl Handle<DescribeLane, LaneInfo> for HttpConnection {
     async fn handle(&self, DescribeLane { ref namespace, ref lane }: DescribeLane) -> Answer<LaneInfo> {
         self.get(&["lanes", lane.as_str()], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
     }
 }
 
-impl Handle<ListLanesArgs, LanesPage> for HttpBackend {
+impl Handle<ListLanesArgs, LanesPage> for HttpConnection {
     async fn handle(&self, args: ListLanesArgs) -> Answer<LanesPage> {
         let mut query = vec![("limit", args.limit.to_string()), ("finished", args.finished.to_string())];
         query.extend(args.namespace.map(|namespace| ("namespace", self.effective_namespace(&namespace).to_string())));

@@ -6,7 +6,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::ExecutionId;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::coalesce::Together;
 use super::error::{unreadable, unwritable};
 
@@ -26,11 +26,11 @@ impl Together for HolderCall {
         self.body.get().len()
     }
 
-    async fn alone(self, server: &HttpBackend) -> Answer<Box<RawValue>> {
+    async fn alone(self, server: &HttpConnection) -> Answer<Box<RawValue>> {
         server.post(&["executions", &self.execution_id.to_string(), self.verb], &self.body, 0).await
     }
 
-    async fn together(calls: Vec<Self>, server: &HttpBackend) -> Answer<Vec<Answer<Box<RawValue>>>> {
+    async fn together(calls: Vec<Self>, server: &HttpConnection) -> Answer<Vec<Answer<Box<RawValue>>>> {
         let count = calls.len();
         let written = calls.into_iter().map(|HolderCall { call, execution_id, body, .. }| {
             to_raw_value(&WorkerCall { call, execution_id, body }).map_err(unwritable)

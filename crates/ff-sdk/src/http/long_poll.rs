@@ -16,10 +16,11 @@ use super::error::unreadable;
 impl LongPoll for HttpBackend {
     async fn next(&self, mut args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         args.check()?;
-        args.namespace = self.effective_namespace(&args.namespace);
+        args.namespace = self.connection.effective_namespace(&args.namespace);
         let (instance, wait_ms) = (args.holder.worker_instance_id.clone(), args.wait_ms);
         let claim = ff_api::Claim::anywhere(args);
-        let claims: ff_api::Claims = self.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
+        let claims: ff_api::Claims =
+            self.connection.post(&["workers", instance.as_str(), "claim"], &claim, wait_ms).await?;
         Ok(claims.into_claims().map_err(unreadable)?.claimed)
     }
 
@@ -27,12 +28,12 @@ impl LongPoll for HttpBackend {
         check_wait(args.wait_ms)?;
         let mut query = vec![("wait_ms", args.wait_ms.to_string())];
         query.extend(args.after.map(|after| ("after", after)));
-        self.get(&["workers", args.worker_instance_id.as_str(), "control"], &query, args.wait_ms).await
+        self.connection.get(&["workers", args.worker_instance_id.as_str(), "control"], &query, args.wait_ms).await
     }
 
     async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
         check_wait(wait_ms)?;
-        match self.result_within(id, wait_ms).await {
+        match self.connection.result_within(id, wait_ms).await {
             Ok(ended) => Ok(Some(ended)),
             Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotTerminal => Ok(None),
             Err(error) => Err(error),
@@ -41,26 +42,26 @@ impl LongPoll for HttpBackend {
 
     async fn next_frames(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
         check_wait(wait_ms)?;
-        self.frames_within(args, wait_ms).await
+        self.connection.frames_within(args, wait_ms).await
     }
 
     async fn next_deliveries(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         check_wait(wait_ms)?;
-        self.deliveries_within(args, wait_ms).await
+        self.connection.deliveries_within(args, wait_ms).await
     }
 
     async fn next_events(&self, args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
         check_wait(wait_ms)?;
-        self.events_within(args, wait_ms).await
+        self.connection.events_within(args, wait_ms).await
     }
 
     async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
         check_wait(wait_ms)?;
-        Ok(self.flow_within(id, wait_ms).await?.end())
+        Ok(self.connection.flow_within(id, wait_ms).await?.end())
     }
 
     async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
         check_wait(wait_ms)?;
-        self.flow_events_within(args, wait_ms).await
+        self.connection.flow_events_within(args, wait_ms).await
     }
 }

@@ -2,8 +2,10 @@
 
 mod api_key;
 mod backend;
+mod bulk;
 mod call;
 mod coalesce;
+mod connection;
 mod error;
 mod event;
 mod execution;
@@ -20,5 +22,7 @@ mod suspension;
 mod tls;
 mod worker;
 
-pub use backend::{HttpBackend, HttpConnectError};
+pub use backend::HttpBackend;
+pub use connection::HttpConnectError;
+pub(crate) use connection::HttpConnection;
 pub use options::HttpOptions;

@@ -23,7 +23,7 @@ pub struct HttpOptions {
 
 impl HttpOptions {
     /// The key given here, or the one in the variable `FF_API_KEY`.
-    pub(crate) fn or_from_environment(mut self) -> Result<Self, String> {
+    pub fn or_from_environment(mut self) -> Result<Self, String> {
         let said = std::env::var(API_KEY).ok().filter(|text| !text.is_empty());
         if let (None, Some(text)) = (&self.key, said) {
             self.key = Some(text.trim().parse().map_err(|error| format!("{API_KEY}: is not a key, {error}"))?);

@@ -10,192 +10,181 @@ use ff_core::contracts::{
     ScheduleInfo, ScheduleRef, SchedulesPage, StreamTokenArgs, SubmitArgs, SubmitFlowArgs, SubmittedExecution,
     SubmittedFlow, UsageInfo, check_tick_count,
 };
-use ff_core::engine_error::{Code, EngineError, Refusal};
+use ff_core::engine_error::Refusal;
 use ff_core::explain::{Explanation, LaneExplanation};
-use ff_core::limits;
 use ff_core::quota::QuotaPolicy;
 use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace};
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::HttpBackend;
-use crate::http::error::unwritable;
+use super::error::unwritable;
 
 #[async_trait]
 impl EngineBackend for HttpBackend {
     async fn submit_many(&self, args: Vec<SubmitArgs>) -> Answer<Vec<Answer<SubmittedExecution>>> {
-        if args.len() > limits::BULK {
-            return Err(Refusal::over_limit(Code::LimitExceeded, "executions", limits::BULK, args.len()).into());
-        }
-        let (mut answers, mut sendable) = (Vec::with_capacity(args.len()), Vec::new());
-        for (at, mut args) in args.into_iter().enumerate() {
-            args.namespace = self.effective_namespace(&args.namespace);
-            match args.check() {
-                Err(refusal) => answers.push((at, Err(refusal.into()))),
-                Ok(()) => sendable.push((at, written(args)?)),
-            }
-        }
-        for part in parts(sendable) {
-            answers.extend(self.submit_part(part).await);
-        }
-        answers.sort_by_key(|(at, _)| *at);
-        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+        self.connection.submit_many(args).await
     }
 
     async fn explain(&self, id: &ExecutionId) -> Answer<Explanation> {
-        self.get(&["executions", &id.to_string(), "explain"], &[], 0).await
+        self.connection.get(&["executions", &id.to_string(), "explain"], &[], 0).await
     }
 
     async fn explain_lane(&self, namespace: &Namespace, lane: &LaneId) -> Answer<LaneExplanation> {
-        let namespace = self.effective_namespace(namespace).to_string();
-        self.get(&["lanes", lane.as_str(), "explain"], &[("namespace", namespace)], 0).await
+        let namespace = self.connection.effective_namespace(namespace).to_string();
+        self.connection.get(&["lanes", lane.as_str(), "explain"], &[("namespace", namespace)], 0).await
     }
 
     async fn bulk(&self, mut args: BulkArgs) -> Answer<BulkPage> {
         args.check()?;
-        args.filter.namespace = self.effective_namespace(&args.filter.namespace);
-        self.post(&["executions", "bulk"], &ff_api::Bulk::of(args), 0).await
+        args.filter.namespace = self.connection.effective_namespace(&args.filter.namespace);
+        self.connection.post(&["executions", "bulk"], &ff_api::Bulk::of(args), 0).await
     }
 
     async fn submit_flow(&self, mut args: SubmitFlowArgs) -> Answer<SubmittedFlow> {
-        args.header.namespace = self.effective_namespace(&args.header.namespace);
+        args.header.namespace = self.connection.effective_namespace(&args.header.namespace);
         args.header.follow_key();
         args.clone().plan()?;
         let submit = ff_api::SubmitFlow::of(args).map_err(unwritable)?;
-        self.post(&["flows"], &submit, 0).await
+        self.connection.post(&["flows"], &submit, 0).await
     }
 
     async fn configure_lane(&self, mut args: ConfigureLaneArgs) -> Answer<LaneInfo> {
         args.check()?;
-        args.namespace = self.effective_namespace(&args.namespace);
+        args.namespace = self.connection.effective_namespace(&args.namespace);
         let lane = args.lane.clone();
-        self.post(&["lanes", lane.as_str()], &ff_api::ConfigureLane::of(args), 0).await
+        self.connection.post(&["lanes", lane.as_str()], &ff_api::ConfigureLane::of(args), 0).await
     }
 
     async fn put_quota(&self, args: PutQuotaArgs) -> Answer<QuotaPolicy> {
         args.check()?;
         let missing = || Refusal::invalid("definition", "must be said; to delete a quota is another call");
         let definition = args.definition.ok_or_else(missing)?;
-        let put = ff_api::PutQuota::of(self.effective_namespace(&args.namespace), definition);
-        self.post(&["quotas", args.name.as_str()], &put, 0).await
+        let put = ff_api::PutQuota::of(self.connection.effective_namespace(&args.namespace), definition);
+        self.connection.post(&["quotas", args.name.as_str()], &put, 0).await
     }
 
     async fn delete_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaDeleted> {
-        let delete = ff_api::DeleteQuota { namespace: Some(self.effective_namespace(&namespace)) };
-        self.post(&["quotas", name.as_str(), "delete"], &delete, 0).await
+        let delete = ff_api::DeleteQuota { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        self.connection.post(&["quotas", name.as_str(), "delete"], &delete, 0).await
     }
 
     async fn list_quotas(&self, namespace: &Namespace) -> Answer<Quotas> {
-        self.get(&["quotas"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+        self.connection
+            .get(&["quotas"], &[("namespace", self.connection.effective_namespace(namespace).to_string())], 0)
+            .await
     }
 
     async fn put_budget(&self, args: PutBudgetArgs) -> Answer<Budget> {
         args.check()?;
         let missing = || Refusal::invalid("definition", "must be said; to delete a budget is another call");
         let definition = args.definition.ok_or_else(missing)?;
-        let put = ff_api::PutBudget::of(self.effective_namespace(&args.namespace), definition);
-        self.post(&["budgets", args.name.as_str()], &put, 0).await
+        let put = ff_api::PutBudget::of(self.connection.effective_namespace(&args.namespace), definition);
+        self.connection.post(&["budgets", args.name.as_str()], &put, 0).await
     }
 
     async fn delete_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetDeleted> {
-        let delete = ff_api::DeleteBudget { namespace: Some(self.effective_namespace(&namespace)) };
-        self.post(&["budgets", name.as_str(), "delete"], &delete, 0).await
+        let delete = ff_api::DeleteBudget { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        self.connection.post(&["budgets", name.as_str(), "delete"], &delete, 0).await
     }
 
     async fn reset_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetReset> {
-        let reset = ff_api::ResetBudget { namespace: Some(self.effective_namespace(&namespace)) };
-        self.post(&["budgets", name.as_str(), "reset"], &reset, 0).await
+        let reset = ff_api::ResetBudget { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        self.connection.post(&["budgets", name.as_str(), "reset"], &reset, 0).await
     }
 
     async fn list_budgets(&self, namespace: &Namespace) -> Answer<Budgets> {
-        self.get(&["budgets"], &[("namespace", self.effective_namespace(namespace).to_string())], 0).await
+        self.connection
+            .get(&["budgets"], &[("namespace", self.connection.effective_namespace(namespace).to_string())], 0)
+            .await
     }
 
     async fn describe_budget(&self, BudgetRef { namespace, name }: BudgetRef) -> Answer<BudgetInfo> {
-        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
-        self.get(&["budgets", name.as_str()], &query, 0).await
+        let query = [("namespace", self.connection.effective_namespace(&namespace).to_string())];
+        self.connection.get(&["budgets", name.as_str()], &query, 0).await
     }
 
     async fn flow_usage(&self, flow_id: &FlowId) -> Answer<UsageInfo> {
-        self.get(&["flows", &flow_id.to_string(), "usage"], &[], 0).await
+        self.connection.get(&["flows", &flow_id.to_string(), "usage"], &[], 0).await
     }
 
     async fn describe_quota(&self, QuotaRef { namespace, name }: QuotaRef) -> Answer<QuotaInfo> {
-        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
-        self.get(&["quotas", name.as_str()], &query, 0).await
+        let query = [("namespace", self.connection.effective_namespace(&namespace).to_string())];
+        self.connection.get(&["quotas", name.as_str()], &query, 0).await
     }
 
     async fn put_schedule(&self, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
         let PutScheduleArgs { schedule: ScheduleRef { namespace, name }, definition } = args;
-        let namespace = self.effective_namespace(&namespace);
+        let namespace = self.connection.effective_namespace(&namespace);
         let put = ff_api::PutSchedule::of(Some(namespace), definition).map_err(unwritable)?;
         self.post_schedule(&[name.as_str()], &put).await
     }
 
     async fn delete_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleDeleted> {
-        let delete = ff_api::DeleteSchedule { namespace: Some(self.effective_namespace(&namespace)) };
-        self.post(&["schedules", name.as_str(), "delete"], &delete, 0).await
+        let delete = ff_api::DeleteSchedule { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        self.connection.post(&["schedules", name.as_str(), "delete"], &delete, 0).await
     }
 
     async fn schedules(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
         args.check()?;
-        let namespace = self.effective_namespace(&args.namespace).to_string();
+        let namespace = self.connection.effective_namespace(&args.namespace).to_string();
         let mut query = vec![("namespace", namespace), ("limit", args.limit.to_string())];
         query.extend(args.after.map(|after| ("after", after.to_string())));
-        let page: ff_api::SchedulesPage = self.get(&["schedules"], &query, 0).await?;
+        let page: ff_api::SchedulesPage = self.connection.get(&["schedules"], &query, 0).await?;
         Ok(page.into_page()?)
     }
 
     async fn describe_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleInfo> {
-        let query = [("namespace", self.effective_namespace(&namespace).to_string())];
-        let view: ff_api::ScheduleView = self.get(&["schedules", name.as_str()], &query, 0).await?;
+        let query = [("namespace", self.connection.effective_namespace(&namespace).to_string())];
+        let view: ff_api::ScheduleView = self.connection.get(&["schedules", name.as_str()], &query, 0).await?;
         Ok(view.into_info()?)
     }
 
     async fn pause_schedule(&self, args: PauseScheduleArgs) -> Answer<ScheduleInfo> {
         args.check()?;
         let PauseScheduleArgs { schedule: ScheduleRef { namespace, name }, reason } = args;
-        let pause = ff_api::PauseSchedule { namespace: Some(self.effective_namespace(&namespace)), reason };
+        let pause = ff_api::PauseSchedule { namespace: Some(self.connection.effective_namespace(&namespace)), reason };
         self.post_schedule(&[name.as_str(), "pause"], &pause).await
     }
 
     async fn resume_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<ScheduleInfo> {
-        let resume = ff_api::ResumeSchedule { namespace: Some(self.effective_namespace(&namespace)) };
+        let resume = ff_api::ResumeSchedule { namespace: Some(self.connection.effective_namespace(&namespace)) };
         self.post_schedule(&[name.as_str(), "resume"], &resume).await
     }
 
     async fn trigger_schedule(&self, ScheduleRef { namespace, name }: ScheduleRef) -> Answer<TickRecord> {
-        let trigger = ff_api::TriggerSchedule { namespace: Some(self.effective_namespace(&namespace)) };
-        self.post(&["schedules", name.as_str(), "trigger"], &trigger, 0).await
+        let trigger = ff_api::TriggerSchedule { namespace: Some(self.connection.effective_namespace(&namespace)) };
+        self.connection.post(&["schedules", name.as_str(), "trigger"], &trigger, 0).await
     }
 
     async fn backfill_schedule(&self, args: BackfillArgs) -> Answer<BackfilledTicks> {
         args.check()?;
         let BackfillArgs { schedule: ScheduleRef { namespace, name }, from, to } = args;
-        let backfill = ff_api::BackfillSchedule { namespace: Some(self.effective_namespace(&namespace)), from, to };
-        self.post(&["schedules", name.as_str(), "backfill"], &backfill, 0).await
+        let backfill =
+            ff_api::BackfillSchedule { namespace: Some(self.connection.effective_namespace(&namespace)), from, to };
+        self.connection.post(&["schedules", name.as_str(), "backfill"], &backfill, 0).await
     }
 
     async fn next_ticks(&self, ScheduleRef { namespace, name }: ScheduleRef, count: usize) -> Answer<NextTicks> {
         check_tick_count(count)?;
-        let namespace = self.effective_namespace(&namespace).to_string();
+        let namespace = self.connection.effective_namespace(&namespace).to_string();
         let query = [("namespace", namespace), ("count", count.to_string())];
-        self.get(&["schedules", name.as_str(), "next"], &query, 0).await
+        self.connection.get(&["schedules", name.as_str(), "next"], &query, 0).await
     }
 
     async fn rotate_secret(&self, args: RotateSecretArgs) -> Answer<RotationReport> {
         args.check()?;
         let report: ff_api::RotationReport =
-            self.post(&["secrets", "rotate"], &ff_api::RotateSecret::of(&args), 0).await?;
+            self.connection.post(&["secrets", "rotate"], &ff_api::RotateSecret::of(&args), 0).await?;
         Ok(report.into())
     }
 
     async fn stream_token(&self, args: StreamTokenArgs) -> Answer<StreamToken> {
-        args.check(&self.partitions)?;
+        args.check(&self.connection.partitions)?;
         let path = ["executions", &args.execution_id.to_string(), "stream", "token"];
-        let reply: ff_api::StreamTokenReply = self.post(&path, &ff_api::MakeStreamToken::of(&args), 0).await?;
+        let reply: ff_api::StreamTokenReply =
+            self.connection.post(&path, &ff_api::MakeStreamToken::of(&args), 0).await?;
         Ok(reply.token)
     }
 }
@@ -204,70 +193,7 @@ impl HttpBackend {
     /// Sends a change of a schedule, and reads the schedule as it is then.
     async fn post_schedule(&self, path: &[&str], body: &(impl Serialize + Sync)) -> Answer<ScheduleInfo> {
         let path = [&["schedules"], path].concat();
-        let view: ff_api::ScheduleView = self.post(&path, body, 0).await?;
+        let view: ff_api::ScheduleView = self.connection.post(&path, body, 0).await?;
         Ok(view.into_info()?)
-    }
-
-    /// Sends one body's worth of a bulk submission. When no answer comes, that is the answer for each of them.
-    async fn submit_part(&self, part: Vec<BulkItem>) -> Vec<(usize, Answer<SubmittedExecution>)> {
-        let (positions, executions): (Vec<_>, Vec<_>) = part.into_iter().unzip();
-        let answer = self.post::<ff_api::BatchReply>(&["executions", "batch"], &ff_api::Batch { executions }, 0).await;
-        match answer {
-            Ok(batched) if batched.results.len() == positions.len() => {
-                positions.into_iter().zip(batched.results.into_iter().map(Result::from)).collect()
-            }
-            Ok(_) => {
-                let error = EngineError::Unknown("the server answered for another number of executions".into());
-                positions.into_iter().map(|at| (at, Err(error.clone()))).collect()
-            }
-            Err(error) => positions.into_iter().map(|at| (at, Err(error.clone()))).collect(),
-        }
-    }
-}
-
-/// A submission as it will be sent, and where in its bulk it stands.
-type BulkItem = (usize, Box<RawValue>);
-
-fn written(args: SubmitArgs) -> Answer<Box<RawValue>> {
-    ff_api::Submit::of(args).and_then(|submit| to_raw_value(&submit)).map_err(unwritable)
-}
-
-/// Cuts a bulk submission into bodies the server takes, in order.
-fn parts(sendable: Vec<BulkItem>) -> Vec<Vec<BulkItem>> {
-    const ENVELOPE: usize = r#"{"executions":[]}"#.len();
-    let mut parts: Vec<Vec<BulkItem>> = Vec::new();
-    let mut bytes = usize::MAX;
-    for one in sendable {
-        let more = one.1.get().len() + 1;
-        match parts.last_mut() {
-            Some(part) if bytes + more <= ff_api::BATCH_BODY_BYTES => {
-                bytes += more;
-                part.push(one);
-            }
-            _ => {
-                bytes = ENVELOPE + more;
-                parts.push(vec![one]);
-            }
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bulk_submission_is_cut_where_a_body_is_full() {
-        let sized = |bytes: usize| RawValue::from_string(format!("\"{}\"", "x".repeat(bytes - 2))).unwrap();
-        let half = ff_api::BATCH_BODY_BYTES / 2;
-        let cut = parts(vec![(0, sized(half)), (1, sized(half - 20)), (2, sized(10)), (3, sized(half))]);
-        let positions: Vec<Vec<usize>> = cut.iter().map(|part| part.iter().map(|(at, _)| *at).collect()).collect();
-        assert_eq!(positions, [vec![0, 1], vec![2, 3]]);
-        for part in cut {
-            let executions = part.into_iter().map(|(_, json)| json).collect();
-            let body = serde_json::to_vec(&ff_api::Batch { executions }).unwrap();
-            assert!(body.len() <= ff_api::BATCH_BODY_BYTES);
-        }
     }
 }

@@ -6,24 +6,24 @@ use ff_core::contracts::{
 };
 use ff_core::query::ReadSignal;
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::unreadable;
 use super::execution::EXACT;
 
-impl Handle<DeliverArgs, DeliveredSignal> for HttpBackend {
+impl Handle<DeliverArgs, DeliveredSignal> for HttpConnection {
     async fn handle(&self, args: DeliverArgs) -> Answer<DeliveredSignal> {
         self.ask(args.execution_id, "signals", ff_api::Deliver::of(args)).await
     }
 }
 
-impl Handle<SignalsArgs, SignalsPage> for HttpBackend {
+impl Handle<SignalsArgs, SignalsPage> for HttpConnection {
     async fn handle(&self, args: SignalsArgs) -> Answer<SignalsPage> {
         let query = [("skip", args.skip.to_string()), ("limit", args.limit.to_string())];
         self.get(&["executions", &args.execution_id.to_string(), "signals"], &query, 0).await
     }
 }
 
-impl Handle<ReadSignal, ReceivedSignal> for HttpBackend {
+impl Handle<ReadSignal, ReceivedSignal> for HttpConnection {
     async fn handle(
         &self,
         ReadSignal { execution_id: ref id, signal_id: ref signal }: ReadSignal,
@@ -36,13 +36,13 @@ impl Handle<ReadSignal, ReceivedSignal> for HttpBackend {
     }
 }
 
-impl Handle<DeliveriesArgs, DeliveriesPage> for HttpBackend {
+impl Handle<DeliveriesArgs, DeliveriesPage> for HttpConnection {
     async fn handle(&self, args: DeliveriesArgs) -> Answer<DeliveriesPage> {
         self.deliveries_within(args, 0).await
     }
 }
 
-impl HttpBackend {
+impl HttpConnection {
     /// The deliveries, waiting up to `wait_ms` for one.
     pub(super) async fn deliveries_within(&self, args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         args.check()?;

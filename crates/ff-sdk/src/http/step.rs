@@ -3,10 +3,10 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ListStepsArgs, StepsPage};
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::unreadable;
 
-impl Handle<ListStepsArgs, StepsPage> for HttpBackend {
+impl Handle<ListStepsArgs, StepsPage> for HttpConnection {
     async fn handle(&self, args: ListStepsArgs) -> Answer<StepsPage> {
         args.check()?;
         let mut query = vec![("limit", args.limit.to_string())];

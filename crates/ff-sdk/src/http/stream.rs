@@ -3,16 +3,16 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ReadStreamArgs, StreamPage};
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::unreadable;
 
-impl Handle<ReadStreamArgs, StreamPage> for HttpBackend {
+impl Handle<ReadStreamArgs, StreamPage> for HttpConnection {
     async fn handle(&self, args: ReadStreamArgs) -> Answer<StreamPage> {
         self.frames_within(args, 0).await
     }
 }
 
-impl HttpBackend {
+impl HttpConnection {
     /// The output of an execution, waiting for more up to `wait_ms`.
     pub(super) async fn frames_within(&self, args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
         args.check()?;

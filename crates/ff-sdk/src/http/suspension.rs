@@ -11,10 +11,10 @@ use ff_core::query::{ListKids, ListWaitpoints, MintToken};
 use ff_core::suspension::OperatorDecision;
 use ff_core::token::WaitpointToken;
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::unwritable;
 
-impl Handle<SuspendArgs, SuspendedExecution> for HttpBackend {
+impl Handle<SuspendArgs, SuspendedExecution> for HttpConnection {
     async fn handle(&self, args: SuspendArgs) -> Answer<SuspendedExecution> {
         let id = args.execution_id;
         let suspend = ff_api::Suspend::of(args).map_err(unwritable)?;
@@ -22,7 +22,7 @@ impl Handle<SuspendArgs, SuspendedExecution> for HttpBackend {
     }
 }
 
-impl Handle<CloseWaitpointArgs, ClosedWaitpoint> for HttpBackend {
+impl Handle<CloseWaitpointArgs, ClosedWaitpoint> for HttpConnection {
     async fn handle(&self, args: CloseWaitpointArgs) -> Answer<ClosedWaitpoint> {
         let (id, waitpoint) = (args.execution_id.to_string(), args.waitpoint_id.to_string());
         let path = ["executions", &id, "waitpoints", &waitpoint, "close"];
@@ -30,7 +30,7 @@ impl Handle<CloseWaitpointArgs, ClosedWaitpoint> for HttpBackend {
     }
 }
 
-impl Handle<ResumeArgs, ResumedExecution> for HttpBackend {
+impl Handle<ResumeArgs, ResumedExecution> for HttpConnection {
     async fn handle(&self, args: ResumeArgs) -> Answer<ResumedExecution> {
         let verb = match args.decision {
             OperatorDecision::Resume => "resume",
@@ -41,14 +41,14 @@ impl Handle<ResumeArgs, ResumedExecution> for HttpBackend {
     }
 }
 
-impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for HttpBackend {
+impl Handle<ListWaitpoints, Vec<WaitpointInfo>> for HttpConnection {
     async fn handle(&self, ListWaitpoints { execution_id: ref id }: ListWaitpoints) -> Answer<Vec<WaitpointInfo>> {
         let found: ff_api::Waitpoints = self.get(&["executions", &id.to_string(), "waitpoints"], &[], 0).await?;
         Ok(found.waitpoints)
     }
 }
 
-impl Handle<MintToken, WaitpointToken> for HttpBackend {
+impl Handle<MintToken, WaitpointToken> for HttpConnection {
     async fn handle(
         &self,
         MintToken { execution_id: ref id, waitpoint_id: ref waitpoint }: MintToken,
@@ -60,7 +60,7 @@ impl Handle<MintToken, WaitpointToken> for HttpBackend {
     }
 }
 
-impl Handle<ListKids, Vec<PartitionKids>> for HttpBackend {
+impl Handle<ListKids, Vec<PartitionKids>> for HttpConnection {
     async fn handle(&self, _: ListKids) -> Answer<Vec<PartitionKids>> {
         let secrets: ff_api::Secrets = self.get(&["secrets"], &[], 0).await?;
         Ok(secrets.partitions)

@@ -3,10 +3,10 @@
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{ClaimArgs, Claims, ListWorkersArgs, WorkersPage};
 
-use super::HttpBackend;
+use super::HttpConnection;
 use super::error::unreadable;
 
-impl Handle<ClaimArgs, Claims> for HttpBackend {
+impl Handle<ClaimArgs, Claims> for HttpConnection {
     async fn handle(&self, mut args: ClaimArgs) -> Answer<Claims> {
         args.namespace = self.effective_namespace(&args.namespace);
         let instance = args.holder.worker_instance_id.clone();
@@ -16,7 +16,7 @@ impl Handle<ClaimArgs, Claims> for HttpBackend {
     }
 }
 
-impl Handle<ListWorkersArgs, WorkersPage> for HttpBackend {
+impl Handle<ListWorkersArgs, WorkersPage> for HttpConnection {
     async fn handle(&self, args: ListWorkersArgs) -> Answer<WorkersPage> {
         let mut query = vec![("limit", args.limit.to_string())];
         query.extend(args.namespace.map(|namespace| ("namespace", self.effective_namespace(&namespace).to_string())));
