@@ -73,7 +73,7 @@ fn join(queue: &mut KeyQueue, change: &mut Change, now: TimestampMs) -> Result<(
     Ok(())
 }
 
-/// An execution of the key has ended: the one behind it moves up.
+/// An execution of the key has ended: the one behind it moves up, after all other changes of the operation.
 fn leave(
     view: &dyn View,
     queue: &mut KeyQueue,
@@ -94,7 +94,7 @@ fn leave(
         *change = change.clone().then(moved);
     } else {
         let execution = view.execution(&next)?.ok_or(Code::InvariantViolation)?;
-        changes.insert(nth + 1, move_up(execution, behind, now));
+        changes.push(move_up(execution, behind, now));
     }
     Ok(())
 }

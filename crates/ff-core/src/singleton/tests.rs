@@ -4,8 +4,11 @@ use uuid::Uuid;
 
 use super::*;
 use crate::engine_error::Code;
+use crate::entropy::{Entropy, SeededEntropy};
 use crate::execution::contracts::{CancelArgs, CompleteArgs, Start, SubmitArgs, SubmittedExecution};
 use crate::fixture::ExecutionFixture;
+use crate::operation::{Conditions, Operation, PumpArgs};
+use crate::partition::PartitionConfig;
 use crate::payload::Payload;
 use crate::samples::{at, work};
 
@@ -33,7 +36,7 @@ fn states(fixture: &ExecutionFixture, all: &[SubmittedExecution]) -> Vec<&'stati
 #[test]
 fn every_place_a_key_leads_to_is_on_one_partition() {
     let (one, other) = (only(1, OnConflict::Queue), only(2, OnConflict::Skip));
-    let partitions = crate::partition::PartitionConfig::default();
+    let partitions = PartitionConfig::default();
     assert_eq!(one.execution_id(&partitions).partition(), other.execution_id(&partitions).partition());
 }
 
@@ -76,6 +79,26 @@ fn ends_in_one_step_leave_the_queue_in_order() {
     fixture.pump(at(200));
     assert_eq!(states(&fixture, &queued), ["waiting", "expired", "rate_limited", "expired", "rate_limited"]);
     assert_eq!(states(&fixture, &[delayed]), ["rate_limited"], "its delay is over, its turn has not come");
+}
+
+/// The order of the changes is that of the events.
+#[test]
+fn one_moves_up_after_all_other_changes_of_the_operation() {
+    let mut ending = only(1, OnConflict::Queue);
+    ending.policy.timeout_policy.execution_deadline_ms = Some(50);
+    let mut fixture = ExecutionFixture::waiting(&ending, at(0));
+    let next = fixture.ask(only(2, OnConflict::Queue), at(0)).unwrap().execution_id;
+    let partitions = PartitionConfig::default();
+    let mut delayed = SubmitArgs { uuid: Uuid::from_u128(3), start: Start::After(60), ..work() };
+    while delayed.execution_id(&partitions).partition() != fixture.id.partition() {
+        delayed.uuid = Uuid::from_u128(delayed.uuid.as_u128() + 1);
+    }
+    let promoted = fixture.ask(delayed, at(0)).unwrap().execution_id;
+    let pump = PumpArgs { partition: fixture.id.partition() };
+    let conditions = Conditions { partitions, nonce: SeededEntropy::new(1).nonce(), now: at(60) };
+    let decision = Operation::Pump(pump).decide(&fixture.model, &conditions).unwrap();
+    let changed: Vec<_> = decision.changes.iter().map(|change| change.after.id).collect();
+    assert_eq!(changed, [fixture.id, promoted, next]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Generator {
     /// New members of a flow, and edges among all it has.
     fn growth(&mut self, reference: &Reference) -> Growth {
         let grows = |flow: &Flow| !flow.state().is_terminal();
-        let about = *self.chance.pick(&[0, 1, 1, 2, 2, 3, 4]);
+        let about = *self.chance.pick(&[0, 1, 1, 2, 2, 3, 3, 4]);
         let flow = match about {
             0 => self.flow_that(reference, |flow| grows(flow) && flow.counts.live() < flow.counts.all()),
             1 => self.flow_that(reference, |flow| grows(flow) && flow.counts.of(PublicState::Skipped) > 0),
