@@ -11,6 +11,7 @@ use super::{HttpConnectError, HttpConnection, HttpOptions};
 
 /// A FlowFabric server, asked over HTTP. Connections are kept and shared, and calls made at the same time may travel in one request;
 /// nothing is retried behind the caller's back.
+#[derive(Clone)]
 pub struct HttpBackend {
     pub(crate) connection: Arc<HttpConnection>,
     /// Performs operations and queries: the connection, or a wrapper of it.

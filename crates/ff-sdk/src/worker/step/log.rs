@@ -62,6 +62,10 @@ pub(super) struct Compensation {
     pub(super) undo: Undo,
 }
 
+fn most_steps(context: &Context) -> u32 {
+    context.task().policy.max_steps.unwrap_or(limits::STEPS)
+}
+
 impl StepLog {
     /// The steps that came with a claim.
     pub(in crate::worker) fn new(page: StepsPage) -> Self {
@@ -120,12 +124,17 @@ impl StepLog {
         Err(Fault::permanent("duplicate_step", why))
     }
 
+    /// How many more steps may be recorded.
+    pub(in crate::worker) fn left(&self, context: &Context) -> usize {
+        (most_steps(context) as usize).saturating_sub(self.entries().count)
+    }
+
     /// Refuses one more step than may be recorded, before it is done.
     pub(super) fn check_count(&self, context: &Context, step: &StepRef) -> Result<(), Fault> {
-        let most = context.task().policy.max_steps.unwrap_or(limits::STEPS);
-        if self.entries().count < most as usize {
+        if self.left(context) > 0 {
             return Ok(());
         }
+        let most = most_steps(context);
         Err(invalid(step, Code::LimitExceeded.refusal().because(format!("the execution has {most} steps already"))))
     }
 

@@ -8,7 +8,7 @@ mod run;
 mod undo;
 
 pub(super) use call::call;
-pub(super) use log::{RecordedStep, StepLog};
+pub(super) use log::StepLog;
 pub(super) use record::{record, repeat, write};
 pub use run::RunStep;
 pub(super) use undo::{DropCompensations, settle};

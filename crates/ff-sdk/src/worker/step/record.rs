@@ -23,6 +23,9 @@ pub(in crate::worker) async fn record(
 ) -> Result<RecordedStep, Fault> {
     let own = context.clone();
     let recording = async move {
+        // The lease is not given up before the step is recorded.
+        let _kept = own.hold().recording.read().await;
+        check_held(&own)?;
         // Steps are numbered in their order.
         own.waits().recorded().await?;
         write(&own, step, started_at, outcome).await
@@ -31,16 +34,13 @@ pub(in crate::worker) async fn record(
     recording.await.unwrap_or_else(|error| Err(Fault::retryable("panic", error.to_string())))
 }
 
-/// Writes a step, unless the work is no longer ours.
+/// Writes a step.
 pub(in crate::worker) async fn write(
     context: &Context,
     step: StepRef,
     started_at: Option<TimestampMs>,
     outcome: StepOutcome,
 ) -> Result<RecordedStep, Fault> {
-    // The lease is not given up before the step is recorded.
-    let _kept = context.hold().recording.read().await;
-    check_held(context)?;
     let task = context.task();
     let args = RecordStepArgs { execution_id: task.execution_id, fence: task.fence, step, started_at, outcome };
     match repeat(context, "record_step", || context.backend().record_step(args.clone())).await {

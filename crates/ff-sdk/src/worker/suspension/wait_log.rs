@@ -9,15 +9,15 @@ use ff_core::payload::Payload;
 use ff_core::step::{StepKind, StepOutcome, StepRef};
 use ff_core::suspension::ResumedBy;
 use ff_core::types::{ExecutionId, SignalId, StepKey, StepName, WaitpointKey};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::Mutex as AsyncMutex;
-use tokio::task::JoinHandle;
 use tracing::Instrument;
 
 use super::WaitError;
 use crate::worker::handler::failure;
-use crate::worker::step::{RecordedStep, invalid, record, reference, write};
+use crate::worker::step::{invalid, record, reference, write};
 use crate::{Context, Error, Fault};
 
 /// The waits of a run.
@@ -28,7 +28,7 @@ pub(in crate::worker) struct WaitLog {
     /// The signals that came with the claim.
     handed: HashMap<SignalId, ReceivedSignal>,
     /// A wait that is being recorded while the handler goes on.
-    recording: AsyncMutex<Option<JoinHandle<Result<RecordedStep, Fault>>>>,
+    recording: Mutex<Option<Shared<BoxFuture<'static, Result<(), Fault>>>>>,
 }
 
 #[derive(Default)]
@@ -157,7 +157,7 @@ impl WaitLog {
             Some(waits_of(note, task.execution_id, past))
         });
         let handed = signals.into_iter().map(|received| (received.signal.id, received)).collect();
-        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed, recording: AsyncMutex::default() }
+        Self { entries: Mutex::default(), last: last.unwrap_or_default(), handed, recording: Mutex::default() }
     }
 
     /// The next wait of a name in this run: the first has no key, the others are counted from 1.
@@ -190,20 +190,37 @@ impl WaitLog {
             return read(context, step, recorded.outcome).map(Some);
         }
         let Some((_, end)) = self.unrecorded(context).find(|(last, _)| *last == step) else { return Ok(None) };
+        // The last step that may be recorded is, before anything else is done that could not be.
+        if context.steps().left(context) < 2 {
+            return self.record(context, step, end, may_time_out).await.map(Some);
+        }
         let outcome = end.outcome(may_time_out)?;
-        let (own, step_to_record, to_record) = (context.clone(), step.clone(), outcome.clone());
-        let recording = async move { write(&own, step_to_record, None, to_record).await };
-        *self.recording.lock().await = Some(tokio::spawn(recording.in_current_span()));
+        self.start_recording(context, step.clone(), outcome.clone());
         read(context, step, outcome).map(Some)
     }
 
-    /// Returns when the wait that is being recorded is.
+    /// Records a wait in the background, after the one that is being recorded.
+    fn start_recording(&self, context: &Context, step: StepRef, outcome: StepOutcome) {
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, earlier) = (context.clone(), recording.take());
+        let task = async move {
+            if let Some(earlier) = earlier {
+                earlier.await?;
+            }
+            write(&own, step, None, outcome).await.map(drop)
+        };
+        let task = tokio::spawn(task.in_current_span());
+        let ended = async { task.await.unwrap_or_else(|error| Err(Fault::retryable("panic", error.to_string()))) };
+        *recording = Some(ended.boxed().shared());
+    }
+
+    /// Returns when the wait that is being recorded is. Every caller is told when it could not be.
     pub(in crate::worker) async fn recorded(&self) -> Result<(), Fault> {
-        let mut recording = self.recording.lock().await;
-        let Some(task) = recording.as_mut() else { return Ok(()) };
-        let ended = task.await;
-        *recording = None;
-        ended.unwrap_or_else(|error| Err(Fault::retryable("panic", error.to_string()))).map(drop)
+        let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match recording {
+            Some(recording) => recording.await,
+            None => Ok(()),
+        }
     }
 
     /// Waits that ended with the last suspension and are not recorded.

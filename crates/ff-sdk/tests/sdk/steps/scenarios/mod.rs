@@ -40,6 +40,7 @@ macro_rules! all {
             steps_that_did_not_come_with_the_claim_are_read
             a_result_is_taken_at_its_limit_and_refused_past_it
             one_step_too_many_is_not_run
+            one_step_too_many_after_a_wait_is_not_run
             a_name_that_is_none_is_refused
             a_sleep_is_a_step
             an_operator_may_end_a_sleep

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use ff_sdk::core::execution::Outcome;
 use ff_sdk::core::limits;
@@ -230,6 +231,18 @@ pub(crate) async fn one_step_too_many_is_not_run(ff: FlowFabric) {
     assert_eq!(world.ledger.all(), ["a", "b"]);
     let id = world.submit_with(|policy| policy.max_steps = Some(3)).await;
     assert_eq!(world.end(&id).await.0.outcome, Outcome::Success);
+}
+
+/// The end of a wait is recorded while the handler goes on, but the last step there is room for is not.
+pub(crate) async fn one_step_too_many_after_a_wait_is_not_run(ff: FlowFabric) {
+    let world = World::start(ff, |ctx: Context| async move {
+        step(&ctx, "a").await?;
+        ctx.sleep("nap", Duration::from_millis(1)).await?;
+        step(&ctx, "b").await
+    });
+    let id = world.submit_with(|policy| policy.max_steps = Some(2)).await;
+    assert_eq!(world.failure(&id).await.0, "invalid_step");
+    assert_eq!(world.ledger.all(), ["a"]);
 }
 
 pub(crate) async fn a_name_that_is_none_is_refused(ff: FlowFabric) {
