@@ -39,7 +39,10 @@ const RUNS_OF_LANES: usize = 12;
 pub(super) fn decides_the_same(step: &Step<'_>) -> Verdict {
     let (lazily, runs) = decide_lazily(step.before, step.operation, &step.at);
     let same = lazily == step.operation.decide(step.before, &step.at);
+    let members = || step.before.executions().filter(|execution| is_member(execution)).count();
     let runs_at_most = match step.operation {
+        // The search for a cycle takes two looks per hop.
+        Operation::GrowFlow(_) => RUNS + 2 * members(),
         _ if step.before.executions().any(is_member) => RUNS,
         Operation::Allot(_)
         | Operation::ClaimGranted(_)
