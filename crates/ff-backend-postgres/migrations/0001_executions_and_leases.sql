@@ -30,7 +30,7 @@ CREATE TABLE execution (
     last_attempt  text COLLATE "C",
     PRIMARY KEY (uuid, partition)
 ) WITH (
-    fillfactor = 16,
+    fillfactor = 17,
     autovacuum_vacuum_threshold = 10000,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_cost_delay = 0
@@ -81,7 +81,7 @@ CREATE TABLE due (
     PRIMARY KEY (partition, due_at, uuid)
 ) WITH (autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- The submission of an execution, which seldom changes.
+-- The submission of an execution, which seldom changes. An empty content type, of a result too, is application/octet-stream.
 CREATE TABLE submission (
     uuid         uuid             NOT NULL,
     partition    integer          NOT NULL,

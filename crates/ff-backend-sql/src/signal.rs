@@ -6,14 +6,13 @@ use async_trait::async_trait;
 use ff_core::backend::Answer;
 use ff_core::contracts::{DeliveriesArgs, DeliveriesPage, ReceivedSignal, SignalsArgs, SignalsPage};
 use ff_core::engine_error::Code;
-use ff_core::payload::Payload;
 use ff_core::query::ReadSignal;
 use ff_core::signal::{Delivery, FeedCursor, FeedPart, Position, SignalKeyEntry};
-use ff_core::types::{ContentType, ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
+use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, TimestampMs, WaitpointId};
 
 use crate::batch_state::NewSignal;
-use crate::error::{SqlError, unreadable};
-use crate::execution::found;
+use crate::error::SqlError;
+use crate::execution::{body_values, found, read_body_at};
 use crate::feed_table::{DELIVERIES, EntryPosition};
 use crate::queries::SIGNALS_PAGE;
 use crate::schema::SIGNAL;
@@ -34,8 +33,7 @@ pub(crate) fn signal_of(new: &NewSignal) -> Result<Put, SqlError> {
     let mut values = key_of_signal(&signal.execution_id, &signal.id);
     values.push(Value::Int(new.nth.into()));
     values.push(record::written(signal)?);
-    values.push(payload.map(|payload| payload.content_type.as_str()).into());
-    values.push(payload.map_or(Value::Null, |payload| Value::Bytes(payload.bytes.clone())));
+    values.extend(payload.map_or([Value::Null, Value::Null], body_values));
     Ok(Put::whole(values))
 }
 
@@ -44,10 +42,7 @@ pub(crate) fn read_signal(row: &Row) -> Result<ReceivedSignal, SqlError> {
     let signal = record::read(row.text(0)?)?;
     let payload = match row.values().get(1) {
         None | Some(Value::Null) => None,
-        Some(_) => {
-            let content_type = ContentType::parse(row.text(1)?).map_err(unreadable("a content type"))?;
-            Some(Payload::new(content_type, row.bytes(2)?))
-        }
+        Some(_) => Some(read_body_at(row, 1)?),
     };
     Ok(ReceivedSignal { signal, payload })
 }

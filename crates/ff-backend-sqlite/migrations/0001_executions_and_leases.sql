@@ -71,7 +71,7 @@ CREATE TABLE due (
     PRIMARY KEY (partition, due_at, uuid)
 ) STRICT, WITHOUT ROWID;
 
--- The submission of an execution, which seldom changes.
+-- The submission of an execution, which seldom changes. An empty content type, of a result too, is application/octet-stream.
 CREATE TABLE submission (
     uuid         BLOB    NOT NULL,
     partition    INTEGER NOT NULL,

@@ -56,13 +56,18 @@ impl Body {
     }
 }
 
-/// The columns of a body.
+/// The columns of a body. The type of plain bytes is left empty: it is long, and many bodies have it.
 pub(crate) fn body_values(body: &Payload) -> [Value; 2] {
-    [body.content_type.as_str().into(), Value::Bytes(body.bytes.clone())]
+    let is_bytes = body.content_type == ContentType::bytes();
+    let content_type = if is_bytes { "" } else { body.content_type.as_str() };
+    [content_type.into(), Value::Bytes(body.bytes.clone())]
 }
 
 /// A body, from where a row has it.
 pub(crate) fn read_body_at(row: &Row, at: usize) -> Result<Payload, SqlError> {
-    let content_type = ContentType::parse(row.text(at)?).map_err(unreadable("a content type"))?;
+    let content_type = match row.text(at)? {
+        "" => ContentType::bytes(),
+        text => ContentType::parse(text).map_err(unreadable("a content type"))?,
+    };
     Ok(Payload::new(content_type, row.bytes(at + 1)?))
 }

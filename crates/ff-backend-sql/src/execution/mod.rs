@@ -7,7 +7,7 @@ mod row;
 mod search;
 mod submission;
 
-pub(crate) use body::{Body, read_body_at};
+pub(crate) use body::{Body, body_values, read_body_at};
 pub(crate) use entries::{
     NARROW_TABLES, USAGE_BACKLOG, class_of_queue, class_word, key_of_label, label_of_reason, label_of_state,
     unroutable_class,

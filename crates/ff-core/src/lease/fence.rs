@@ -1,6 +1,6 @@
 //! The fence: a holder's proof that it still holds.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::engine_error::{Code, Refusal};
 use crate::types::{AttemptId, LeaseEpoch, LeaseId};
@@ -27,6 +27,11 @@ impl Fence {
             _ => Err(Code::PartialFenceTriple.refusal()),
         }
     }
+}
+
+/// Writes the values of a fence without their names, as records do: every execution has one. Reading takes either form.
+pub(super) fn without_names<S: Serializer>(fence: &Fence, serializer: S) -> Result<S::Ok, S::Error> {
+    (fence.lease_id, fence.lease_epoch, fence.attempt_id).serialize(serializer)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lease::Fence;
+use crate::lease::fence::{Fence, without_names};
 use crate::quota::QuotaSlot;
 use crate::types::{AttemptIndex, BadText, TimestampMs, WorkerId, WorkerInstanceId};
 
@@ -25,6 +25,7 @@ impl Holder {
 /// One holder's time with an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
+    #[serde(serialize_with = "without_names")]
     pub fence: Fence,
     pub holder: Holder,
     pub acquired_at: TimestampMs,
@@ -90,6 +91,7 @@ impl LeaseEnding {
 /// The last lease of an execution that has none now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastLease {
+    #[serde(serialize_with = "without_names")]
     pub fence: Fence,
     #[serde(default, skip_serializing_if = "LeaseEnding::is_completion")]
     pub ended: LeaseEnding,
