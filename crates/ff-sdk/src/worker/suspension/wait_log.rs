@@ -28,8 +28,10 @@ pub(in crate::worker) struct WaitLog {
     /// The signals that came with the claim.
     handed: HashMap<SignalId, ReceivedSignal>,
     /// A wait that is being recorded while the handler goes on.
-    recording: Mutex<Option<Shared<BoxFuture<'static, Result<(), Fault>>>>>,
+    recording: Mutex<Option<Recording>>,
 }
+
+type Recording = Shared<BoxFuture<'static, Result<(), Fault>>>;
 
 #[derive(Default)]
 struct Entries {
@@ -217,10 +219,7 @@ impl WaitLog {
     /// Returns when the wait that is being recorded is. Every caller is told when it could not be.
     pub(in crate::worker) async fn recorded(&self) -> Result<(), Fault> {
         let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match recording {
-            Some(recording) => recording.await,
-            None => Ok(()),
-        }
+        if let Some(recording) = recording { recording.await } else { Ok(()) }
     }
 
     /// Waits that ended with the last suspension and are not recorded.
