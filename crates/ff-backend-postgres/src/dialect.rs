@@ -1,12 +1,13 @@
-//! The statements that write and load rows, and the ones that ask a question several times over, in Postgres's words. Each
-//! takes one array per column, so that one statement does for any number of rows, or one value per column and is for one
-//! row: a server that has no array to take apart is done with it sooner.
+//! The statements that write and load rows, and the ones that ask a question several times over, in Postgres's words.
+//!
+//! Rows and keys are one parameter, an array of the table's row type: a server takes an array for each column apart in a
+//! store of its own, which costs it more than a few rows in them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ff_backend_sql::{Column, ColumnType, Columns, Table, list};
+use ff_backend_sql::{Column, Columns, Table, list};
 
 /// Statements already put into words, by what they are for.
 #[derive(Default)]
@@ -26,20 +27,14 @@ pub(crate) enum Purpose {
     Load(Columns),
     /// Reading these columns of the row under one key.
     LoadOne(Columns),
-    /// Writing rows that are not there, and one such row.
+    /// Writing rows that are not there.
     Insert,
-    InsertOne,
-    /// Writing rows, over those that may be there, and one such row.
+    /// Writing rows, over those that may be there.
     Put,
-    PutOne,
-    /// Writing these columns of rows that are there; the key's arrays come first.
+    /// Writing these columns of rows that are there.
     Change(Columns),
-    /// Writing these columns of one row that is there; its key comes first.
-    ChangeOne(Columns),
     /// Deleting the rows whose keys begin with so many values.
     Delete(usize),
-    /// Deleting the row under a key.
-    DeleteOne,
 }
 
 impl StatementCache {
@@ -81,46 +76,32 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
     match purpose {
         Purpose::Load(wanted) => {
             let wanted = list(table.chosen(wanted).map(|(_, column)| format!(", t.{}", column.name)), "");
-            let given = list(key.iter().map(|column| column.name), ", ");
-            let (arrays, same) = (arrays(key), same_key(key));
-            format!(
-                "SELECT k.nth{wanted} FROM unnest({arrays}) WITH ORDINALITY AS k({given}, nth) JOIN {name} AS t ON {same}"
-            )
+            let same = same_key(key);
+            format!("SELECT k.ordinality{wanted} FROM {} WITH ORDINALITY AS k JOIN {name} AS t ON {same}", rows(table))
         }
         Purpose::LoadOne(wanted) => {
             let wanted = list(table.chosen(wanted).map(|(_, column)| format!("t.{}", column.name)), ", ");
             format!("SELECT {wanted} FROM {name} AS t WHERE {}", this_key(key))
         }
-        Purpose::Insert => insert(table, &format!("SELECT * FROM unnest({})", arrays(table.columns))),
-        Purpose::InsertOne => {
-            let values = list((1..=table.columns.len()).map(|at| format!("${at}")), ", ");
-            insert(table, &format!("VALUES ({values})"))
+        Purpose::Insert => {
+            let columns = list(table.columns.iter().map(|column| column.name), ", ");
+            format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {}", rows(table))
         }
         Purpose::Put => format!("{} {}", phrase(table, Purpose::Insert), over(table)),
-        Purpose::PutOne => format!("{} {}", phrase(table, Purpose::InsertOne), over(table)),
         Purpose::Change(changed) => {
-            let changed: Vec<_> = table.chosen(changed).map(|(_, column)| column).collect();
-            let set = list(changed.iter().map(|column| format!("{0} = k.{0}", column.name)), ", ");
-            let given = || key.iter().chain(changed.iter().copied());
-            let (arrays, names) = (arrays(given()), list(given().map(|column| column.name), ", "));
-            format!("UPDATE {name} AS t SET {set} FROM unnest({arrays}) AS k({names}) WHERE {}", same_key(key))
-        }
-        Purpose::ChangeOne(changed) => {
-            let changed = table.chosen(changed).zip(key.len() + 1..);
-            let set = list(changed.map(|((_, column), at)| format!("{} = ${at}", column.name)), ", ");
-            format!("UPDATE {name} AS t SET {set} WHERE {}", this_key(key))
+            let set = list(table.chosen(changed).map(|(_, column)| format!("{0} = k.{0}", column.name)), ", ");
+            format!("UPDATE {name} AS t SET {set} FROM {} AS k WHERE {}", rows(table), same_key(key))
         }
         Purpose::Delete(length) => {
-            let key = &key[..length.min(table.key)];
-            let names = list(key.iter().map(|column| column.name), ", ");
-            format!("DELETE FROM {name} AS t USING unnest({}) AS k({names}) WHERE {}", arrays(key), same_key(key))
+            let same = same_key(&key[..length.min(table.key)]);
+            format!("DELETE FROM {name} AS t USING {} AS k WHERE {same}", rows(table))
         }
-        Purpose::DeleteOne => format!("DELETE FROM {name} AS t WHERE {}", this_key(key)),
     }
 }
 
-fn insert(table: &Table, rows: &str) -> String {
-    format!("INSERT INTO {} ({}) {rows}", table.name, list(table.columns.iter().map(|column| column.name), ", "))
+/// The rows of the one parameter. The columns a statement does not need are null in them.
+fn rows(table: &Table) -> String {
+    format!("unnest($1::{}[])", table.name)
 }
 
 /// Has an insertion write over the rows that are there.
@@ -128,17 +109,6 @@ fn over(table: &Table) -> String {
     let over = table.columns[table.key..].iter().map(|column| format!("{0} = excluded.{0}", column.name));
     let key = list(table.key_columns().iter().map(|column| column.name), ", ");
     format!("ON CONFLICT ({key}) DO UPDATE SET {}", list(over, ", "))
-}
-
-/// One parameter per column. Whole numbers are sent as wide as they get; a column may be narrower.
-fn arrays<'c>(columns: impl IntoIterator<Item = &'c Column>) -> String {
-    let of = |column: &Column| match column.holds {
-        ColumnType::Int => "int8",
-        ColumnType::Text => "text",
-        ColumnType::Uuid => "uuid",
-        ColumnType::Bytes => "bytea",
-    };
-    list(columns.into_iter().zip(1..).map(|(column, at)| format!("${at}::{}[]", of(column))), ", ")
 }
 
 /// The key that is given as the first parameters.
@@ -191,61 +161,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_take_one_array_per_column() {
+    fn statements_take_rows_of_their_table() {
         let record: Columns = [3].into_iter().collect();
         for (purpose, expected) in [
             (
                 Purpose::Load(record),
-                "SELECT k.nth, t.record FROM unnest($1::uuid[], $2::int8[], $3::int8[]) \
-                 WITH ORDINALITY AS k(uuid, partition, idx, nth) \
+                "SELECT k.ordinality, t.record FROM unnest($1::attempt[]) WITH ORDINALITY AS k \
                  JOIN attempt AS t ON t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
             ),
-            (
-                Purpose::Put,
-                "INSERT INTO attempt (uuid, partition, idx, record) \
-                 SELECT * FROM unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[]) \
-                 ON CONFLICT (uuid, partition, idx) DO UPDATE SET record = excluded.record",
-            ),
-            (
-                Purpose::Change(record),
-                "UPDATE attempt AS t SET record = k.record \
-                 FROM unnest($1::uuid[], $2::int8[], $3::int8[], $4::text[]) AS k(uuid, partition, idx, record) \
-                 WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
-            ),
-            (
-                Purpose::Delete(3),
-                "DELETE FROM attempt AS t USING unnest($1::uuid[], $2::int8[], $3::int8[]) AS k(uuid, partition, idx) \
-                 WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
-            ),
-            (
-                Purpose::Delete(2),
-                "DELETE FROM attempt AS t USING unnest($1::uuid[], $2::int8[]) AS k(uuid, partition) \
-                 WHERE t.uuid = k.uuid AND t.partition = k.partition",
-            ),
-        ] {
-            assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
-        }
-    }
-
-    #[test]
-    fn statements_for_one_row_take_one_value_per_column() {
-        let record: Columns = [3].into_iter().collect();
-        for (purpose, expected) in [
             (
                 Purpose::LoadOne(record),
                 "SELECT t.record FROM attempt AS t WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3",
             ),
             (
-                Purpose::PutOne,
-                "INSERT INTO attempt (uuid, partition, idx, record) VALUES ($1, $2, $3, $4) \
+                Purpose::Put,
+                "INSERT INTO attempt (uuid, partition, idx, record) \
+                 SELECT uuid, partition, idx, record FROM unnest($1::attempt[]) \
                  ON CONFLICT (uuid, partition, idx) DO UPDATE SET record = excluded.record",
             ),
             (
-                Purpose::ChangeOne(record),
-                "UPDATE attempt AS t SET record = $4 WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3",
+                Purpose::Change(record),
+                "UPDATE attempt AS t SET record = k.record FROM unnest($1::attempt[]) AS k \
+                 WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
             ),
-            (Purpose::InsertOne, "INSERT INTO attempt (uuid, partition, idx, record) VALUES ($1, $2, $3, $4)"),
-            (Purpose::DeleteOne, "DELETE FROM attempt AS t WHERE t.uuid = $1 AND t.partition = $2 AND t.idx = $3"),
+            (
+                Purpose::Delete(3),
+                "DELETE FROM attempt AS t USING unnest($1::attempt[]) AS k \
+                 WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.idx = k.idx",
+            ),
+            (
+                Purpose::Delete(2),
+                "DELETE FROM attempt AS t USING unnest($1::attempt[]) AS k \
+                 WHERE t.uuid = k.uuid AND t.partition = k.partition",
+            ),
         ] {
             assert_eq!(&*StatementCache::default().get(&ATTEMPT, purpose), expected);
         }

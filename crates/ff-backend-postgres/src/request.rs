@@ -25,7 +25,7 @@ impl Request {
         }
         Self {
             sql: statement_cache.get(table, Purpose::Load(wanted)),
-            parameters: key_arrays(table.key, keys),
+            parameters: vec![Parameter::rows(table, table.all(), keys.to_vec())],
             sets: Some(keys.len()),
         }
     }
@@ -70,7 +70,7 @@ impl Request {
         let length = keys.first().map_or(table.key, Vec::len);
         Self {
             sql: statement_cache.get(table, Purpose::Delete(length)),
-            parameters: key_arrays(length, keys),
+            parameters: vec![Parameter::rows(table, table.all(), keys.to_vec())],
             sets: None,
         }
     }
@@ -96,11 +96,6 @@ impl PendingRequest {
             Some(sets) => by_set(&rows, sets),
         })
     }
-}
-
-fn key_arrays(length: usize, keys: &[Key]) -> Vec<Parameter> {
-    let each = |at: usize| Parameter::each(keys.iter().map(|key| key.get(at).cloned().unwrap_or(Value::Null)));
-    (0..length).map(each).collect()
 }
 
 /// Rows by the place in front of them, counted from one.

@@ -3,15 +3,16 @@
 use std::error::Error;
 
 use bytes::{BufMut, Bytes, BytesMut};
-use ff_backend_sql::{Row, SqlError, Value};
-use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
+use ff_backend_sql::{Columns, Row, SqlError, Table, Value};
+use tokio_postgres::types::{Field, FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
-/// A parameter of a statement: one value, or an array with one for each row.
+/// A parameter of a statement: one value, an array of values, or rows of a table.
 #[derive(Debug)]
 pub(crate) enum Parameter {
     One(SentValue),
     Each(Vec<SentValue>),
+    Rows(TableRows),
 }
 
 impl Parameter {
@@ -22,6 +23,11 @@ impl Parameter {
     pub(crate) fn each(values: impl Iterator<Item = Value>) -> Self {
         Self::Each(values.map(SentValue).collect())
     }
+
+    /// Rows of a table, or the beginnings of such rows. Of each the given columns are sent.
+    pub(crate) fn rows(table: &'static Table, given: Columns, rows: Vec<Vec<Value>>) -> Self {
+        Self::Rows(TableRows { table, given, rows })
+    }
 }
 
 impl ToSql for Parameter {
@@ -29,7 +35,8 @@ impl ToSql for Parameter {
         match (self, of.kind()) {
             (Self::One(value), _) => value.to_sql(of, out),
             (Self::Each(values), Kind::Array(_)) => values.to_sql(of, out),
-            (Self::Each(_), _) => Err(format!("an array for a parameter of type {of}").into()),
+            (Self::Rows(rows), Kind::Array(row)) => rows.to_sql(row, out),
+            (Self::Each(_) | Self::Rows(_), _) => Err(format!("an array for a parameter of type {of}").into()),
         }
     }
 
@@ -46,18 +53,7 @@ pub(crate) struct SentValue(Value);
 
 impl ToSql for SentValue {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match (&self.0, of) {
-            (Value::Null, _) => return Ok(IsNull::Yes),
-            (Value::Int(number), &Type::INT8) => out.put_i64(*number),
-            (Value::Int(number), &Type::INT4) => out.put_i32((*number).try_into()?),
-            (Value::Int(number), &Type::INT2) => out.put_i16((*number).try_into()?),
-            (Value::Text(text), &Type::TEXT) => out.put_slice(text.as_bytes()),
-            (Value::Uuid(uuid), &Type::UUID) => out.put_slice(uuid.as_bytes()),
-            (Value::Bytes(bytes), &Type::BYTEA) => out.put_slice(bytes),
-            // The value may be a secret, and errors are read by many.
-            (_, of) => return Err(format!("a value of another kind for a parameter of type {of}").into()),
-        }
-        Ok(IsNull::No)
+        write(&self.0, of, out)
     }
 
     fn accepts(_: &Type) -> bool {
@@ -65,6 +61,68 @@ impl ToSql for SentValue {
     }
 
     to_sql_checked!();
+}
+
+/// Writes a value as its type has it.
+fn write(value: &Value, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    match (value, of) {
+        (Value::Null, _) => return Ok(IsNull::Yes),
+        (Value::Int(number), &Type::INT8) => out.put_i64(*number),
+        (Value::Int(number), &Type::INT4) => out.put_i32((*number).try_into()?),
+        (Value::Int(number), &Type::INT2) => out.put_i16((*number).try_into()?),
+        (Value::Text(text), &Type::TEXT) => out.put_slice(text.as_bytes()),
+        (Value::Uuid(uuid), &Type::UUID) => out.put_slice(uuid.as_bytes()),
+        (Value::Bytes(bytes), &Type::BYTEA) => out.put_slice(bytes),
+        // The value may be a secret, and errors are read by many.
+        (_, of) => return Err(format!("a value of another kind for a parameter of type {of}").into()),
+    }
+    Ok(IsNull::No)
+}
+
+/// Rows of a table, as an array of its row type. A column that is not given, or behind the end of a row, is null.
+#[derive(Debug)]
+pub(crate) struct TableRows {
+    table: &'static Table,
+    given: Columns,
+    rows: Vec<Vec<Value>>,
+}
+
+impl TableRows {
+    /// Writes them as the protocol has an array of composite values: one dimension, which begins with one.
+    fn to_sql(&self, row: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        let Kind::Composite(fields) = row.kind() else { return Err(format!("rows for elements of type {row}").into()) };
+        let place = |field: &Field| self.table.columns.iter().position(|column| column.name == field.name());
+        let fields: Vec<_> =
+            fields.iter().map(|field| (place(field).filter(|at| self.given.has(*at)), field.type_())).collect();
+        for header in [1, 0, row.oid().cast_signed(), self.rows.len().try_into()?, 1] {
+            out.put_i32(header);
+        }
+        for values in &self.rows {
+            sized(out, |out| {
+                out.put_i32(fields.len().try_into()?);
+                for (at, of) in &fields {
+                    out.put_u32(of.oid());
+                    sized(out, |out| write(at.and_then(|at| values.get(at)).unwrap_or(&Value::Null), of, out))?;
+                }
+                Ok(IsNull::No)
+            })?;
+        }
+        Ok(IsNull::No)
+    }
+}
+
+/// Writes something behind its length. That of nothing is -1.
+fn sized(
+    out: &mut BytesMut,
+    write: impl FnOnce(&mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>>,
+) -> Result<(), Box<dyn Error + Sync + Send>> {
+    let at = out.len();
+    out.put_i32(-1);
+    if let IsNull::No = write(out)? {
+        let length = i32::try_from(out.len() - at - size_of::<i32>())?;
+        out[at..at + size_of::<i32>()].copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(())
 }
 
 /// The values of a row from one place on.

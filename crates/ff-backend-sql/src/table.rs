@@ -67,6 +67,11 @@ impl Table {
         &self.columns[..self.key]
     }
 
+    /// The columns of its key, by their places.
+    pub fn key_columns_at(&self) -> Columns {
+        (0..self.key).collect()
+    }
+
     /// Every column.
     pub fn all(&self) -> Columns {
         (0..self.columns.len()).collect()

@@ -1,7 +1,6 @@
 //! Writes of a batch that were not sent yet. They are sent together, and no two of them are about one row.
 
 use std::collections::BTreeMap;
-use std::mem::replace;
 use std::sync::Arc;
 
 use ff_backend_sql::{Columns, Key, Over, Put, Table, Value};
@@ -9,11 +8,8 @@ use ff_backend_sql::{Columns, Key, Over, Put, Table, Value};
 use crate::dialect::{Purpose, StatementCache};
 use crate::value::Parameter;
 
-/// Up to so many rows are written by a value each and not by arrays, which cost the server more than a row in them.
-const FEW: usize = 12;
-/// How many statements are put together of such as write a row, and how many in all.
-const OF_ROWS: usize = 64;
-const IN_ALL: usize = 128;
+/// How many statements are put together, each of other ones.
+const COMBINATIONS: usize = 128;
 
 /// A statement with what it takes.
 pub(super) type Statement = (Arc<str>, Vec<Parameter>);
@@ -79,27 +75,14 @@ impl SendBuffer {
     /// The statements it takes to write all of it: one where that is known how to be put.
     pub(super) fn take(&mut self, statement_cache: &mut StatementCache) -> Vec<Statement> {
         let Self { rows, statements } = std::mem::take(self);
-        if rows.iter().map(|of| of.rows.len()).sum::<usize>() <= FEW {
-            let each = rows.iter().flat_map(|of| std::iter::repeat_n(of, of.rows.len()));
-            let texts: Vec<_> =
-                each.map(|of| (of.one(statement_cache), of.width())).chain(lengths(&statements)).collect();
-            if let Some(sql) = statement_cache.combine(&texts, OF_ROWS) {
-                let values = rows.into_iter().flat_map(Rows::into_values);
-                let rest = statements.into_iter().flat_map(|(_, parameters)| parameters);
-                return vec![(sql, values.chain(rest).collect())];
-            }
-        }
-        let together = rows.into_iter().map(|of| of.together(statement_cache));
-        let statements: Vec<_> = together.chain(statements).collect();
-        match statement_cache.combine(&lengths(&statements).collect::<Vec<_>>(), IN_ALL) {
+        let of_rows = rows.into_iter().map(|of| of.statement(statement_cache));
+        let statements: Vec<_> = of_rows.chain(statements).collect();
+        let texts: Vec<_> = statements.iter().map(|(sql, parameters)| (sql.clone(), parameters.len())).collect();
+        match statement_cache.combine(&texts, COMBINATIONS) {
             Some(sql) => vec![(sql, statements.into_iter().flat_map(|(_, parameters)| parameters).collect())],
             None => statements,
         }
     }
-}
-
-fn lengths(statements: &[Statement]) -> impl Iterator<Item = (Arc<str>, usize)> {
-    statements.iter().map(|(sql, parameters)| (sql.clone(), parameters.len()))
 }
 
 /// Rows of one table, all written in the same way.
@@ -121,55 +104,25 @@ enum WriteKind {
 
 impl Rows {
     /// The columns a statement takes.
-    fn given(&self) -> impl Iterator<Item = usize> + use<> {
-        let Self { table, kind, .. } = *self;
-        (0..table.columns.len()).filter(move |at| match kind {
-            _ if *at < table.key => true,
-            WriteKind::Insert | WriteKind::Put => true,
-            WriteKind::Change(changed) => changed.has(*at),
-            WriteKind::Delete => false,
-        })
-    }
-
-    /// How many values one of them takes.
-    fn width(&self) -> usize {
-        self.given().count()
-    }
-
-    /// The statement that writes one of them.
-    fn one(&self, statement_cache: &mut StatementCache) -> Arc<str> {
-        let purpose = match self.kind {
-            WriteKind::Insert => Purpose::InsertOne,
-            WriteKind::Put => Purpose::PutOne,
-            WriteKind::Change(changed) => Purpose::ChangeOne(changed),
-            WriteKind::Delete => Purpose::DeleteOne,
-        };
-        statement_cache.get(self.table, purpose)
-    }
-
-    /// The parameters of statements that write one row each.
-    fn into_values(self) -> impl Iterator<Item = Parameter> {
-        let given: Columns = self.given().collect();
-        let of = move |row: Vec<Value>| {
-            let chosen = row.into_iter().enumerate().filter(move |(at, _)| given.has(*at));
-            chosen.map(|(_, value)| Parameter::one(value))
-        };
-        self.rows.into_iter().flat_map(of)
+    fn given(&self) -> Columns {
+        let key = self.table.key_columns_at();
+        match self.kind {
+            WriteKind::Insert | WriteKind::Put => self.table.all(),
+            WriteKind::Change(changed) => key.and(changed),
+            WriteKind::Delete => key,
+        }
     }
 
     /// The statement that writes all of them.
-    fn together(mut self, statement_cache: &mut StatementCache) -> Statement {
+    fn statement(self, statement_cache: &mut StatementCache) -> Statement {
         let purpose = match self.kind {
             WriteKind::Insert => Purpose::Insert,
             WriteKind::Put => Purpose::Put,
             WriteKind::Change(changed) => Purpose::Change(changed),
             WriteKind::Delete => Purpose::Delete(self.table.key),
         };
-        let sql = statement_cache.get(self.table, purpose);
         let given = self.given();
-        let take = |row: &mut Vec<Value>, at| row.get_mut(at).map_or(Value::Null, |value| replace(value, Value::Null));
-        let array = |at| Parameter::each(self.rows.iter_mut().map(|row| take(row, at)));
-        (sql, given.map(array).collect())
+        (statement_cache.get(self.table, purpose), vec![Parameter::rows(self.table, given, self.rows)])
     }
 }
 
@@ -195,7 +148,7 @@ mod tests {
         let completed = put(&["record", "result_type", "result", "last_attempt"]);
         let cancelled = put(&["state", "record", "last_attempt"]);
         buffer.put(&EXECUTION, vec![claimed(), completed, cancelled, put(&["changed_at", "record"]), claimed()]);
-        let given: Vec<Columns> = buffer.rows.iter().map(|rows| rows.given().collect()).collect();
+        let given: Vec<Columns> = buffer.rows.iter().map(Rows::given).collect();
         let expected = [
             columns(&["uuid", "partition", "state", "changed_at", "record"]),
             columns(&["uuid", "partition", "state", "record", "last_attempt"]),
@@ -214,8 +167,8 @@ mod tests {
         buffer.remove(&EXECUTION, vec![key(), key()]);
         let statements = buffer.take(&mut StatementCache::default());
         let [(sql, parameters)] = &statements[..] else { panic!("{} statements", statements.len()) };
-        assert_eq!(parameters.len(), EXECUTION.columns.len() + 2 * EXECUTION.key);
-        assert!(sql.contains("INSERT INTO execution") && sql.matches("DELETE FROM execution").count() == 2, "{sql}");
+        assert_eq!(parameters.len(), 2);
+        assert!(sql.contains("INSERT INTO execution") && sql.contains("DELETE FROM execution"), "{sql}");
         assert!(buffer.is_empty());
     }
 }
