@@ -1,5 +1,7 @@
 //! The queues between callers and writers. They are bounded: when one is full, its callers wait to be let in.
 
+use std::future::pending;
+
 use ff_core::backend::{Answer, BoxedAnswer};
 use ff_core::contracts::NodeSpec;
 use ff_core::engine_error::EngineError;
@@ -133,14 +135,22 @@ impl Queue {
         Self { receiver, next: Vec::new(), count: 0, bytes: 0 }
     }
 
-    /// Takes all that is queued, up to one batch, waiting only while there are fewer than `least`. Nothing once the queue is
-    /// closed and empty. Safe to cancel.
-    pub(crate) async fn take(&mut self, least: usize) -> Option<Vec<OperationRequest>> {
+    /// Begins a batch, which has taken nothing.
+    pub(crate) fn begin_batch(&mut self) {
+        (self.count, self.bytes) = (0, 0);
+    }
+
+    /// Takes all that is queued, up to what the batch still has room for; waits while there is nothing, or no room. Nothing
+    /// once the queue is closed and empty. Safe to cancel.
+    pub(crate) async fn take(&mut self) -> Option<Vec<OperationRequest>> {
+        if self.is_full() {
+            pending::<()>().await;
+        }
         while !self.is_full() {
             let queued = self.receiver.try_recv();
             let entry = match queued {
                 Ok(entry) => entry,
-                Err(TryRecvError::Empty) if self.next.len() >= least => break,
+                Err(TryRecvError::Empty) if !self.next.is_empty() => break,
                 Err(_) => match self.receiver.recv().await {
                     Some(entry) => entry,
                     None => break,
@@ -151,7 +161,6 @@ impl Queue {
                 None => self.receiver.close(),
             }
         }
-        (self.count, self.bytes) = (0, 0);
         Some(std::mem::take(&mut self.next)).filter(|batch| !batch.is_empty())
     }
 
@@ -204,6 +213,7 @@ mod tests {
     use ff_core::limits;
     use ff_core::payload::Payload;
     use ff_core::types::Kind;
+    use futures_util::FutureExt;
 
     use super::*;
 
@@ -221,7 +231,7 @@ mod tests {
         let (writer, mut queue) = queue();
         let asks = futures_util::future::join_all((0..9).map(|partition| writer.ask(PumpArgs { partition })));
         let writer = async {
-            let batch = queue.take(1).await.unwrap();
+            let batch = queue.take().await.unwrap();
             assert_eq!(batch.len(), 9);
             for request in batch {
                 let Operation::Pump(args) = &request.operation else { panic!("{:?}", request.operation) };
@@ -239,7 +249,7 @@ mod tests {
             drop(writer.enqueue(PumpArgs { partition }.into_operation()).await.unwrap());
         }
         for (queue, expected) in queues.iter_mut().zip([vec![0, 3, 6], vec![1, 4], vec![2]]) {
-            let batch = queue.take(1).await.unwrap();
+            let batch = queue.take().await.unwrap();
             let partition = |request: &OperationRequest| request.operation.partition(&PartitionConfig::default());
             assert_eq!(batch.iter().map(partition).collect::<Vec<_>>(), expected);
         }
@@ -252,14 +262,17 @@ mod tests {
         for _ in 0..=BATCH {
             waiting.push(writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap());
         }
-        assert_eq!(queue.take(1).await.unwrap().len(), BATCH);
-        assert_eq!(queue.take(1).await.unwrap().len(), 1);
+        assert_eq!(queue.take().await.unwrap().len(), BATCH);
+        assert!(queue.take().now_or_never().is_none(), "there is no room");
+        queue.begin_batch();
+        assert_eq!(queue.take().await.unwrap().len(), 1);
         for _ in 0..9 {
             let large = Payload::bytes(vec![0; limits::PAYLOAD_BYTES]);
             let work = SubmitArgs::new(Kind::parse("k").unwrap(), large);
             waiting.push(writer.enqueue(work.into_operation()).await.unwrap());
         }
-        assert_eq!(queue.take(1).await.unwrap().len(), 8);
+        queue.begin_batch();
+        assert_eq!(queue.take().await.unwrap().len(), 8);
     }
 
     #[tokio::test]
@@ -267,8 +280,8 @@ mod tests {
         let (writer, mut queue) = queue();
         let waiting = writer.enqueue(PumpArgs { partition: 0 }.into_operation()).await.unwrap();
         writer.close().await;
-        let batch = queue.take(1).await.unwrap();
-        assert!(queue.take(1).await.is_none());
+        let batch = queue.take().await.unwrap();
+        assert!(queue.take().await.is_none());
         let late = writer.ask(PumpArgs { partition: 0 }).await.unwrap_err();
         assert_eq!(late.code(), Code::StoreUnavailable);
         drop(batch);

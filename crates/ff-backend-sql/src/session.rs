@@ -60,7 +60,8 @@ pub trait Session: Read {
     fn is_alone(&self) -> bool;
 
     /// Opens a transaction that holds these partitions until it ends, and returns its context. The first requests may
-    /// be sent along with it.
+    /// be sent along with it. One that began at once, and has written nothing, may be begun again on more partitions that it
+    /// begins on at once; its context is that of a later moment then.
     async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TransactionContext, SqlError>;
 
     /// Writes rows, no two of them under one key, over those already there.

@@ -1,5 +1,5 @@
 //! The writer: takes all that is queued and commits it, until the queue is closed. While the commit of one batch is on its way, the
-//! next is decided over its outcome, and committed when that is confirmed.
+//! next is decided over its outcome as its operations come, and committed when that is confirmed.
 
 use std::pin::pin;
 
@@ -10,7 +10,7 @@ use ff_core::partition::PartitionConfig;
 use futures_util::future::{Either, LocalBoxFuture, select};
 
 use crate::batch::{
-    AttemptError, DecidedBatch, QueuedOperation, decide_ahead, decide_batch, execute, failed, uncommitted,
+    AttemptError, BegunBatch, DecidedBatch, QueuedOperation, decide_batch, execute, failed, uncommitted, undo,
 };
 use crate::batch_state::WriterCache;
 use crate::error::SqlError;
@@ -32,16 +32,14 @@ pub fn write<'w>(
 
 async fn serve(session: &mut dyn Session, queue: Queue, partitions: &PartitionConfig, entropy: &dyn Entropy) {
     let cache = WriterCache::default();
-    let mut writer = Writer { session, queue, partitions, entropy, cache, unconfirmed: None };
-    loop {
-        match writer.next().await {
-            Next::Batch(batch, callers) => {
-                let decided = writer.decide(&batch).await;
-                writer.commit(batch, callers, decided).await;
-            }
-            Next::Confirmed => {}
-            Next::Closed => return,
-        }
+    let mut writer =
+        Writer { session, queue, partitions, entropy, cache, unconfirmed: None, left_over: Vec::new() };
+    while let Some(OpenBatch { operations, callers, begun }) = writer.next().await {
+        let decided = match begun {
+            Some(begun) => begun.decide_rest(writer.session, &mut writer.cache, &operations).await,
+            None => decide_batch(writer.session, &mut writer.cache, &operations, partitions).await,
+        };
+        writer.commit(operations, callers, decided).await;
     }
 }
 
@@ -52,6 +50,8 @@ struct Writer<'w> {
     entropy: &'w dyn Entropy,
     cache: WriterCache,
     unconfirmed: Option<UnconfirmedBatch>,
+    /// Requests that could not be added to the last batch.
+    left_over: Vec<OperationRequest>,
 }
 
 /// A batch whose commit was sent.
@@ -61,50 +61,87 @@ struct UnconfirmedBatch {
     answers: Vec<Answer<Reply>>,
 }
 
-/// The next action of a writer.
-enum Next {
-    Batch(Vec<QueuedOperation>, Vec<Caller>),
-    /// The last batch is confirmed.
-    Confirmed,
-    Closed,
+/// A batch that is not decided, or not all of it.
+#[derive(Default)]
+struct OpenBatch {
+    operations: Vec<QueuedOperation>,
+    callers: Vec<Caller>,
+    begun: Option<BegunBatch>,
+}
+
+impl OpenBatch {
+    fn add(&mut self, requests: Vec<OperationRequest>, entropy: &dyn Entropy) {
+        for OperationRequest { operation, caller } in requests {
+            self.operations.push(QueuedOperation { operation, nonce: entropy.nonce() });
+            self.callers.push(caller);
+        }
+    }
+
+    /// Takes the operations from one place on out of it.
+    fn split_off(&mut self, at: usize) -> Vec<OperationRequest> {
+        let operations = self.operations.drain(at..).map(|queued| queued.operation);
+        operations.zip(self.callers.drain(at..)).map(|(operation, caller)| OperationRequest { operation, caller }).collect()
+    }
 }
 
 impl Writer<'_> {
-    /// Waits for the next batch. While the last one is not confirmed, that is one as large: with fewer, it would only be the
-    /// smaller for not having waited.
-    async fn next(&mut self) -> Next {
-        let taken = match &self.unconfirmed {
-            None => take(self.session, &mut self.queue).await,
-            Some(sent) => match take_unless_confirmed(self.session, &mut self.queue, sent.batch.len()).await {
+    /// The next batch, once the last one is confirmed. What comes meanwhile is decided as it comes, over the outcome of the last
+    /// one. Nothing once the queue is closed and empty.
+    async fn next(&mut self) -> Option<OpenBatch> {
+        let mut next = OpenBatch::default();
+        self.queue.begin_batch();
+        let left_over = std::mem::take(&mut self.left_over);
+        if !left_over.is_empty() {
+            self.add(&mut next, left_over).await;
+        }
+        while self.unconfirmed.is_some() {
+            let is_open = self.left_over.is_empty();
+            match confirmed_or_taken(self.session, &mut self.queue, is_open).await {
                 Either::Left(confirmed) => {
-                    self.answer(confirmed).await;
-                    return Next::Confirmed;
+                    if !self.answer(confirmed).await {
+                        next.begun = None;
+                    }
                 }
-                Either::Right(taken) => taken,
-            },
-        };
-        let Some(taken) = taken else {
-            self.confirm().await;
-            return Next::Closed;
-        };
-        let take_up = |OperationRequest { operation, caller }| {
-            (QueuedOperation { operation, nonce: self.entropy.nonce() }, caller)
-        };
-        let (batch, callers) = taken.into_iter().map(take_up).unzip();
-        Next::Batch(batch, callers)
-    }
-
-    /// Decides a batch, while the last one is on its way if that can be.
-    async fn decide(&mut self, batch: &[QueuedOperation]) -> Result<DecidedBatch, AttemptError> {
-        if self.unconfirmed.is_some() {
-            let ahead = decide_ahead(self.session, &mut self.cache, batch, self.partitions).await;
-            if self.confirm().await
-                && let Ok(Some(decided)) = ahead
-            {
-                return Ok(decided);
+                Either::Right(Some(requests)) => self.add(&mut next, requests).await,
+                Either::Right(None) => {
+                    if !self.confirm().await {
+                        next.begun = None;
+                    }
+                }
             }
         }
-        decide_batch(self.session, &mut self.cache, batch, self.partitions).await
+        if next.operations.is_empty() {
+            next.add(take(self.session, &mut self.queue).await?, self.entropy);
+        }
+        Some(next)
+    }
+
+    /// Adds requests to a batch and decides them if that can be before the last one is confirmed. Those that cannot be decided
+    /// with the others are left over.
+    async fn add(&mut self, next: &mut OpenBatch, requests: Vec<OperationRequest>) {
+        let (before, was_empty) = (next.operations.len(), next.operations.is_empty());
+        next.add(requests, self.entropy);
+        let added = match &mut next.begun {
+            Some(begun) => match begun.add(self.session, &next.operations, self.partitions).await {
+                Ok(true) => return,
+                Ok(false) => {
+                    self.left_over = next.split_off(before);
+                    return;
+                }
+                Err(error) => {
+                    undo(self.session, &mut self.cache).await;
+                    Err(error)
+                }
+            },
+            None if was_empty => {
+                BegunBatch::ahead(self.session, &mut self.cache, &next.operations, self.partitions).await
+            }
+            None => Ok(None),
+        };
+        next.begun = added.unwrap_or_else(|error| {
+            tracing::debug!(%error, "a batch is decided again, once the one before it is confirmed");
+            None
+        });
     }
 
     /// Commits a decided batch. One that cannot be is tried again, and its callers are answered.
@@ -157,19 +194,22 @@ impl Writer<'_> {
 
 /// Takes what is queued. While there is nothing, the session rests.
 async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<OperationRequest>> {
-    match select(pin!(queue.take(1)), pin!(session.rest())).await {
+    match select(pin!(queue.take()), pin!(session.rest())).await {
         Either::Left((taken, _)) => taken,
         Either::Right(((), taking)) => taking.await,
     }
 }
 
-/// Takes what is queued once that is much, unless the last commit is confirmed before.
-async fn take_unless_confirmed(
+/// Waits until the last commit is confirmed or, while the next batch is open, something is queued.
+async fn confirmed_or_taken(
     session: &mut dyn Session,
     queue: &mut Queue,
-    least: usize,
+    is_open: bool,
 ) -> Either<Result<(), SqlError>, Option<Vec<OperationRequest>>> {
-    match select(pin!(session.confirm()), pin!(queue.take(least))).await {
+    if !is_open {
+        return Either::Left(session.confirm().await);
+    }
+    match select(pin!(session.confirm()), pin!(queue.take())).await {
         Either::Left((confirmed, _)) => Either::Left(confirmed),
         Either::Right((taken, _)) => Either::Right(taken),
     }

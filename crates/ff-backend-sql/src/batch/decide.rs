@@ -18,7 +18,7 @@ use crate::session::Read;
 /// miss twice or thrice; one that goes on from record to record does so alone.
 const TOGETHER: usize = 3;
 
-/// Decides every operation, each after the ones before it, and applies its decision to the batch state.
+/// Decides every operation that has no reply yet, each after the ones before it, and applies its decision to the batch state.
 ///
 /// An operation that misses something waits, and with it all that come after; but they are tried for their misses, so
 /// that one query per table serves the whole batch.
@@ -27,9 +27,39 @@ pub(super) async fn decide(
     state: &mut BatchState,
     batch: &[QueuedOperation],
     conditions: &[Conditions],
-) -> Result<Vec<Answer<(Reply, Vec<ClaimAttachments>)>>, SqlError> {
-    let mut replies = Vec::with_capacity(batch.len());
+    replies: &mut Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
+) -> Result<(), SqlError> {
     let mut missed_by_next = 0;
+    loop {
+        let before = replies.len();
+        decide_known(state, batch, conditions, replies)?;
+        let Some(at) = conditions.get(replies.len()) else { break };
+        if replies.len() > before {
+            missed_by_next = 0;
+        }
+        let count = if missed_by_next < TOGETHER { batch.len() } else { 1 };
+        let rest = batch.iter().zip(conditions).skip(replies.len()).take(count);
+        let misses = missed(state, rest);
+        if reader.asks_ahead() {
+            let next = loads_of(&misses, at).await?.into_iter();
+            reader.ask_ahead(next.chain(payloads_ahead(state, batch)).collect()).await?;
+        }
+        misses.load(reader, state, at).await?;
+        missed_by_next += 1;
+    }
+    if state.going().any(|(id, _)| state.was_taken_for_new(id)) {
+        return Err(SqlError::Undone("an execution was deleted before its id was looked up".into()));
+    }
+    Ok(())
+}
+
+/// Decides the operations that have no reply yet, up to the first that misses something.
+pub(super) fn decide_known(
+    state: &mut BatchState,
+    batch: &[QueuedOperation],
+    conditions: &[Conditions],
+    replies: &mut Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
+) -> Result<(), SqlError> {
     while let Some(next) = batch.get(replies.len()) {
         let at = &conditions[replies.len()];
         let reply = match next.operation.decide(state, at) {
@@ -44,27 +74,11 @@ pub(super) async fn decide(
             Err(Stop::Miss(miss)) => state.unreadable(&miss).map(|why| Err(EngineError::Corrupt(why))),
         };
         match reply {
-            Some(reply) => {
-                replies.push(reply);
-                missed_by_next = 0;
-            }
-            None => {
-                let count = if missed_by_next < TOGETHER { batch.len() } else { 1 };
-                let rest = batch.iter().zip(conditions).skip(replies.len()).take(count);
-                let misses = missed(state, rest);
-                if reader.asks_ahead() {
-                    let next = loads_of(&misses, at).await?.into_iter();
-                    reader.ask_ahead(next.chain(payloads_ahead(state, batch)).collect()).await?;
-                }
-                misses.load(reader, state, at).await?;
-                missed_by_next += 1;
-            }
+            Some(reply) => replies.push(reply),
+            None => break,
         }
     }
-    if state.going().any(|(id, _)| state.was_taken_for_new(id)) {
-        return Err(SqlError::Undone("an execution was deleted before its id was looked up".into()));
-    }
-    Ok(replies)
+    Ok(())
 }
 
 /// Applies a decision, and notes what the reply needs attached.

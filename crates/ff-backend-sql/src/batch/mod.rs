@@ -27,12 +27,13 @@ use ff_core::operation::{Conditions, Operation, Reply};
 use ff_core::outage::is_away;
 use ff_core::partition::PartitionConfig;
 
+use self::attachments::ClaimAttachments;
 use self::new_ids::take_for_new;
 use self::prefetch::first_loads;
 use crate::batch_state::{BatchState, WriterCache};
 use crate::engine::ready_on;
 use crate::error::SqlError;
-use crate::session::{Load, Read, Session};
+use crate::session::{Read, Session};
 
 /// How often a batch is tried that the store undoes.
 const TRIES: usize = 8;
@@ -129,67 +130,138 @@ pub(crate) async fn decide_batch(
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
 ) -> Result<DecidedBatch, AttemptError> {
-    let start = BatchStart::of(session, cache, batch, partitions).await?;
-    start.decide(session, cache, batch, partitions).await
-}
-
-/// The same before the commit of the last batch is confirmed, over its writes. Nothing, and no change, when it would have to
-/// wait for the server.
-pub(crate) async fn decide_ahead(
-    session: &mut dyn Session,
-    cache: &mut WriterCache,
-    batch: &[QueuedOperation],
-    partitions: &PartitionConfig,
-) -> Result<Option<DecidedBatch>, AttemptError> {
-    let start = BatchStart::of(session, cache, batch, partitions).await?;
-    // The loads of a pump are not known before.
-    let pumps = batch.iter().any(|queued_operation| matches!(queued_operation.operation, Operation::Pump(_)));
-    if pumps || !start.first.is_empty() || !session.begins_at_once(&start.involved) {
-        *cache = start.state.withdrawn();
-        return Ok(None);
+    let contents = std::mem::take(cache);
+    let decided = async {
+        let mut begun = BegunBatch::over(&*session, contents);
+        begun.begin(session, batch, partitions).await?;
+        begun.finish(session, batch).await
+    };
+    match decided.await {
+        Ok(decided) => Ok(decided),
+        Err(error) => {
+            undo(session, cache).await;
+            Err(error.into())
+        }
     }
-    start.decide(session, cache, batch, partitions).await.map(Some)
 }
 
-/// A batch before its transaction.
-struct BatchStart {
+/// A batch that has begun: its decisions so far, over the cache and what it has loaded. Operations may be added until it is
+/// finished.
+pub(crate) struct BegunBatch {
+    /// Boxed, because it is large and travels through futures.
     state: Box<BatchState>,
-    involved: Vec<u16>,
-    /// The first loads.
-    first: Vec<Load>,
     takes_ids_for_new: bool,
+    involved: BTreeSet<u16>,
+    /// Of every operation there is, and the replies to those that are decided.
+    conditions: Vec<Conditions>,
+    replies: Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
 }
 
-impl BatchStart {
-    async fn of(
+impl BegunBatch {
+    /// A batch without operations.
+    fn over(session: &dyn Session, cache: WriterCache) -> Self {
+        Self {
+            takes_ids_for_new: session.asks_ahead() && cache.cautious_batches == 0,
+            state: Box::new(BatchState::with(if session.is_alone() { cache } else { cache.without_records() })),
+            involved: BTreeSet::new(),
+            conditions: Vec::new(),
+            replies: Vec::new(),
+        }
+    }
+
+    /// A batch before the commit of the last one is confirmed, over its writes, with as much decided as needs nothing from the
+    /// server. Nothing, and no change, when these operations would have to wait for the server to begin. On an error of the
+    /// cache nothing is left.
+    pub(crate) async fn ahead(
         session: &mut dyn Session,
         cache: &mut WriterCache,
         batch: &[QueuedOperation],
         partitions: &PartitionConfig,
-    ) -> Result<Self, AttemptError> {
-        let contents = std::mem::take(cache);
-        let takes_ids_for_new = session.asks_ahead() && contents.cautious_batches == 0;
-        let mut state =
-            Box::new(BatchState::with(if session.is_alone() { contents } else { contents.without_records() }));
-        if takes_ids_for_new {
-            take_for_new(&mut state, batch, partitions);
+    ) -> Result<Option<Self>, SqlError> {
+        let mut begun = Self::over(session, std::mem::take(cache));
+        match begun.add(session, batch, partitions).await {
+            Ok(true) => return Ok(Some(begun)),
+            Ok(false) => *cache = begun.state.withdrawn(),
+            Err(error) => {
+                undo(session, cache).await;
+                return Err(error);
+            }
         }
-        let involved: BTreeSet<_> =
-            batch.iter().map(|queued_operation| queued_operation.operation.partition(partitions)).collect();
-        let involved: Vec<_> = involved.into_iter().collect();
-        let asks_ahead = session.asks_ahead();
-        let first = if asks_ahead { first_loads(&state, batch, partitions, &involved).await? } else { Vec::new() };
-        Ok(Self { state, involved, first, takes_ids_for_new })
+        Ok(None)
     }
 
-    async fn decide(
+    /// Adds the operations of a batch behind those it has, and decides as many as need nothing from the server. Says whether it
+    /// did: it does not when they would have to wait for the server to begin.
+    pub(crate) async fn add(
+        &mut self,
+        session: &mut dyn Session,
+        batch: &[QueuedOperation],
+        partitions: &PartitionConfig,
+    ) -> Result<bool, SqlError> {
+        let more = &batch[self.conditions.len()..];
+        let involved = involved(more, partitions);
+        // The list of what is due is known up to the moment it was loaded for.
+        let pumps = more.iter().any(|queued| matches!(queued.operation, Operation::Pump(_)));
+        let unknown_feeds = !self.state.cache.unknown_feeds(&involved).is_empty();
+        if pumps || unknown_feeds || !session.begins_at_once(&involved) {
+            return Ok(false);
+        }
+        self.begin(session, batch, partitions).await?;
+        decide::decide_known(&mut self.state, batch, &self.conditions, &mut self.replies)?;
+        Ok(true)
+    }
+
+    /// Begins, or begins with more operations.
+    async fn begin(
+        &mut self,
+        session: &mut dyn Session,
+        batch: &[QueuedOperation],
+        partitions: &PartitionConfig,
+    ) -> Result<(), SqlError> {
+        let more = &batch[self.conditions.len()..];
+        let involved = involved(more, partitions);
+        self.take_for_new(more, partitions);
+        // What is going to be loaded is asked for with the locks, if there is something to wait for.
+        let waits = session.asks_ahead() && !session.begins_at_once(&involved);
+        let first = if waits { first_loads(&self.state, more, partitions, &involved).await? } else { Vec::new() };
+        let context = session.begin(&involved, first).await?;
+        self.state.cache.note(&context);
+        self.state.begin(context.lock_session, &involved);
+        self.take_for_new(more, partitions);
+        let at = |queued: &QueuedOperation| Conditions { partitions: *partitions, nonce: queued.nonce, now: context.now };
+        self.conditions.extend(more.iter().map(at));
+        self.involved.extend(involved);
+        Ok(())
+    }
+
+    fn take_for_new(&mut self, batch: &[QueuedOperation], partitions: &PartitionConfig) {
+        if self.takes_ids_for_new {
+            take_for_new(&mut self.state, batch, partitions);
+        }
+    }
+
+    /// Decides what is left, and has all of it written: everything short of the commit.
+    async fn finish(mut self, session: &mut dyn Session, batch: &[QueuedOperation]) -> Result<DecidedBatch, SqlError> {
+        let involved: Vec<_> = self.involved.into_iter().collect();
+        let state = &mut *self.state;
+        // Every change may have to be recorded as an event, so the feeds are loaded first.
+        let unknown = state.cache.unknown_feeds(&involved);
+        registry::load_feeds(session, &mut state.cache, unknown).await?;
+        decide::decide(session, state, batch, &self.conditions, &mut self.replies).await?;
+        let answers = attachments::attach(session, state, self.replies).await?;
+        let has_writes = writes::write(session, state).await?;
+        opened_lanes(session, state).await?;
+        Ok(DecidedBatch { state: self.state, answers, has_writes })
+    }
+
+    /// Decides what is left once the last batch is confirmed. On an error nothing is left to commit, and of the cache nothing.
+    pub(crate) async fn decide_rest(
         self,
         session: &mut dyn Session,
         cache: &mut WriterCache,
         batch: &[QueuedOperation],
-        partitions: &PartitionConfig,
     ) -> Result<DecidedBatch, AttemptError> {
-        match self.prepare(session, batch, partitions).await {
+        match self.finish(session, batch).await {
             Ok(decided) => Ok(decided),
             Err(error) => {
                 undo(session, cache).await;
@@ -197,25 +269,12 @@ impl BatchStart {
             }
         }
     }
+}
 
-    async fn prepare(
-        self,
-        session: &mut dyn Session,
-        batch: &[QueuedOperation],
-        partitions: &PartitionConfig,
-    ) -> Result<DecidedBatch, SqlError> {
-        let Self { mut state, involved, first, takes_ids_for_new } = self;
-        let context = session.begin(&involved, first).await?;
-        state.cache.note(&context);
-        state.begin(context.lock_session, &involved);
-        if takes_ids_for_new {
-            take_for_new(&mut state, batch, partitions);
-        }
-        let at = |nonce| Conditions { partitions: *partitions, nonce, now: context.now };
-        let conditions: Vec<_> = batch.iter().map(|queued_operation| at(queued_operation.nonce)).collect();
-        let (answers, has_writes) = prepare(session, &mut state, batch, &conditions, &involved).await?;
-        Ok(DecidedBatch { state, answers, has_writes })
-    }
+/// The partitions of operations, in order.
+fn involved(batch: &[QueuedOperation], partitions: &PartitionConfig) -> Vec<u16> {
+    let involved: BTreeSet<_> = batch.iter().map(|queued| queued.operation.partition(partitions)).collect();
+    involved.into_iter().collect()
 }
 
 impl DecidedBatch {
@@ -246,24 +305,6 @@ pub(crate) async fn uncommitted(session: &mut dyn Session, cache: &mut WriterCac
     }
 }
 
-/// Everything short of the commit: the answers, and whether there is anything to commit.
-async fn prepare(
-    session: &mut dyn Session,
-    state: &mut BatchState,
-    batch: &[QueuedOperation],
-    conditions: &[Conditions],
-    involved: &[u16],
-) -> Result<(Vec<Answer<Reply>>, bool), SqlError> {
-    // Every change may have to be recorded as an event, so the feeds are loaded first.
-    let unknown = state.cache.unknown_feeds(involved);
-    registry::load_feeds(session, &mut state.cache, unknown).await?;
-    let replies = decide::decide(session, state, batch, conditions).await?;
-    let answers = attachments::attach(session, state, replies).await?;
-    let written = writes::write(session, state).await?;
-    opened_lanes(session, state).await?;
-    Ok((answers, written))
-}
-
 /// Hints at what waits where a lane may hand out again.
 async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
     for ((partition, key), after) in state.cache.lanes.written() {
@@ -279,7 +320,7 @@ async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(
 
 /// Rolls a transaction back and forgets what was cached, which may have counted on it. The next batches look up the ids of
 /// submissions.
-async fn undo(session: &mut dyn Session, cache: &mut WriterCache) {
+pub(crate) async fn undo(session: &mut dyn Session, cache: &mut WriterCache) {
     roll_back(session).await;
     *cache = WriterCache::default();
     cache.cautious_batches = CAUTIOUS;
