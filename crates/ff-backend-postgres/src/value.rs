@@ -161,6 +161,8 @@ impl<'a> FromSql<'a> for ReceivedValue {
 
 #[cfg(test)]
 mod tests {
+    use ff_backend_sql::EXECUTION;
+
     use super::*;
 
     #[test]
@@ -177,6 +179,30 @@ mod tests {
             assert!(matches!(SentValue(value.clone()).to_sql(&of, &mut raw), Ok(IsNull::No)));
             assert_eq!(ReceivedValue::from_sql(&of, &raw).unwrap().0, value);
         }
+    }
+
+    /// The columns of the server's row type may be in another order, or more than are given.
+    #[test]
+    fn a_row_has_the_columns_of_its_type_and_null_for_those_that_are_not_given() {
+        let field = |name: &str, of| Field::new(name.into(), of);
+        let fields = vec![field("partition", Type::INT4), field("record", Type::TEXT), field("uuid", Type::UUID)];
+        let row = Type::new("execution".into(), 7, Kind::Composite(fields), "flowfabric".into());
+        let of = Type::new("_execution".into(), 8, Kind::Array(row), "flowfabric".into());
+        let rows = vec![vec![Value::Uuid(Uuid::max()), Value::Int(3), Value::Text("kept".into())]];
+        let mut raw = BytesMut::new();
+        let given = EXECUTION.key_columns_at();
+        assert!(matches!(Parameter::rows(&EXECUTION, given, rows).to_sql(&of, &mut raw), Ok(IsNull::No)));
+        let of_number = |number: i32| number.to_be_bytes().to_vec();
+        let oid = |of: Type| of.oid().to_be_bytes().to_vec();
+        let expected = [
+            [1, 0, 7, 1, 1].map(of_number).concat(),
+            of_number(4 + 12 + 8 + 24),
+            of_number(3),
+            [oid(Type::INT4), of_number(4), of_number(3)].concat(),
+            [oid(Type::TEXT), of_number(-1)].concat(),
+            [oid(Type::UUID), of_number(16), vec![255; 16]].concat(),
+        ];
+        assert_eq!(raw, expected.concat());
     }
 
     #[test]

@@ -32,13 +32,9 @@ pub fn write<'w>(
 
 async fn serve(session: &mut dyn Session, queue: Queue, partitions: &PartitionConfig, entropy: &dyn Entropy) {
     let cache = WriterCache::default();
-    let mut writer =
-        Writer { session, queue, partitions, entropy, cache, unconfirmed: None, left_over: Vec::new() };
+    let mut writer = Writer { session, queue, partitions, entropy, cache, unconfirmed: None, left_over: Vec::new() };
     while let Some(OpenBatch { operations, callers, begun }) = writer.next().await {
-        let decided = match begun {
-            Some(begun) => begun.decide_rest(writer.session, &mut writer.cache, &operations).await,
-            None => decide_batch(writer.session, &mut writer.cache, &operations, partitions).await,
-        };
+        let decided = decide_batch(writer.session, &mut writer.cache, begun, &operations, partitions).await;
         writer.commit(operations, callers, decided).await;
     }
 }
@@ -80,7 +76,10 @@ impl OpenBatch {
     /// Takes the operations from one place on out of it.
     fn split_off(&mut self, at: usize) -> Vec<OperationRequest> {
         let operations = self.operations.drain(at..).map(|queued| queued.operation);
-        operations.zip(self.callers.drain(at..)).map(|(operation, caller)| OperationRequest { operation, caller }).collect()
+        operations
+            .zip(self.callers.drain(at..))
+            .map(|(operation, caller)| OperationRequest { operation, caller })
+            .collect()
     }
 }
 
@@ -96,18 +95,16 @@ impl Writer<'_> {
         }
         while self.unconfirmed.is_some() {
             let is_open = self.left_over.is_empty();
-            match confirmed_or_taken(self.session, &mut self.queue, is_open).await {
-                Either::Left(confirmed) => {
-                    if !self.answer(confirmed).await {
-                        next.begun = None;
-                    }
+            let is_committed = match confirmed_or_taken(self.session, &mut self.queue, is_open).await {
+                Either::Left(confirmed) => self.answer(confirmed).await,
+                Either::Right(Some(requests)) => {
+                    self.add(&mut next, requests).await;
+                    continue;
                 }
-                Either::Right(Some(requests)) => self.add(&mut next, requests).await,
-                Either::Right(None) => {
-                    if !self.confirm().await {
-                        next.begun = None;
-                    }
-                }
+                Either::Right(None) => self.confirm().await,
+            };
+            if !is_committed {
+                next.begun = None;
             }
         }
         if next.operations.is_empty() {
@@ -116,32 +113,33 @@ impl Writer<'_> {
         Some(next)
     }
 
-    /// Adds requests to a batch and decides them if that can be before the last one is confirmed. Those that cannot be decided
-    /// with the others are left over.
+    /// Adds requests to a batch, and decides them if that can be before the last one is confirmed. Requests that cannot be decided
+    /// with those before them are left over.
     async fn add(&mut self, next: &mut OpenBatch, requests: Vec<OperationRequest>) {
-        let (before, was_empty) = (next.operations.len(), next.operations.is_empty());
+        let before = next.operations.len();
         next.add(requests, self.entropy);
-        let added = match &mut next.begun {
-            Some(begun) => match begun.add(self.session, &next.operations, self.partitions).await {
-                Ok(true) => return,
-                Ok(false) => {
-                    self.left_over = next.split_off(before);
-                    return;
-                }
-                Err(error) => {
-                    undo(self.session, &mut self.cache).await;
-                    Err(error)
-                }
-            },
-            None if was_empty => {
-                BegunBatch::ahead(self.session, &mut self.cache, &next.operations, self.partitions).await
+        if before > 0 && next.begun.is_none() {
+            return;
+        }
+        match self.decide_ahead(next).await {
+            Ok(false) if before > 0 => self.left_over = next.split_off(before),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::debug!(%error, "a batch is decided again, once the one before it is confirmed");
+                undo(self.session, &mut self.cache).await;
+                next.begun = None;
             }
-            None => Ok(None),
-        };
-        next.begun = added.unwrap_or_else(|error| {
-            tracing::debug!(%error, "a batch is decided again, once the one before it is confirmed");
-            None
-        });
+        }
+    }
+
+    /// Decides what was added to a batch, as far as it needs nothing from the server. Says whether it has begun.
+    async fn decide_ahead(&mut self, next: &mut OpenBatch) -> Result<bool, SqlError> {
+        let OpenBatch { operations, begun, .. } = next;
+        if let Some(begun) = begun {
+            return begun.add(self.session, operations, self.partitions).await;
+        }
+        *begun = BegunBatch::ahead(self.session, &mut self.cache, operations, self.partitions).await?;
+        Ok(begun.is_some())
     }
 
     /// Commits a decided batch. One that cannot be is tried again, and its callers are answered.

@@ -91,7 +91,7 @@ async fn attempt(
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
 ) -> Result<Vec<Answer<Reply>>, AttemptError> {
-    let decided = decide_batch(session, cache, batch, partitions).await?;
+    let decided = decide_batch(session, cache, None, batch, partitions).await?;
     let answers = decided.commit(session, cache).await?;
     match session.confirm().await {
         Ok(()) => Ok(answers),
@@ -123,17 +123,24 @@ pub(crate) struct DecidedBatch {
     has_writes: bool,
 }
 
-/// Decides a batch over the cache and what it loads. On an error nothing is left to commit, and of the cache nothing.
+/// Decides a batch over the cache and what it loads, or what is left of it if it has begun. On an error nothing is left to commit,
+/// and of the cache nothing.
 pub(crate) async fn decide_batch(
     session: &mut dyn Session,
     cache: &mut WriterCache,
+    begun: Option<BegunBatch>,
     batch: &[QueuedOperation],
     partitions: &PartitionConfig,
 ) -> Result<DecidedBatch, AttemptError> {
-    let contents = std::mem::take(cache);
     let decided = async {
-        let mut begun = BegunBatch::over(&*session, contents);
-        begun.begin(session, batch, partitions).await?;
+        let begun = match begun {
+            Some(begun) => begun,
+            None => {
+                let mut begun = BegunBatch::over(&*session, std::mem::take(cache));
+                begun.begin(session, batch, partitions).await?;
+                begun
+            }
+        };
         begun.finish(session, batch).await
     };
     match decided.await {
@@ -170,8 +177,7 @@ impl BegunBatch {
     }
 
     /// A batch before the commit of the last one is confirmed, over its writes, with as much decided as needs nothing from the
-    /// server. Nothing, and no change, when these operations would have to wait for the server to begin. On an error of the
-    /// cache nothing is left.
+    /// server. Nothing, and no change, when these operations would have to wait for the server to begin.
     pub(crate) async fn ahead(
         session: &mut dyn Session,
         cache: &mut WriterCache,
@@ -179,14 +185,10 @@ impl BegunBatch {
         partitions: &PartitionConfig,
     ) -> Result<Option<Self>, SqlError> {
         let mut begun = Self::over(session, std::mem::take(cache));
-        match begun.add(session, batch, partitions).await {
-            Ok(true) => return Ok(Some(begun)),
-            Ok(false) => *cache = begun.state.withdrawn(),
-            Err(error) => {
-                undo(session, cache).await;
-                return Err(error);
-            }
+        if begun.add(session, batch, partitions).await? {
+            return Ok(Some(begun));
         }
+        *cache = begun.state.withdrawn();
         Ok(None)
     }
 
@@ -228,7 +230,8 @@ impl BegunBatch {
         self.state.cache.note(&context);
         self.state.begin(context.lock_session, &involved);
         self.take_for_new(more, partitions);
-        let at = |queued: &QueuedOperation| Conditions { partitions: *partitions, nonce: queued.nonce, now: context.now };
+        let at =
+            |queued: &QueuedOperation| Conditions { partitions: *partitions, nonce: queued.nonce, now: context.now };
         self.conditions.extend(more.iter().map(at));
         self.involved.extend(involved);
         Ok(())
@@ -252,22 +255,6 @@ impl BegunBatch {
         let has_writes = writes::write(session, state).await?;
         opened_lanes(session, state).await?;
         Ok(DecidedBatch { state: self.state, answers, has_writes })
-    }
-
-    /// Decides what is left once the last batch is confirmed. On an error nothing is left to commit, and of the cache nothing.
-    pub(crate) async fn decide_rest(
-        self,
-        session: &mut dyn Session,
-        cache: &mut WriterCache,
-        batch: &[QueuedOperation],
-    ) -> Result<DecidedBatch, AttemptError> {
-        match self.finish(session, batch).await {
-            Ok(decided) => Ok(decided),
-            Err(error) => {
-                undo(session, cache).await;
-                Err(error.into())
-            }
-        }
     }
 }
 
