@@ -31,6 +31,7 @@ use ff_core::schedule::TickRecord;
 use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WorkerInstanceId};
 use futures_util::{StreamExt, stream};
+use tokio::task::unconstrained;
 
 pub use coordinator::Coordinator;
 pub use quota::QuotaSettlement;
@@ -38,6 +39,9 @@ pub use schedule::{TickedPartition, TickedSchedule};
 
 /// Operations of one call that are under way at the same time. A SQL store commits as many together.
 const AT_ONCE: usize = 256;
+
+/// Submissions of one partition that are under way at the same time. Valkey does as many in one call.
+const ON_A_PARTITION: usize = 24;
 
 /// The calls, for every store.
 pub trait Orchestration: EngineStore {
@@ -55,13 +59,12 @@ pub trait Orchestration: EngineStore {
             for (nth, one) in args.into_iter().enumerate() {
                 by_partition.entry(one.execution_id(&partitions).partition()).or_default().push((nth, one));
             }
-            // Those of one partition come into the feed of events in the order they were given.
-            let in_order = |some: Vec<(usize, SubmitArgs)>| async move {
-                let mut answers = Vec::with_capacity(some.len());
-                for (nth, one) in some {
-                    answers.push((nth, ask(self, one).await));
-                }
-                answers
+            // Those of one partition are done in the order they were given. A store does calls in the order they are first polled
+            // in; the runtime must not have one of them give way to those behind it.
+            let in_order = |some: Vec<(usize, SubmitArgs)>| {
+                let submit = |(nth, one)| unconstrained(async move { (nth, ask(self, one).await) });
+                let at_once = if some.iter().all(|(_, one)| is_one_call(one)) { ON_A_PARTITION } else { 1 };
+                stream::iter(some).map(submit).buffered(at_once).collect::<Vec<_>>()
             };
             let answers: Vec<_> =
                 stream::iter(by_partition.into_values()).map(in_order).buffer_unordered(AT_ONCE).collect().await;
@@ -285,6 +288,12 @@ pub trait Orchestration: EngineStore {
 impl<S: EngineStore + ?Sized> Orchestration for S {}
 
 /// Asks a store for something that may bring new work.
+/// Whether a store does a submission in the place it has among the others: with neither a class to register first nor a key rule,
+/// which is a function of its own on Valkey.
+fn is_one_call(submission: &SubmitArgs) -> bool {
+    submission.key_rule.is_none() && submission.policy.class().is_plain()
+}
+
 async fn ask<S: EngineStore + ?Sized, A: Ask>(store: &S, args: A) -> Answer<A::Answer> {
     let reply = class::perform(store, args.into_operation()).await?;
     A::answer(reply).ok_or_else(|| EngineError::Corrupt("a store gave the answer to another operation".into()))
