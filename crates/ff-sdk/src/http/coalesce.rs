@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::HttpConnection;
 
 /// Requests under way before calls wait for each other.
-const SENDERS: usize = 16;
+const SENDERS: usize = 4;
 
 /// The size of a request beyond which no further call is added.
 const BYTES: usize = 4 * 1024 * 1024;
