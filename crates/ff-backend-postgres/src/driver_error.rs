@@ -11,6 +11,8 @@ pub(crate) enum DriverError {
     Lost(String),
     /// The server says that the connection is of no more use; uncommitted statements are undone.
     Useless(String),
+    /// The connection knows the tables as they were, or statements that the server does not know; the transaction is undone.
+    Outdated(String),
     /// The server undid the transaction and could do it if asked again.
     Undone(String),
     /// The server cannot do it.
@@ -27,8 +29,12 @@ const LOSING: &[SqlState] = &[
     SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
     SqlState::READ_ONLY_SQL_TRANSACTION,
     SqlState::TOO_MANY_CONNECTIONS,
-    // A statement was prepared for tables that have changed since, or for a server that a pooler has put in between.
+];
+
+/// The errors of a statement that was prepared for tables that have changed since, or for a server that a pooler has put in between.
+const OUTDATED: &[SqlState] = &[
     SqlState::FEATURE_NOT_SUPPORTED,
+    SqlState::DATATYPE_MISMATCH,
     SqlState::INVALID_SQL_STATEMENT_NAME,
     SqlState::DUPLICATE_PSTATEMENT,
 ];
@@ -43,6 +49,7 @@ impl DriverError {
         let why = said(error);
         match error.code() {
             Some(code) if LOSING.contains(code) || code.code().starts_with("08") => Self::Useless(why),
+            Some(code) if OUTDATED.contains(code) => Self::Outdated(why),
             Some(code) if UNDOING.contains(code) => Self::Undone(why),
             None if error.is_closed() || is_io(error) => Self::Lost(why),
             Some(_) | None => Self::Failed(why),
@@ -51,13 +58,13 @@ impl DriverError {
 
     /// Whether another connection is needed.
     pub(crate) fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost(_) | Self::Useless(_))
+        matches!(self, Self::Lost(_) | Self::Useless(_) | Self::Outdated(_))
     }
 
     /// The result of a transaction that failed before its commit was sent.
     pub(crate) fn before_commit(self) -> SqlError {
         match self {
-            Self::Lost(why) | Self::Useless(why) | Self::Undone(why) => SqlError::Undone(why),
+            Self::Lost(why) | Self::Useless(why) | Self::Outdated(why) | Self::Undone(why) => SqlError::Undone(why),
             Self::Failed(why) => SqlError::Failed(why),
         }
     }
@@ -67,7 +74,7 @@ impl DriverError {
     pub(crate) fn with_commit(self) -> SqlError {
         match self {
             Self::Lost(why) => SqlError::Failed(why),
-            Self::Useless(why) | Self::Undone(why) | Self::Failed(why) => SqlError::Undone(why),
+            Self::Useless(why) | Self::Outdated(why) | Self::Undone(why) | Self::Failed(why) => SqlError::Undone(why),
         }
     }
 
@@ -75,13 +82,13 @@ impl DriverError {
     pub(crate) fn within_commit(self) -> SqlError {
         match self {
             Self::Lost(why) | Self::Useless(why) => SqlError::Failed(why),
-            Self::Undone(why) | Self::Failed(why) => SqlError::Undone(why),
+            Self::Outdated(why) | Self::Undone(why) | Self::Failed(why) => SqlError::Undone(why),
         }
     }
 
     pub(crate) fn why(&self) -> &str {
         match self {
-            Self::Lost(why) | Self::Useless(why) | Self::Undone(why) | Self::Failed(why) => why,
+            Self::Lost(why) | Self::Useless(why) | Self::Outdated(why) | Self::Undone(why) | Self::Failed(why) => why,
         }
     }
 }
@@ -125,7 +132,7 @@ mod tests {
         for gone in [DriverError::Lost(why()), DriverError::Useless(why())] {
             assert_eq!(gone.within_commit(), SqlError::Failed(why()));
         }
-        for said in [DriverError::Undone(why()), DriverError::Failed(why())] {
+        for said in [DriverError::Outdated(why()), DriverError::Undone(why()), DriverError::Failed(why())] {
             assert_eq!(said.within_commit(), SqlError::Undone(why()));
         }
     }

@@ -120,7 +120,7 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
     let address = place.address();
     let refused = |error: DriverError| match (pooler::refused(connector, error.why()), error) {
         (Some(refused), _) => refused,
-        (None, DriverError::Lost(why) | DriverError::Useless(why)) => {
+        (None, DriverError::Lost(why) | DriverError::Useless(why) | DriverError::Outdated(why)) => {
             ConnectError::Unreachable { address: address.clone(), why }
         }
         (None, DriverError::Undone(why) | DriverError::Failed(why)) => {

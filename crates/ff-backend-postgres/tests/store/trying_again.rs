@@ -74,6 +74,18 @@ async fn what_counted_on_a_commit_that_failed_is_decided_again() {
     assert_eq!(findings(&store).await, []);
 }
 
+/// Rows are sent in the type of their table, which a newer program may change while this one works.
+#[tokio::test]
+async fn columns_that_a_newer_program_adds_are_left_empty() {
+    let place = StoreLocation::new();
+    let store = place.open_with(few()).await;
+    store.submit(work()).await.unwrap();
+    place.look().await.batch_execute("ALTER TABLE execution ADD COLUMN newer text").await.unwrap();
+    let id = store.submit(work()).await.unwrap().execution_id;
+    store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
+    assert_eq!(findings(&store).await, []);
+}
+
 #[tokio::test]
 async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
     let place = StoreLocation::new();
