@@ -1,20 +1,20 @@
---- Tells the home of a budget how it is defined, or that it is gone, if that is newer than what it knows. A budget that was made after
---- the one that is known begins with nothing used.
+--- Stores or removes the definition of a budget at its home partition, if `revision` is newer than the stored one. A budget that is new
+--- there, or has another `created_at`, starts with nothing used.
 ---
 --- key  definition     hash
 --- key  policies       set
 --- arg  budget_id      uuid
---- arg  revision       int    of what limits the namespace
+--- arg  revision       int    of the namespace's set of policies and budgets
 --- arg  name           text?  absent when the budget is gone
 --- arg  created_at     int?
 --- arg  on_hard_limit  text?
 --- arg  reset          text?  JSON
---- arg  period_from    int?   the period that now is
---- arg  period_until   int?   absent when it never ends
---- arg  bounds         list   dimension, hard limit, soft limit, and again
---- arg  estimates      list   kind and amounts, and again
+--- arg  period_from    int?   start of the current period
+--- arg  period_until   int?   end of the current period, absent when it never ends
+--- arg  bounds         list   dimension, hard limit and soft limit, repeated
+--- arg  estimates      list   kind and amounts, repeated
 ---
---- ok   known          the revision that is known then
+--- ok   known          the revision that is stored now
 --- no   invalid_args
 
 now()

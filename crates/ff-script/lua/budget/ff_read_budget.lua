@@ -1,12 +1,12 @@
---- What is used of a budget, and what some executions have drawn.
+--- Returns the usage sums of a budget and a page of the executions that have drawn on it.
 ---
 --- key  definition  hash
---- arg  cursor      text?  where to go on
---- arg  count       int    about how many executions, none for the sums alone
+--- arg  cursor      text?  where to continue
+--- arg  count       int    approximate page size, 0 for the sums alone
 ---
---- ok   after       where to go on, empty at the end
+--- ok   after       cursor of the next page, empty at the end
 --- ok   sums        names and values
---- ok   found       execution and what it has drawn, and again
+--- ok   found       execution id and its draw, repeated
 --- no   invalid_args
 --- flag no-writes
 

@@ -1,20 +1,20 @@
---- Adds what the holder of an execution has spent, once: a report of the same id is not counted again. What was spent under the lease
---- that has just ended is spent all the same.
+--- Adds the spending that the holder of an execution reports. A report with a remembered id is not counted again. Spending under the last
+--- lease counts even after that lease has ended.
 ---
 --- key  core          hash
 --- key  remembered    string
 --- arg  lease_id      uuid
 --- arg  lease_epoch   int
 --- arg  attempt_id    uuid
---- arg  amounts       list    dimension and amount, and again
+--- arg  amounts       list    dimension and amount, repeated
 ---
---- ok   late          1 when the lease had ended
+--- ok   late          1 when the lease had ended or expired
 --- ok   kind
---- ok   seq           how many reports were counted
---- ok   total         dimension and amount, and again
---- ok   counted_seq   how many of them every budget is known to have counted
---- ok   counted       their total
---- ok   budgets       those that have to count it
+--- ok   seq           number of accepted reports
+--- ok   total         their sum: dimension and amount, repeated
+--- ok   counted_seq   number of reports that every budget is known to have counted
+--- ok   counted       the sum of those reports
+--- ok   budgets       ids of the budgets that must still count reports
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease

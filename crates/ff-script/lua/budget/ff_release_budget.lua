@@ -1,13 +1,13 @@
---- Gives back what is left of reservations, and has those that wait have it, in the order they came. One that needs more than there is
---- keeps its place, and others go before it.
+--- Releases the rest of reservations, then admits waiting executions in the order they came. An execution that needs more than is free
+--- keeps its place, and later ones may pass it.
 ---
 --- key  definition  hash
---- arg  releases    list   kind, execution, epoch, the claim or the moment it must be reserved for or since, or empty, and again
+--- arg  releases    list   kind, execution id, epoch and guard (claim id, time of the reservation, or empty for any), repeated
 ---
---- ok   state       empty; `over`, when it was made and how it resets, when the program has to say which period it is now, and nothing was done
+--- ok   state       empty; or `over`, creation time and reset rule: the caller must send the current period, and nothing was done
 --- ok   at          ms
---- ok   released    how many were given back
---- ok   woken       kind, execution and epoch of those that need not wait any longer, and again
+--- ok   released    number of released reservations and places
+--- ok   woken       kind, execution id and epoch of each execution that no longer waits, repeated
 --- no   invalid_args
 --- flag allow-oom   a full server must still be able to finish and tidy up
 

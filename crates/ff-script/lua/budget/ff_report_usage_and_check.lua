@@ -1,20 +1,20 @@
---- Counts what an execution has spent of a budget, and says how the budget stands. Of reports that are counted already nothing is counted
---- again, and what was spent before the budget applied is not the budget's.
+--- Counts the spending of an execution in a budget, and returns the budget's balance. Reports that the budget has already counted are
+--- skipped. Spending from before the budget applied is not counted.
 ---
 --- key  definition    hash
 --- arg  execution_id  text
 --- arg  kind          text
---- arg  seq           int    how many reports the total is of
---- arg  total         text?  dimension and amount, and again
---- arg  counted_seq   int    how many of them every budget is known to have counted
---- arg  counted       text?  their total
+--- arg  seq           int    number of reports in `total`
+--- arg  total         text?  dimension and amount, repeated
+--- arg  counted_seq   int    number of reports that every budget is known to have counted
+--- arg  counted       text?  the sum of those reports
 ---
---- ok   state         empty; `over`, when it was made and how it resets, when the program has to say which period it is now, `gone` when there is no budget
+--- ok   state         empty; `gone` without a budget; or `over`, creation time and reset rule: the caller must send the current period
 --- ok   at            ms
 --- ok   name
 --- ok   on_hard_limit
---- ok   crossed       1 when one of these reports was the first to go past a soft limit
---- ok   balance       dimension, what is used, what is reserved, hard limit, soft limit, and again
+--- ok   crossed       1 when one of these reports was the first to exceed a soft limit
+--- ok   balance       dimension, used, reserved, hard limit and soft limit, repeated
 --- no   invalid_args
 --- flag allow-oom     work that runs on a full server must be able to go on
 

@@ -1,16 +1,16 @@
---- Sets aside what executions are expected to spend of a budget before they are claimed, in their order. One that was admitted before
---- under the same epoch is admitted, and counts once. One that is refused waits in line.
+--- Reserves the estimated spending of executions in a budget before they are claimed, in the order of the list. An execution that was
+--- admitted under the same epoch stays admitted, and counts once. A refused execution waits in line.
 ---
 --- key  definition  hash
 --- arg  revision    int    of the budget, as the partition of the executions knows it
---- arg  claim_id    uuid?  the claim to come; absent when none is to come, and only what is known is judged
---- arg  asked       list   kind, execution, epoch of the lease to come, and again
+--- arg  claim_id    uuid?  the coming claim; absent to judge only executions with a reservation or a place
+--- arg  asked       list   kind, execution id and epoch of the coming lease, repeated
 ---
---- ok   state       empty; `over`, when it was made and how it resets, when the program has to say which period it is now, and nothing was decided
+--- ok   state       empty; or `over`, creation time and reset rule: the caller must send the current period, and nothing was decided
 --- ok   at          ms
---- ok   name        of the budget, empty when its home knows another definition: then nothing was decided
---- ok   retry_at    when the period ends, empty when it never does
---- ok   verdicts    what is taken (empty: admitted; `elsewhere`: reserved for another claim), the limit and the dimension, and again
+--- ok   name        of the budget; empty when its home has another revision of it, and nothing was decided
+--- ok   retry_at    end of the period, empty when it never ends
+--- ok   verdicts    amount taken (empty: admitted; `elsewhere`: reserved for another claim), limit and dimension, repeated
 --- no   invalid_args
 
 local moment, b = now(), budget_ledger.open(definition)

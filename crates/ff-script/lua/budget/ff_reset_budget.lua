@@ -1,11 +1,11 @@
---- Begins a period of a budget: the one that now is, in which nothing is used if it is later than the one before; or, when an operator
---- asks for it, the same one with nothing used.
+--- Starts the current period of a budget, or clears the usage of this period when an operator asks. A period that is later than the stored
+--- one starts with nothing used.
 ---
 --- key  definition     hash
---- arg  period_from    int?   absent when an operator asks
---- arg  period_until   int?   absent when it never ends
+--- arg  period_from    int?   start of the current period, absent when an operator asks
+--- arg  period_until   int?   end of the current period, absent when it never ends
 ---
---- ok   state          empty; `over`, when it was made and how it resets, when the program has to say which period it is now, and nothing was done
+--- ok   state          empty; or `over`, creation time and reset rule: the caller must send the current period, and nothing was done
 --- ok   at             ms
 --- ok   next_reset_at  empty when there is none
 --- no   budget_not_found

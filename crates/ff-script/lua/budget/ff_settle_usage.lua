@@ -1,11 +1,11 @@
---- Notes that every budget has counted some reports of an execution.
+--- Records that every budget has counted a number of reports of an execution.
 ---
 --- key  core         hash
---- arg  counted_seq  int    how many
---- arg  counted      text?  their total
---- arg  crossed      text?  budgets, with spaces between, of which one of these reports went past a soft limit first
+--- arg  counted_seq  int    number of counted reports
+--- arg  counted      text?  their sum
+--- arg  crossed      text?  ids of budgets, separated by spaces, whose soft limit one of these reports was the first to exceed
 ---
---- ok   settled      1 when it was not noted before
+--- ok   settled      1 when this was not recorded before
 --- no   invalid_args
 --- flag allow-oom    work that runs on a full server must be able to go on
 

@@ -1,4 +1,4 @@
---- Fixes how many partitions each family has, unless that was done before, and says how many there are.
+--- Sets the number of partitions of each family, unless it is set already, and returns the numbers.
 ---
 --- key  config         hash
 --- arg  flow           int

@@ -1,4 +1,4 @@
---- The time on a partition.
+--- Returns the time on a partition.
 ---
 --- key  clock_key      string
 ---

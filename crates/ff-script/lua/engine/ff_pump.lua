@@ -1,14 +1,14 @@
---- Fires what is due on a partition, at most one batch of it, does one step of the pending work of flows, forgets
---- executions whose retention is over, and says when the next thing is due.
+--- Fires the due work of a partition, at most one batch. Then does one step of the pending work of flows, forgets executions whose
+--- retention is over, and returns the time of the next due work.
 ---
 --- key  lease_expiry   zset
---- arg  jitter           int    chance, for jitter
+--- arg  jitter           int    random number, for jitter
 ---
---- ok   fired          how many executions and flows something fired for
---- ok   leases         how many leases were not renewed in time
---- ok   attempts       how many attempts had run for too long
---- ok   deadlines      how many executions were past their deadline
---- ok   next_due       ms, in the past when there was more than one batch, empty when nothing is
+--- ok   fired          number of executions and flows with fired work
+--- ok   leases         number of leases that were not renewed in time
+--- ok   attempts       number of attempts that ran too long
+--- ok   deadlines      number of executions past their deadline
+--- ok   next_due       ms, in the past when more than one batch was due, empty when nothing is due
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to fire what is due
 

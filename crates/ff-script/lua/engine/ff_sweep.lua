@@ -1,13 +1,12 @@
---- Looks at a partition without a hint: the best of each queue that has something waiting, and when something is due.
+--- Lists the non-empty queues of a partition and the time of its next due work, without relying on hints.
 ---
---- Empty queues are taken off the list, and the cached state of the others is dropped, so that what it missed is right
---- again.
+--- It removes empty queues from the list of queues and drops the cached queue sizes and due times, so that they are read anew.
 ---
 --- key  lanes          set
 ---
---- ok   next_due       ms, empty when nothing is
---- ok   ready          lane, kind, class or empty, how far behind the highest priority and creation of the best, and again
---- ok   unroutable     lane, kind and class of what is blocked because no live worker meets its requirements, and again
+--- ok   next_due       ms, empty when nothing is due
+--- ok   ready          lane, kind, class or empty, and the head's distance from the highest priority and creation time, repeated
+--- ok   unroutable     lane, kind and class of blocked executions whose requirements no live worker meets, repeated
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to tidy up
 

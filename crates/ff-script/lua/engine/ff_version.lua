@@ -1,4 +1,4 @@
---- Which library this is.
+--- Returns the version and the clock of this library.
 ---
 --- ok   version        major.minor
 --- ok   clock          server, or test

@@ -1,16 +1,16 @@
---- The events of a partition from a place on. Reading follows the feed: from then on, and for a while after the last read,
---- every event is recorded.
+--- Reads the events of a partition from a position on. Reading follows the feed: every event is recorded from then on, until a while after
+--- the last read.
 ---
 --- key  events    stream
---- arg  from_at   int?   when absent, nothing is read
+--- arg  from_at   int?   nothing is read when absent
 --- arg  from_nth  int?
 --- arg  limit     int
 --- arg  waits     flag   whether a hint is wanted when there is more
 ---
 --- ok   moment    ms
---- ok   since     ms, since when it is recorded without a gap
---- ok   trimmed   1 when something that was not read is kept no longer
---- ok   found     of each its place, and its names and values
+--- ok   since     ms, start of the recording without gaps
+--- ok   trimmed   1 when unread events were trimmed
+--- ok   found     position and fields of each event
 --- no   invalid_args
 
 local moment = now()

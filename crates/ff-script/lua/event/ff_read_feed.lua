@@ -1,12 +1,12 @@
---- The feed of events of a partition as it is kept, some of it at a time. This read does not follow the feed.
+--- Reads the stored feed of events of a partition, a page at a time. This read does not follow the feed.
 ---
 --- key  events    stream
---- arg  after     text?   the place of the last that was read
+--- arg  after     text?   position of the last event that was read
 --- arg  limit     int
 ---
---- ok   since     ms, empty when it was never followed
---- ok   until     ms, likewise
---- ok   found     of each its place, and its names and values
+--- ok   since     ms, start of the recording, empty when the feed was never followed
+--- ok   until     ms, end of the recording, likewise
+--- ok   found     position and fields of each event
 --- no   invalid_args
 --- flag no-writes
 

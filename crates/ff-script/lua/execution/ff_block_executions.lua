@@ -1,10 +1,10 @@
---- Takes executions that may not run now out of the queues of their partition. Those that do not wait for a worker under the
---- given epoch are left alone, and so are those that are assigned to a worker that lacks what they require. What keeps each back is JSON that is kept as it is.
+--- Blocks executions that may not run now, and takes them out of the queues of their partition. An execution that does not wait for a
+--- worker under the given epoch is skipped. An assigned execution is not blocked on `route`. The JSON detail is stored unread.
 ---
 --- key  all_executions  zset
---- arg  targets         list   id, epoch of its last lease, what it is blocked on, until when or empty, JSON; and again
+--- arg  targets         list   execution id, epoch of its last lease, blocker, retry time or empty, and JSON detail, repeated
 ---
---- ok   blocked         how many
+--- ok   blocked         number of blocked executions
 --- no   invalid_args
 
 if #targets % 5 > 0 then

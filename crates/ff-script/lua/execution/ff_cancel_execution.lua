@@ -1,4 +1,4 @@
---- Ends a live execution as cancelled. One that was cancelled before stays so; one that ended otherwise is refused.
+--- Ends a live execution as cancelled. A cancelled execution stays as it is. One that ended otherwise is refused.
 ---
 --- key  core          hash
 --- arg  reason        free?

@@ -1,10 +1,9 @@
---- Gives a live execution another priority. It counts wherever the execution waits for a worker, now or later; one that has
---- finished waits for nothing.
+--- Changes the priority of a live execution, for its current place in a queue and for later ones. A finished execution is refused.
 ---
 --- key  core      hash
 --- arg  priority  int
 ---
---- ok   from      the priority it had
+--- ok   from      the previous priority
 --- no   execution_not_found
 --- no   execution_not_eligible
 --- no   invalid_args
@@ -23,7 +22,7 @@ if from ~= priority then
   record.drop(e, 'priority')
   record.put_if_said(e, 'priority', priority > 0 and priority)
 end
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 local is_queued = e.place == 'waiting' or e.granted
 if from ~= priority and is_queued and e.core.public_state == 'waiting' then

@@ -1,4 +1,4 @@
---- Ends the running attempt with a result. Asked again with the fence that ended it, answers as the first time.
+--- Ends the running attempt with a result. A repeated call with the same fence gets the first answer.
 ---
 --- key  core          hash
 --- arg  lease_id      uuid

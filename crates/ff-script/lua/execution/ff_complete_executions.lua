@@ -1,9 +1,9 @@
---- Ends several running attempts of one partition, each as `ff_complete_execution` would.
+--- Ends several running attempts of one partition, each like `ff_complete_execution`.
 ---
 --- key  core     hash
---- arg  ends     all     execution id, lease id, epoch, attempt id, has_result, result, result_type, and so on
+--- arg  ends     all     execution id, lease id, epoch, attempt id, has_result, result and result_type, repeated
 ---
---- ok   answers  the state of each that is completed, and what `ff_complete_execution` would answer to each other
+--- ok   answers  `completed` for each completed execution, otherwise the answer of `ff_complete_execution`
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease

@@ -5,16 +5,16 @@
 --- arg  lane_id               text
 --- arg  kind                  text
 --- arg  payload               bytes
---- arg  digest                bytes   stands for the payload where only equality matters
+--- arg  digest                bytes   of the payload, for comparisons
 --- arg  content_type          text?   absent when it is JSON
 --- arg  priority              int
 --- arg  idempotency_key       text?
 --- arg  dedup_window_ms       int     how long the key is remembered
---- arg  start_in_ms           int?    after a while, or
---- arg  start_at              int?    at a moment; at once when neither is said
+--- arg  start_in_ms           int?    delay of the start
+--- arg  start_at              int?    time of the start; at once when both are absent
 --- arg  deadline_in_ms        int?
 --- arg  attempt_timeout_ms    int?
---- arg  policy_json           text?   JSON, absent when it is the default one; fields it leaves out are the default's
+--- arg  policy_json           text?   JSON, absent for the default policy, which also fills in absent fields
 --- arg  traceparent           text?   the submitter's trace, when there is one
 --- arg  tracestate            text?
 --- arg  tags                  list    key, value, key, value

@@ -1,9 +1,9 @@
---- Creates several executions of one partition in their order, each as `ff_create_execution` would.
+--- Creates several executions of one partition in their order, each like `ff_create_execution`.
 ---
 --- key  core                  hash
---- arg  works                 all     as `work` has them
+--- arg  works                 all     in the format of `work`
 ---
---- ok   answers               what `ff_create_execution` would answer to each; the id alone of one that waits
+--- ok   answers               the answer of `ff_create_execution` to each; only the id for an execution that waits
 --- no   idempotency_conflict
 --- no   not_runnable
 --- no   invalid_policy_json

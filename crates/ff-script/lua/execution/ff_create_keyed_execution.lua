@@ -1,30 +1,29 @@
---- Creates an execution under a singleton or debounce key, or says what became of the submission because of another execution of
---- the key.
+--- Creates an execution under a singleton or debounce key, or resolves the conflict with a live execution of the key.
 ---
 --- key  core                  hash
 --- arg  namespace             text
 --- arg  lane_id               text
 --- arg  kind                  text
 --- arg  payload               bytes
---- arg  digest                bytes   stands for the payload where only equality matters
+--- arg  digest                bytes   of the payload, for comparisons
 --- arg  content_type          text?   absent when it is JSON
 --- arg  priority              int
 --- arg  queue_key             text    `singleton:` or `debounce:` and the key
---- arg  on_conflict           text    skip, replace or debounce; with any other word it is queued
---- arg  debounce_ms           int?    how long after the last submission it starts
---- arg  debounce_most_ms      int?    how long after the first one at the latest
---- arg  start_in_ms           int?    after a while, or
---- arg  start_at              int?    at a moment; at once when neither is said
+--- arg  on_conflict           text    skip, replace or debounce; any other word queues it
+--- arg  debounce_ms           int?    delay of the start after the last submission
+--- arg  debounce_most_ms      int?    longest delay of the start after the first submission
+--- arg  start_in_ms           int?    delay of the start
+--- arg  start_at              int?    time of the start; at once when both are absent
 --- arg  deadline_in_ms        int?
 --- arg  attempt_timeout_ms    int?
---- arg  policy_json           text?   JSON, absent when it is the default one; fields it leaves out are the default's
+--- arg  policy_json           text?   JSON, absent for the default policy, which also fills in absent fields
 --- arg  traceparent           text?   the submitter's trace, when there is one
 --- arg  tracestate            text?
 --- arg  tags                  list    key, value, key, value
 ---
 --- ok   execution_id
 --- ok   public_state
---- ok   conflict              skipped, replaced or queued; empty when no other execution of the key lived
+--- ok   conflict              skipped, replaced or queued; empty when no other execution of the key was live
 --- no   idempotency_conflict
 --- no   not_runnable
 --- no   limit_exceeded

@@ -1,12 +1,12 @@
---- Gives the lease back until a moment; the same attempt goes on then. Asked again with the fence that gave it back, answers
---- as the first time.
+--- Releases the lease and delays the execution; the same attempt resumes afterwards. A repeated call with the same fence gets the first
+--- answer.
 ---
 --- key  core          hash
 --- arg  lease_id      uuid
 --- arg  lease_epoch   int
 --- arg  attempt_id    uuid
---- arg  start_in_ms   int?    after a while, or
---- arg  start_at      int?    at a moment; at once when neither is said
+--- arg  start_in_ms   int?    delay of the start
+--- arg  start_at      int?    time of the start; at once when both are absent
 ---
 --- ok   delayed_until ms
 --- no   execution_not_found

@@ -1,9 +1,9 @@
---- Gives a live execution another deadline, sooner or later than the one it has. It counts in every phase.
+--- Changes the deadline of a live execution, in any phase, to an earlier or a later time.
 ---
 --- key  core         hash
 --- arg  deadline_at  int
 ---
---- ok   from         the deadline it had, or empty
+--- ok   from         the previous deadline, or empty
 --- no   execution_not_found
 --- no   execution_not_eligible
 --- no   invalid_input
@@ -20,11 +20,11 @@ elseif deadline_at <= moment then
   return no.invalid_input('field', 'deadline_at', 'detail', 'must be later than now, which is ' .. text(moment))
 end
 local from = e.core.deadline_at
--- A member that its flow ends in this step leaves the index after it was entered.
+-- Done before the save, so that a member that its flow ends in this step leaves the index again.
 if e.place ~= 'staged' then
   index.bound(deadline_at, e.id)
 end
--- A completion reads it from the lease.
+-- A completion reads the deadline from the lease.
 if e.lease then
   call('HSET', keys.of(e.id, 'lease:current'), 'deadline_at', deadline_at)
 end

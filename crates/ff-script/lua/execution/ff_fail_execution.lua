@@ -1,5 +1,5 @@
---- Ends the running attempt with a failure: another try after a backoff, or the end. Asked again with the fence that ended
---- it, answers as the first time.
+--- Ends the running attempt with a failure. The execution is retried after a backoff, or ends. A repeated call with the same fence gets the
+--- first answer.
 ---
 --- key  core          hash
 --- arg  lease_id      uuid
@@ -8,10 +8,10 @@
 --- arg  category      text
 --- arg  message       bytes
 --- arg  permanent     flag
---- arg  jitter          int     chance, for jitter
+--- arg  jitter          int     random number, for jitter
 ---
 --- ok   outcome       retry_scheduled or failed
---- ok   retry_at      ms, empty when there is no further try
+--- ok   retry_at      ms, empty when there is no further attempt
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease

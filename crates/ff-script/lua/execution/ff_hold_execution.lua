@@ -1,5 +1,5 @@
---- An operator keeps a live execution from being claimed until it is released: at once when it is ready, otherwise from the
---- moment on at which it is. One that is held already stays held as it was.
+--- Holds a live execution by an operator's request: it cannot be claimed until it is released. A ready execution is blocked at once, any
+--- other when it becomes ready. An execution that is held already keeps its first hold.
 ---
 --- key  core          hash
 --- arg  reason        free?
@@ -29,6 +29,6 @@ if not held then
   end
 end
 local state = e.core.public_state
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 return held and already(state) or ok(state)

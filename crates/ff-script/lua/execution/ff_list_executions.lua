@@ -1,7 +1,7 @@
---- Executions of a partition, newest first, from an index by creation: those that are as the caller says. What every member
---- of the index is need not be said.
+--- Lists executions of a partition that match the filters, newest first, from an index by creation. A filter that every entry of the index
+--- meets may be left out.
 ---
---- Looks at a bounded number of them and says where to go on.
+--- It looks at a bounded number of entries and returns where to continue.
 ---
 --- key  walked     zset
 --- arg  namespace  text?
@@ -9,17 +9,17 @@
 --- arg  state      text?
 --- arg  kind       text?
 --- arg  tags       list    key, value, key, value
---- arg  from       int?    created at this moment or later
---- arg  before     int?    created before this moment, or
---- arg  before_id  text?   in this very moment and of a smaller id
+--- arg  from       int?    created at this time or later
+--- arg  before     int?    created before this time
+--- arg  before_id  text?   also those created at `before` with a smaller id
 --- arg  limit      int
---- arg  most       int     how many to look at
+--- arg  most       int     maximum number to look at
 ---
 --- ok   more       1 when there may be more
 --- ok   last_at    ms, creation of the last one looked at, empty when there was none
 --- ok   last_id    its id
---- ok   looked     how many were looked at
---- ok   found      id, creation, and again
+--- ok   looked     number looked at
+--- ok   found      execution id and creation time, repeated
 --- no   invalid_args
 --- flag no-writes
 

@@ -1,25 +1,25 @@
---- An execution as it is kept, in one consistent look.
+--- Reads the stored state of an execution in one consistent snapshot.
 ---
 --- key  core          hash
 --- arg  with_payload  flag
 --- arg  with_result   flag
---- arg  with_history  flag    its tries and its leases
+--- arg  with_history  flag    its attempts and its leases
 --- arg  await_end     flag    whether a hint is wanted when it ends
---- arg+ staged        flag    also a staged one, which is not visible yet
+--- arg+ staged        flag    also returns a staged execution, which is not visible yet
 ---
---- ok   core          names and values, and those of its grant after `claim_grant:`
+--- ok   core          names and values, and those of its grant with the prefix `claim_grant:`
 --- ok   lease         names and values, empty when it has none
---- ok   attempt       names and values of the last try that is written down, empty when it is not needed
+--- ok   attempt       names and values of the last stored attempt, empty when it is not needed
 --- ok   tags          keys and values
---- ok   policy        JSON, null when it is the default one
---- ok   payload_bytes how many there are
---- ok   payload       null when not asked for
---- ok   result        null when there is none or it was not asked for
---- ok   attempts      names and values of each try that is written down, oldest first
---- ok   leases        how leases ended, oldest first
---- ok   waits         its suspension, what that counted, the last one, how many signals; null when it never had a waitpoint
---- ok   membership    what it knows of its dependencies, and how many depend on it; null when it is in no flow
---- ok   spent         what each try has spent, oldest first; empty when none has
+--- ok   policy        JSON, null for the default policy
+--- ok   payload_bytes size of the payload
+--- ok   payload       null when not requested
+--- ok   result        null when there is none or it was not requested
+--- ok   attempts      names and values of each stored attempt, oldest first
+--- ok   leases        history of ended leases, oldest first
+--- ok   waits         its suspension, that one's tally, the last suspension, number of signals; null when it never had a waitpoint
+--- ok   membership    state of its dependencies, and number of its dependents; null when it is in no flow
+--- ok   spent         usage of each attempt, oldest first; empty when there is none
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes

@@ -1,4 +1,4 @@
---- Ends an operator's hold. An execution that it kept back is ready, at the place in its queue that it would have had.
+--- Ends an operator's hold. A ready execution that it blocked returns to its original place in its queue.
 ---
 --- key  core          hash
 ---
@@ -26,6 +26,6 @@ if held then
   end
 end
 local state = e.core.public_state
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 return held and ok(state) or already(state)

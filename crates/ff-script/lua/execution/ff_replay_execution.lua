@@ -1,12 +1,11 @@
---- Starts a finished execution afresh: retries from zero, result and failure cleared, deadline armed again. One that is in a
---- flow waits for its join as the numbers stand now; its dependents learn first that it runs again, and those that have
---- finished may run again after it.
+--- Restarts a finished execution: retries from zero, result and failure cleared, deadline set again. A member of a flow waits for its join
+--- as its counts stand now. Its dependents are first notified that it runs again; finished dependents may run again after it.
 ---
 --- key  core               hash
 --- arg  reason             free?
 --- arg  requested_by       free?
 --- arg+ reopen_downstream  flag
---- arg+ from_name          text?   the first recorded step that is done again, with all that were recorded after it
+--- arg+ from_name          text?   the first recorded step to redo, with all steps recorded after it
 --- arg+ from_key           bytes
 ---
 --- ok   public_state

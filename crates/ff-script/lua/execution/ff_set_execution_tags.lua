@@ -1,5 +1,5 @@
---- Puts labels on an execution and takes others away. A label of the same key is replaced, and one that is not there need
---- not be taken away. Also when the execution has finished.
+--- Adds and removes labels of an execution, also after it has finished. A label with the same key is replaced. Removing an absent label is
+--- not an error.
 ---
 --- key  core     hash
 --- arg  tags     list   key, value, key, value
@@ -67,6 +67,6 @@ if changed then
   record.drop(e, 'tags')
   record.put_if_said(e, 'tags', label.text(all, 1, #all))
 end
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 return ok(all)

@@ -1,14 +1,14 @@
---- Stops a flow. Members are cancelled in the same step up to its bound, the rest in further steps; a claim starts none of
---- them meanwhile. Asked again, the first policy stands, unless all are to be cancelled now.
+--- Cancels a flow. This step cancels members up to its bound, and further steps cancel the rest; a claim starts none of them meanwhile. A
+--- repeated call keeps the first policy, unless it asks for `cancel_all`.
 ---
 --- key  core          hash
 --- arg  policy_name   text
 --- arg  reason        free?
 --- arg  requested_by  free?
 ---
---- ok   policy        the one in force
---- ok   cancelled     members that were cancelled at once
---- ok   scheduled     members still to be looked at
+--- ok   policy        the policy in force
+--- ok   cancelled     number of members cancelled in this step
+--- ok   scheduled     number of members still to be visited
 --- no   flow_not_found
 --- no   flow_already_terminal
 --- no   invalid_input
@@ -38,7 +38,7 @@ flow_record.put(flow, 'cancelled_at', moment)
 flow_record.put(flow, 'cancel_reason', reason)
 flow_record.put(flow, 'cancelled_by', requested_by)
 flow_record.add_event(flow, 'cancelled', 'policy', policy_name)
--- A flow whose members are spared goes on opening what was staged.
+-- `flow_only` spares all members, so a sweep that opens staged members continues.
 if policy_name ~= 'flow_only' then
   member_sweep.begin(flow, 'cancel')
 end

@@ -1,11 +1,11 @@
---- Settles the edges of an execution that has ended, as far as one step goes: what a step left pending, or what a repair
---- wants looked at. Finds nothing to do when all is well.
+--- Settles the edges of an ended execution, up to the bound of one step. It continues the work that an earlier step left pending, or
+--- repeats it for a repair. Edges that are settled stay as they are.
 ---
 --- key  core               hash
 ---
---- ok   resolved           edges that were settled
---- ok   cascaded_children  executions that ended with it
---- ok   more               1 when some of it is still pending
+--- ok   resolved           number of settled edges
+--- ok   cascaded_children  number of executions that ended with it
+--- ok   more               1 when some work is still pending
 --- no   execution_not_found
 --- no   execution_not_terminal
 --- no   invalid_args

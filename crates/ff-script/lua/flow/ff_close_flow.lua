@@ -1,4 +1,4 @@
---- Lets a flow end with its last member. One that was never held open, or has been closed, stays as it is.
+--- Closes a flow, so that it ends with its last member. A flow that is not held open stays as it is.
 ---
 --- key  core   hash
 ---

@@ -1,4 +1,4 @@
---- Makes an empty flow that stays open until it is closed, or finds it.
+--- Creates an empty flow that stays open until it is closed, or finds the existing one.
 ---
 --- key  core            hash
 --- arg  namespace       text

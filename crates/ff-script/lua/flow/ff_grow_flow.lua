@@ -1,12 +1,12 @@
---- Adds members and edges to a flow that lives, all of them or none. An edge onto an upstream that has ended is settled at
---- once; one into a member that has started is refused, unless its holder asks for it, to wait for its children.
+--- Adds members and edges to a live flow, all of them or none. An edge from an upstream that has ended is settled at once. An edge into a
+--- member that has started is refused, unless the holder of that member adds it to wait for its children.
 ---
 --- key  core                     hash
---- arg  nodes                    list    as `graph_args` reads them
+--- arg  nodes                    list    in the format of `graph_args`
 --- arg  joins                    list    likewise
 --- arg  edges                    list    likewise
---- arg  expected_graph_revision  int?    only if the graph has not changed since
---- arg  holder_id                text?   the member that grows it, and its fence
+--- arg  expected_graph_revision  int?    refused when the graph has another revision
+--- arg  holder_id                text?   the member that adds them, with its fence
 --- arg  lease_id                 uuid?
 --- arg  lease_epoch              int?
 --- arg  attempt_id               uuid?

@@ -1,6 +1,6 @@
---- Flows of a partition, newest first: those of a namespace, and of a kind, in a state and with a label where these are said.
+--- Lists flows of a namespace on a partition, newest first, optionally of one kind, in one state and with one label.
 ---
---- Looks at a bounded number of them and says where to go on.
+--- It looks at a bounded number of entries and returns where to continue.
 ---
 --- key  flows       zset
 --- arg  namespace   text
@@ -8,14 +8,14 @@
 --- arg  state       text?
 --- arg  tag_key     text?
 --- arg  tag_value   text?
---- arg  before      int?    created before this moment, or
---- arg  before_id   text?   in this very moment and of a smaller id
+--- arg  before      int?    created before this time
+--- arg  before_id   text?   also those created at `before` with a smaller id
 --- arg  limit       int
 ---
 --- ok   more        1 when there may be more
 --- ok   last_at     ms, creation of the last one looked at, empty when there was none
 --- ok   last_id     its id
---- ok   found       of each its id, its record, its counts and its labels
+--- ok   found       id, record, counts and labels of each flow
 --- no   invalid_args
 --- flag no-writes
 

@@ -1,12 +1,12 @@
---- Gives the lease back until the holder's join is decided; keeps it when that has happened already. The attempt stays open.
---- Asked again with the fence that gave it back, answers as the first time.
+--- Releases the lease until the holder's join is decided, or keeps it when the join is decided already. The attempt stays open. A repeated
+--- call with the same fence gets the first answer.
 ---
 --- key  core          hash
 --- arg  lease_id      uuid
 --- arg  lease_epoch   int
 --- arg  attempt_id    uuid
 ---
---- ok   state         pending when it waits now; otherwise how the join was decided, and the lease is kept
+--- ok   state         pending when it waits now; otherwise the decision of the join, and the lease is kept
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease

@@ -1,4 +1,4 @@
---- Lets a blocked member go where its decided join lets it go.
+--- Moves a blocked member on after its join was decided: it becomes ready or delayed, or is skipped.
 ---
 --- key  core          hash
 ---

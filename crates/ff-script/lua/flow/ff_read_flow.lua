@@ -1,7 +1,7 @@
---- A flow as it is kept, in one consistent look.
+--- Reads the stored state of a flow in one consistent snapshot.
 ---
 --- key  core       hash
---- arg  staged     flag   also a staged one, which is not visible yet
+--- arg  staged     flag   also a flow that is staged or being forgotten
 --- arg  await_end  flag   whether a hint is wanted when it ends
 ---
 --- ok   core       names and values

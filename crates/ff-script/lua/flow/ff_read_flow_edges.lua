@@ -1,11 +1,11 @@
---- Edges of a flow in the order of their ids, some at a time.
+--- Reads edges of a flow in the order of their ids, a page at a time.
 ---
 --- key  core     hash
---- arg  staged   flag    also of a staged flow
+--- arg  staged   flag    also of a flow that is staged or being forgotten
 --- arg  after    uuid?
 --- arg  limit    int
 ---
---- ok   edges    of each its id, where it leaves and enters, and how it stands
+--- ok   edges    id, fields and current state of each edge
 --- no   flow_not_found
 --- no   invalid_args
 --- flag no-writes

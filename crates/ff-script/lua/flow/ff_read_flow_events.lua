@@ -1,15 +1,15 @@
---- What happened in a flow from a number on, some at a time.
+--- Reads events of a flow from a number on, a page at a time.
 ---
 --- key  core        hash
---- arg  from        int    number of the first
+--- arg  from        int    number of the first event
 --- arg  limit       int
 --- arg  await_more  flag   whether a hint is wanted when there is more
 --- arg+ staged      flag   also of a flow that is staged or being forgotten
 ---
---- ok   told        how many there have been
+--- ok   told        number of events so far
 --- ok   ended       1 when the flow has ended
---- ok   first       number of the oldest that is kept, empty when there is none
---- ok   events      of each its number, and its names and values
+--- ok   first       number of the oldest stored event, empty when there is none
+--- ok   events      number and fields of each event
 --- no   flow_not_found
 --- no   invalid_args
 --- flag no-writes

@@ -1,8 +1,8 @@
---- The keys under which a flow's graph was changed and which may still be remembered, with what was answered.
+--- Lists the idempotency keys of changes to a flow's graph that may still be remembered, with the stored answers.
 ---
 --- key  core     hash
 ---
---- ok   keys     of each the key, and its names and values
+--- ok   keys     each key with its names and values
 --- no   flow_not_found
 --- no   invalid_args
 --- flag no-writes

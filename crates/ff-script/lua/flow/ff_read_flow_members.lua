@@ -1,11 +1,11 @@
---- Members of a flow in the order they were added, some at a time.
+--- Reads members of a flow in the order they were added, a page at a time.
 ---
 --- key  core     hash
---- arg  staged   flag   also of a staged flow
+--- arg  staged   flag   also of a flow that is staged or being forgotten
 --- arg  from     int    position of the first
 --- arg  limit    int
 ---
---- ok   members  of each its id, its record, and the edges into it as a group
+--- ok   members  id, record and edge group of each member
 --- no   flow_not_found
 --- no   invalid_args
 --- flag no-writes

@@ -1,13 +1,13 @@
---- Named inputs that were passed on to an execution, in the order of their names, some at a time: those that did not fit
---- into a claim.
+--- Reads named inputs that were passed on to an execution, in the order of their names, a page at a time. A caller uses it for the inputs
+--- that did not fit into a claim.
 ---
 --- key  core     hash
---- arg  after    text?   the place the ones before ended at
---- arg  left     int     how many bytes may come with them
+--- arg  after    text?   position of the last input that was read
+--- arg  left     int     number of bytes that may come with them
 ---
---- ok   inputs   of each its name, its upstream, its type when it is not JSON, and its bytes
---- ok   last     the place of the last one when there may be more, empty when there are none
---- ok   left     how many bytes may still come
+--- ok   inputs   name, upstream, type (empty: JSON) and bytes of each
+--- ok   last     position of the last input when there may be more, otherwise empty
+--- ok   left     number of bytes that may still come
 --- no   invalid_args
 --- flag no-writes
 

@@ -1,7 +1,8 @@
---- Notifies one child of the end of an upstream: its edge is settled, its join judged, and the child released or skipped. How
---- the upstream ended is the caller's word; an edge that is settled already is left as it is.
+--- Notifies one child of the end of an upstream: settles its edge, judges its join, and releases or skips the child. The caller says how
+--- the upstream ended. An edge that is settled already stays as it is.
 ---
---- What the record says is not taken from keys: a caller that does not know a lane or an attempt may send the placeholder.
+--- Stored values are read from the record and not taken from keys. A caller that does not know a lane or an attempt may send the
+--- placeholder.
 ---
 --- key  exec_core                  hash
 --- key  deps_meta                  hash
@@ -19,12 +20,12 @@
 --- key  pending_cancel_groups      set
 --- arg  edge_id                    uuid
 --- arg  upstream_outcome           text
---- arg  now_ms                     bytes    the server's clock is what counts
+--- arg  now_ms                     bytes    ignored, the server's clock is used
 --- arg  flow_id                    uuid
 --- arg  downstream_execution_id    text
 ---
---- ok   outcome                    already_resolved, and nothing after it; satisfied, or impossible
---- ok   effect                     data_injected or child_skipped, empty when it is neither
+--- ok   outcome                    satisfied or impossible; already_resolved has no further fields
+--- ok   effect                     data_injected or child_skipped, otherwise empty
 --- ok   group_state                of the join
 --- no   execution_not_found
 --- no   execution_not_in_flow

@@ -1,4 +1,4 @@
---- Puts labels on a flow, beside those it has; one of the same key is replaced. Also when the flow has ended.
+--- Adds labels to a flow, also after it has ended. A label with the same key is replaced.
 ---
 --- key  core   hash
 --- arg  tags   list   key, value, key, value

@@ -1,5 +1,4 @@
---- Takes the next part of a graph; with the last one the flow is there, whole. Nothing is seen of it before. A part that came
---- before is answered as the first time.
+--- Takes the next part of a graph. The flow becomes visible with the last part, and not before. A repeated part gets its first answer.
 ---
 --- key  core            hash
 --- arg  namespace       text
@@ -7,14 +6,14 @@
 --- arg  traceparent     text?  the submitter's trace, when there is one
 --- arg  tracestate      text?
 --- arg  tags            list   key, value, key, value
---- arg  fingerprint     text   stands for the whole graph
---- arg  part            int    from 0
+--- arg  fingerprint     text   of the whole graph
+--- arg  part            int    number of this part, from 0
 --- arg  parts           int
---- arg  nodes           list   as `graph_args` reads them
+--- arg  nodes           list   in the format of `graph_args`
 --- arg  edges           list   likewise
 ---
 --- ok   outcome         staged or submitted
---- ok   next_part       of what is staged; otherwise the state, and all that follows
+--- ok   next_part       when staged; when submitted, the state, followed by the fields below
 --- ok   nodes
 --- ok   edges
 --- ok   graph_revision

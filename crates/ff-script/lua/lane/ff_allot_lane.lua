@@ -1,16 +1,16 @@
---- Grants a partition as many executions of a lane with a limit as are wanted and free. When that is none, names the
---- partitions that were not counted for longest: what they hold may have ended.
+--- Grants a partition executions of a lane with a limit, at most as many as it wants and as are free. If none is free, names the partitions
+--- with the oldest counts, because executions they hold may have ended.
 ---
 --- key  config      hash
---- arg  lane        text   as indexes name it
---- arg  partition   int    that wants to hand out
---- arg  want        int    how many at most
---- arg  partitions  int    how many there are
+--- arg  lane        text   name used in indexes
+--- arg  partition   int    the partition that wants to hand out executions
+--- arg  want        int    maximum number to grant
+--- arg  partitions  int    number of all partitions
 ---
---- ok   granted     how many, empty when there is nothing to give
+--- ok   granted     number granted, empty when none is free
 --- ok   seq         of the grant
---- ok   revision    of the settings, 0 when the lane was never configured or has no limit
---- ok   uncounted   partition and its last grant, and again
+--- ok   revision    of the settings, 0 when the lane is not configured or has no limit
+--- ok   uncounted   partition and its last grant, repeated
 --- no   invalid_args
 
 local moment, configured = now(), settings.of(lane)

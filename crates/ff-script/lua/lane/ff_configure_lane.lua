@@ -1,25 +1,25 @@
---- Configures a lane, at its home. Settings that are not named stay; the same again changes nothing.
+--- Configures a lane at its home partition. Absent settings keep their values. The same settings again change nothing.
 ---
---- With another limit, the counts of partitions are unknown until every partition was counted.
+--- A new limit makes the counts of partitions unknown until every partition was counted.
 ---
 --- key  config         hash
---- arg  lane           text    as indexes name it
+--- arg  lane           text    name used in indexes
 --- arg  state          text?
---- arg  concurrency    text?   a number, or `default`; as it was when absent
+--- arg  concurrency    text?   a number, or `default`; unchanged when absent
 --- arg  ageing_ms      text?   likewise
 --- arg  retention_ms   text?   likewise
---- arg  fair_by        text?   by which key work is queued, or `default`; as it was when absent
---- arg  weights        list    keys and what they are to weigh, in turn; empty for the default
+--- arg  fair_by        text?   the kind of key by which work is queued, or `default`; unchanged when absent
+--- arg  weights        list    key and weight, repeated; an empty weight is the default
 ---
 --- ok   state
 --- ok   concurrency    empty when there is no limit
 --- ok   ageing_ms      empty when age does not count
---- ok   retention_ms   empty when the lane does not say
+--- ok   retention_ms   empty when the lane sets none
 --- ok   revision
 --- ok   changed_at     ms
 --- ok   classes        its requirement classes
---- ok   known_by       by which key work is queued, empty when it is not
---- ok   known_weights  weight and key, each pair on a line of its own
+--- ok   known_by       the kind of key by which work is queued, empty when there is none
+--- ok   known_weights  weight and key, one pair per line
 --- ok   has_keys       1 when work was ever queued by a key
 --- no   invalid_input
 --- no   limit_exceeded
@@ -44,7 +44,7 @@ after.fair_by = before.fair_by
 if fair_by then
   after.fair_by = fair_by ~= 'default' and fair_by or nil
 end
--- Weights of another kind of key say nothing any more.
+-- Weights of another kind of key no longer apply.
 local weight_of, count = {}, 0
 if after.fair_by == before.fair_by then
   for key, weight in pairs(before.weight_of or {}) do

@@ -1,8 +1,8 @@
---- Takes over how a lane is configured, if that is newer than what is known here, and says how many of it are held here.
---- Requirement classes are added whichever is newer.
+--- Copies the settings of a lane to this partition if they are newer than the stored ones, and returns the number of its executions held
+--- here. Requirement classes are added in either case.
 ---
 --- key  config         hash
---- arg  lane           text   as indexes name it
+--- arg  lane           text   name used in indexes
 --- arg  state          text
 --- arg  concurrency    int?
 --- arg  ageing_ms      int?
@@ -11,12 +11,12 @@
 --- arg  changed_at     int
 --- arg  classes        list
 --- arg  fair_by        text?
---- arg  weights        text?  weight and key, each pair on a line of its own
+--- arg  weights        text?  weight and key, one pair per line
 --- arg  has_keys       flag
 ---
---- ok   held           how many
---- ok   seq            the last grant that counts no more
---- ok   known          the revision that is known here then
+--- ok   held           number of executions held here
+--- ok   seq            the last grant that is used or void
+--- ok   known          the revision that is stored here now
 --- no   invalid_args
 
 now()

@@ -1,24 +1,24 @@
---- How much of lanes is where on this partition, and how those are configured whose home is here. Most lanes
---- have nothing on most partitions, so several are asked at once whether they have anything.
+--- Counts the executions of lanes on this partition by standing, and reads the settings of lanes whose home is here. Most lanes have
+--- nothing on most partitions, so one `EXISTS` checks several lanes.
 ---
 --- key  lanes     set
---- arg  wanted    list   lanes as indexes name them
---- arg  homed     list   those whose home is here
---- arg  finished  flag   whether to count what has finished
+--- arg  wanted    list   lane names used in indexes
+--- arg  homed     list   lanes whose home is here
+--- arg  finished  flag   whether to count finished executions
 ---
---- ok   settings  of each of those whose home is here, as names and values
---- ok   found     place among those wanted, place among the standings, number, first or empty, and again; some to be added up
+--- ok   settings  names and values for each lane of `homed`
+--- ok   found     index in `wanted`, index of the standing, count, and first or empty, repeated; rows of one standing are to be added up
 --- no   invalid_args
 --- flag no-writes
 
---- Lanes asked with one command whether they have anything.
+--- Number of lanes checked with one `EXISTS`.
 local ASKED_AT_ONCE = 16
 
 local moment = clock()
 local places = finished and #standing.all or #standing.all - 1
 local found = {}
 
---- The keys of some of the lanes, those of each together: of its standings, and of how it is configured.
+--- The keys of a range of lanes, grouped by lane: its standings, then its settings.
 local function keys_of(from, to)
   local names = {}
   for nth = from, to do
@@ -31,7 +31,7 @@ local function keys_of(from, to)
   return names
 end
 
---- Adds the count of one of a lane's standings, and says whether there is anything in it.
+--- Adds the count of one standing of a lane. Returns whether the standing is not empty.
 local function add_count(nth, place, zset)
   local count, first = standing.depth(standing.all[place], zset, moment)
   if count > 0 then
@@ -59,7 +59,7 @@ for from = 1, #wanted, ASKED_AT_ONCE do
       end
       own = own - (add_count(nth, place, names[before + place]) and 1 or 0)
     end
-    -- It is configured, and so it may have work with requirements, which waits in queues of its own.
+    -- The lane is configured, so work with requirements may wait in queues of its own.
     for _, queue in ipairs(own > 0 and standing.classed(keys.lane_prefix(wanted[nth])) or {}) do
       add_count(nth, 1, queue)
     end

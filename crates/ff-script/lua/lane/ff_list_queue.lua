@@ -1,13 +1,13 @@
---- The first executions of a queue, and the epoch of the last lease of each. Those with a key come behind the others, in the order
+--- Lists the first executions of a queue, with the epoch of the last lease of each. Executions with a key follow the others, in the order
 --- of the keys' turns.
 ---
 --- key  queue      zset
 --- arg  most       int
---- arg  lane       text?  as indexes name it, when the queue is of ready work
+--- arg  lane       text?  name used in indexes, when the queue is of ready work
 --- arg  kind       text?
 --- arg  class      text?
 ---
---- ok   executions  id and epoch, zero before the first lease, and again
+--- ok   executions  execution id and epoch, 0 before the first lease, repeated
 --- no   invalid_args
 --- flag no-writes
 

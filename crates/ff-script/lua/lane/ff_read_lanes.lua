@@ -1,10 +1,9 @@
---- How lanes are configured here, and how much of each is where: of what waits, is delayed, held, suspended, blocked and
---- finished how many there are, and the first of them.
+--- Reads the settings of lanes on this partition, and the number and the first of their executions in each standing.
 ---
 --- key  lanes   set
---- arg  wanted  list   lanes as indexes name them
+--- arg  wanted  list   lane names used in indexes
 ---
---- ok   found   of each its settings as names and values, number and first of each standing, and both of each class that waits
+--- ok   found   for each lane its settings as names and values, count and first of each standing, and count and first of each class that waits
 --- no   invalid_args
 --- flag no-writes
 

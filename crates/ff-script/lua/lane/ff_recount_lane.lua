@@ -1,13 +1,13 @@
---- Counts what is held here of a lane. A grant up to the one that is named and was not used by now counts no more, so that
---- what is counted is all there will be of it.
+--- Counts the executions of a lane that are held here. A grant up to `seq` that is not used by now becomes void, so that no later claim can
+--- exceed the count.
 ---
 --- key  config   hash
---- arg  lane     text   as indexes name it
+--- arg  lane     text   name used in indexes
 --- arg  seq      int    the last grant this partition was given
 ---
---- ok   held     how many
---- ok   counted  the last grant that counts no more
---- ok   known    the revision that is known here, 0 when the lane was never configured
+--- ok   held     number of executions held here
+--- ok   counted  the last grant that is used or void
+--- ok   known    the revision that is stored here, 0 when the lane is not configured
 --- no   invalid_args
 
 now()

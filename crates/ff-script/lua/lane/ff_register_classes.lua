@@ -1,18 +1,18 @@
---- Adds requirement classes to a lane, at its home. Those it has stay.
+--- Adds requirement classes to a lane at its home partition. Existing classes stay.
 ---
 --- key  config         hash
---- arg  lane           text    as indexes name it
+--- arg  lane           text    name used in indexes
 --- arg  classes        list
 ---
 --- ok   state
 --- ok   concurrency    empty when there is no limit
 --- ok   ageing_ms      empty when age does not count
---- ok   retention_ms   empty when the lane does not say
+--- ok   retention_ms   empty when the lane sets none
 --- ok   revision
 --- ok   changed_at     ms
 --- ok   known          its requirement classes
---- ok   fair_by        by which key work is queued, empty when it is not
---- ok   weights        weight and key, each pair on a line of its own
+--- ok   fair_by        the kind of key by which work is queued, empty when there is none
+--- ok   weights        weight and key, one pair per line
 --- ok   has_keys       1 when work was ever queued by a key
 --- no   limit_exceeded
 --- no   invalid_args

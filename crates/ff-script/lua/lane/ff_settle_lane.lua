@@ -1,12 +1,12 @@
---- Takes over counts that were made after the last grant to their partition and under the settings as they are. Any other
---- says nothing of what is held now.
+--- Stores counts that were made after the last grant to their partition and under the current settings. Other counts are outdated and are
+--- skipped.
 ---
 --- key  config      hash
---- arg  lane        text   as indexes name it
---- arg  partitions  int    how many there are
---- arg  counts      list   partition, how many, last grant, revision, and again
+--- arg  lane        text   name used in indexes
+--- arg  partitions  int    number of all partitions
+--- arg  counts      list   partition, count, last grant and revision, repeated
 ---
---- ok   taken       how many of them were taken over
+--- ok   taken       number of stored counts
 --- no   invalid_args
 
 local FIELDS = 4

@@ -1,29 +1,29 @@
---- Takes executions that every quota policy has admitted, as far as they still wait under the epoch they were admitted for and the
---- same policies apply to them. Nothing is taken once the admission is too old, and of a lane with a limit nothing without a grant.
+--- Claims executions that every quota policy has admitted, if they still wait under the admitted epoch and the same policies still apply.
+--- Claims nothing when the admission is too old, or when the lane has a limit and there is no grant.
 ---
 --- key  lane_eligible       zset
---- arg  lane                text   as indexes name it
+--- arg  lane                text   name used in indexes
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
 --- arg  lease_ttl_ms        int
---- arg  first_lease_id      uuid   those after it count on in the last four digits
+--- arg  first_lease_id      uuid   later ids count up in the last four digits
 --- arg  first_attempt_id    uuid   likewise
---- arg  admitted_at         int    when the first policy admitted them
---- arg  granted             int?   how many at most, where the lane has a limit
+--- arg  admitted_at         int    time of the first policy's admission
+--- arg  granted             int?   maximum number, when the lane has a limit
 --- arg  seq                 int?   of the grant
---- arg  revision            int?   of the settings it is of
---- arg  admitted            list   execution, epoch and what it has, and again
+--- arg  revision            int?   of the settings the grant was made under
+--- arg  admitted            list   execution id, epoch and its slots, repeated
 ---
 --- ok   expires_at          ms
---- ok   next_behind         of the best that was admitted and not taken for want of room, empty when there is none
+--- ok   next_behind         of the best admitted execution that did not fit: distance from the highest priority, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
---- ok   tasks               a list per execution, in the order of `task`
+--- ok   tasks               one list per execution, in the order of `task`
 --- ok   limited             1 when the lane has a limit and there was no grant
---- ok   held                how many of the lane are held here, empty without a grant
---- ok   counted_seq         the last grant that counts no more
---- ok   counted_revision    of the settings as they are
---- ok   running             of those that were not taken, those that run under the epoch they were admitted for
+--- ok   held                number of executions of the lane held here, empty without a grant
+--- ok   counted_seq         the last grant that is used or void
+--- ok   counted_revision    of the current settings
+--- ok   running             admitted executions that ran under their admitted epoch before this call
 --- no   invalid_args
 
 local moment, running = now(), {}

@@ -1,28 +1,27 @@
---- Takes up to so many executions of a lane, and no more than go at once: by priority, then age, then id. Each comes with
---- everything a worker needs.
+--- Claims up to `max` executions of a lane, bounded by the limit of one call, by priority, then age, then id. Each task has everything a
+--- worker needs.
 ---
---- Stops before the payloads together pass what one reply may carry, but always takes one when there is one. What a
---- cancelled flow does not spare is ended instead of taken. Of a paused lane nothing is taken, of one with a limit nothing
---- without a grant.
+--- It stops before the payloads together exceed the limit of one reply, but always claims one when there is one. An execution that a
+--- cancelled flow does not spare is ended instead. Nothing is claimed from a paused lane, or from a lane with a limit without a grant.
 ---
 --- key  lane_eligible       zset
---- arg  lane                text   as indexes name it
---- arg  kinds               list   any when none is named
---- arg  capabilities        list   of the worker: what requires others is not taken
---- arg  assigned            flag   only what is assigned to the worker instance, and nothing else
+--- arg  lane                text   name used in indexes
+--- arg  kinds               list   any kind when empty
+--- arg  capabilities        list   of the worker; executions that require others are not claimed
+--- arg  assigned            flag   claims only executions that are assigned to the worker instance
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
 --- arg  lease_ttl_ms        int
---- arg  first_lease_id      uuid   those after it count on in the last four digits
+--- arg  first_lease_id      uuid   later ids count up in the last four digits
 --- arg  first_attempt_id    uuid   likewise
 ---
 --- ok   expires_at          ms
---- ok   next_behind         of the best still waiting: how far behind the highest priority it is, empty when there is none
+--- ok   next_behind         of the best execution that still waits: distance from the highest priority, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
---- ok   tasks               a list per execution, in the order of `task`
---- ok   limited             1 when something waits that the lane's limit keeps from being taken
---- ok   admissions          execution, epoch of the lease to come and what it needs of quota policies, a list for each
+--- ok   tasks               one list per execution, in the order of `task`
+--- ok   limited             1 when the lane's limit keeps a waiting execution from being claimed
+--- ok   admissions          for each execution its id, the epoch of the coming lease and its needs of quota policies
 --- no   invalid_args
 
 local moment = now()

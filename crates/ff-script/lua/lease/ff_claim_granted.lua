@@ -1,29 +1,29 @@
---- Takes executions of a lane with a limit, as many as a grant says at most. A grant that was used or counted out before, or
---- that is of other settings, takes nothing. Says how many of the lane are held here then.
+--- Claims executions of a lane with a limit, at most as many as the grant allows. A grant that is used or void, or that was made under
+--- other settings, claims nothing. Returns the number of executions of the lane held here afterwards.
 ---
 --- key  lane_eligible       zset
---- arg  lane                text   as indexes name it
---- arg  kinds               list   any when none is named
---- arg  capabilities        list   of the worker: what requires others is not taken
---- arg  assigned            flag   only what is assigned to the worker instance, and nothing else
+--- arg  lane                text   name used in indexes
+--- arg  kinds               list   any kind when empty
+--- arg  capabilities        list   of the worker; executions that require others are not claimed
+--- arg  assigned            flag   claims only executions that are assigned to the worker instance
 --- arg  max                 int
 --- arg  worker_id           text
 --- arg  worker_instance_id  text
 --- arg  lease_ttl_ms        int
---- arg  first_lease_id      uuid   those after it count on in the last four digits
+--- arg  first_lease_id      uuid   later ids count up in the last four digits
 --- arg  first_attempt_id    uuid   likewise
---- arg  granted             int    how many at most
+--- arg  granted             int    maximum number
 --- arg  seq                 int    of the grant
---- arg  revision            int    of the settings it is of
+--- arg  revision            int    of the settings the grant was made under
 ---
 --- ok   expires_at          ms
---- ok   next_behind         of the best still waiting: how far behind the highest priority it is, empty when there is none
+--- ok   next_behind         of the best execution that still waits: distance from the highest priority, empty when there is none
 --- ok   next_created_at     ms, empty when there is none
---- ok   tasks               a list per execution, in the order of `task`
---- ok   held                how many of the lane are held here
---- ok   counted_seq         the last grant that counts no more
---- ok   counted_revision    of the settings as they are
---- ok   admissions          execution, epoch of the lease to come and what it needs of quota policies, a list for each
+--- ok   tasks               one list per execution, in the order of `task`
+--- ok   held                number of executions of the lane held here
+--- ok   counted_seq         the last grant that is used or void
+--- ok   counted_revision    of the current settings
+--- ok   admissions          for each execution its id, the epoch of the coming lease and its needs of quota policies
 --- no   invalid_args
 
 local moment = now()

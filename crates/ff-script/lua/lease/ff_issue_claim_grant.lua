@@ -1,5 +1,5 @@
---- Hands an execution that is ready apart from what admission asks for, or whose lease has run out, to one worker instance: nobody
---- else may claim it for a while. One that is assigned to this instance already stays as it is.
+--- Assigns an execution to one worker instance: only that instance may claim it for a while. It must be ready apart from admission, or its
+--- lease must have expired. Assigning it to the same instance again changes nothing.
 ---
 --- key  core                hash
 --- arg  worker_instance_id  text
@@ -27,6 +27,6 @@ if refusal then
   return refusal
 end
 local expires_at = text(e.grant.expires_at)
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 return is_assigned and already(expires_at) or ok(expires_at)

@@ -1,10 +1,10 @@
---- Moves the lease's end to a TTL from now. Repeating it only moves the end again.
+--- Extends the lease to one TTL from now. A repeated call extends it again.
 ---
 --- key  core          hash
 --- arg  lease_id      uuid
 --- arg  lease_epoch   int
 --- arg  attempt_id    uuid
---- arg  lease_ttl_ms  int?    as long as before when not said
+--- arg  lease_ttl_ms  int?    the previous TTL when absent
 ---
 --- ok   expires_at    ms
 --- no   execution_not_found

@@ -1,4 +1,4 @@
---- Ends an assignment before its time: the execution is ready for any worker, at the place in its queue that it would have had.
+--- Ends an assignment early. The execution becomes ready for any worker, at its original place in its queue.
 ---
 --- key  core          hash
 ---
@@ -20,6 +20,6 @@ if granted then
   phase.admit(e, moment)
 end
 local state = e.core.public_state
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 return granted and ok(state) or already(state)

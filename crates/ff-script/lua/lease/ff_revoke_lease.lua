@@ -1,8 +1,8 @@
---- Takes an execution from its holder; it waits for another. Asked again for a lease that was revoked, changes nothing.
+--- Revokes the lease of an execution, which then waits for another holder. A repeated call for the same lease changes nothing.
 ---
 --- key  core          hash
---- arg  lease_id      uuid?   only this lease, when said
---- arg+ reason        free?   kept in the lease history
+--- arg  lease_id      uuid?   only this lease, when given
+--- arg+ reason        free?   stored in the lease history
 ---
 --- ok   lease_epoch
 --- no   execution_not_found

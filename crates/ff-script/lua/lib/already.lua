@@ -1,4 +1,4 @@
---- The answer of a call that was performed before.
+--- Returns the answer for a call that was already performed.
 
 return function(...)
   return { 1, 'ALREADY_SATISFIED', ... }

@@ -1,4 +1,4 @@
---- Adds a field to a list of names and values, if there is something to put in it.
+--- Appends a name and a value to a list, unless the value is nil or false.
 
 return function(list, name, value)
   if value then

@@ -2,7 +2,7 @@
 
 local attendance = {}
 
---- The record of a worker instance, if there is one: its namespace, when it came, and when it counts as gone.
+--- Returns the record of a worker instance, or nil. After `expires_at` the instance counts as gone.
 function attendance.read(key)
   local fields = call('HMGET', key, 'worker_id', 'namespace', 'registered_at', 'seen_at', 'ttl_ms')
   if not fields[1] then

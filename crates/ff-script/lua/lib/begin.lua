@@ -1,4 +1,4 @@
---- Begins a call about the partition of a key. The leftovers of a call that broke off are dropped.
+--- Starts a call on the partition of a key. Drops the state that an aborted call left behind.
 
 return function(key)
   call = call or redis.call

@@ -1,8 +1,8 @@
---- The waitpoints a suspension is to wait on: new ones, most with their tokens, and those made ahead.
+--- The waitpoints of a new suspension: new waitpoints, most with a token from the caller, and pending waitpoints created earlier.
 
 local binding = {}
 
---- All of them, in the order their holder named them.
+--- Returns all bindings, in the order the holder named them.
 function binding.all(waitpoint_id, waitpoint_key, waitpoint_token, is_pending, further)
   local all = { { id = waitpoint_id, key = waitpoint_key, token = waitpoint_token, pending = is_pending } }
   for nth = 1, #further, 3 do
@@ -12,7 +12,7 @@ function binding.all(waitpoint_id, waitpoint_key, waitpoint_token, is_pending, f
   return all
 end
 
---- The error in them, for any execution.
+--- Returns the refusal for invalid bindings, whatever the execution.
 function binding.refusal(all)
   local known = {}
   for nth, one in ipairs(all) do
@@ -25,7 +25,7 @@ function binding.refusal(all)
   end
 end
 
---- Why a suspension cannot wait on a waitpoint made ahead.
+--- Returns the refusal if a suspension cannot wait on this pending waitpoint. Otherwise sets its token.
 local function not_pending(e, one, field, moment)
   local waitpoint = waitpoint_record.read(e.id, one.id)
   if not waitpoint then
@@ -43,7 +43,7 @@ local function not_pending(e, one, field, moment)
   one.token = waitpoint.kid .. ':' .. waitpoint.mac
 end
 
---- Why a new waitpoint cannot be made.
+--- Returns the refusal if this new waitpoint cannot be created. Mints a token if the caller sent none.
 local function taken(e, one, field, moment, mark)
   for _, live in ipairs(pending.live(e, moment)) do
     if live.key == one.key then
@@ -63,8 +63,8 @@ local function taken(e, one, field, moment, mark)
   return refusal
 end
 
---- Why an execution cannot wait on them. Afterwards each has its token. The mark is that of the secret new ones are signed
---- under.
+--- Returns the refusal if the execution cannot wait on these waitpoints. Otherwise each binding has its token. `mark` identifies the secret
+--- that signs new tokens.
 function binding.unusable(e, all, mark, moment)
   for nth, one in ipairs(all) do
     local field = 'waitpoints[' .. nth - 1 .. ']'
@@ -75,7 +75,7 @@ function binding.unusable(e, all, mark, moment)
   end
 end
 
---- Gives all of them to a suspension. The first one keeps the key it was asked for under, so that the key can be found.
+--- Assigns the waitpoints to a suspension. The first one stores the idempotency key, so that the dedup key can be found.
 function binding.use(e, all, suspension_id, idempotency_key, moment)
   for nth, one in ipairs(all) do
     local more = { 'suspension_id', suspension_id }

@@ -1,4 +1,4 @@
---- Writes a failure down, if there is one: with the try it ended, and as what went wrong last with the execution.
+--- Records a failure, if there is one: on the attempt it ended, and on the execution as its last failure.
 
 return function(e, failure)
   for name, value in pairs(failure or {}) do

@@ -1,5 +1,5 @@
---- What is used of a budget, at its home: by dimension what is used, reserved and spent, what each execution has drawn, and those
---- that wait. Changes are collected and written together.
+--- The usage ledger of a budget, stored at its home: the amounts used, reserved and spent by dimension, the draws of each execution, and
+--- the waiters. Changes are collected and written together.
 
 local budget_ledger = {}
 
@@ -14,7 +14,7 @@ local function pairs_of(key)
   return fields
 end
 
---- Amounts as text: dimension and amount in turn, with spaces between.
+--- Parses amounts: dimension and amount in turn, separated by spaces.
 function budget_ledger.amounts(kept)
   local amounts = {}
   for dimension, amount in (kept or ''):gmatch('(%S+) (%-?%d+)') do
@@ -42,7 +42,7 @@ function budget_ledger.written(amounts)
   return table.concat(words, ' ')
 end
 
---- A budget as its home has it. Without a name it is gone, or was never defined.
+--- Reads a budget at its home. A budget without a name is deleted or was never defined.
 function budget_ledger.open(definition)
   local fields, b = pairs_of(definition), { base = definition, draws = {}, changed = {}, hard = {}, soft = {}, estimates = {} }
   b.revision, b.name, b.on_hard_limit = tonumber(fields.revision or 0), fields.name, fields.on_hard_limit
@@ -82,17 +82,17 @@ function budget_ledger.open(definition)
   return b
 end
 
---- Whether its period is over: then the program says which one it is now.
+--- Returns true if the period of the budget is over. The caller must then send the current period.
 function budget_ledger.is_over(b, moment)
   return b.name and b.period_until and moment >= b.period_until
 end
 
---- The answer to a program that must send the current period.
+--- Returns the answer that asks the caller for the current period.
 function budget_ledger.over(b)
   return 'over ' .. text(b.created_at) .. ' ' .. b.reset
 end
 
---- Begins a period. In a later one than before, nothing is used.
+--- Begins a period. If it is later than the current one, usage starts at zero.
 function budget_ledger.begin(b, from, until_ms)
   if b.period_from < from then
     budget_ledger.clear(b)
@@ -114,7 +114,8 @@ function budget_ledger.load(b, ids)
   end
 end
 
---- What an execution has: its kind; its reservation or place, if it has one; what was counted; what is reserved; the total that was seen.
+--- Parses the entry of an execution: kind; slot (a reservation or a place in the queue, if any); number and time of the last counted
+--- report; reserved amounts; the last total seen.
 function budget_ledger.read_draw(kept)
   local kind, slot, counted, reserved, seen = (kept or ''):match('^([^|]*)|([^|]*)|([^|]*)|([^|]*)|(.*)$')
   local draw = { kind = kind, reserved = budget_ledger.amounts(reserved), seen = budget_ledger.amounts(seen) }
@@ -143,7 +144,7 @@ function budget_ledger.estimate(b, kind)
   return b.estimates[kind] or b.estimates['*'] or {}
 end
 
---- The first dimension that has no room for a need, what is taken of it, and its limit.
+--- Returns the first dimension without room for a need, the amount taken of it, and its limit.
 function budget_ledger.lacks(b, need)
   for _, dimension in ipairs(b.dimensions) do
     local hard, taken = b.hard[dimension], (b.used[dimension] or 0) + (b.reserved[dimension] or 0)
@@ -185,7 +186,7 @@ function budget_ledger.line_up(b, id, kind, epoch, place, moment)
   budget_ledger.put(b, id, kind)
 end
 
---- Takes from an execution its reservation or its place.
+--- Releases the reservation of an execution, or its place in the queue.
 function budget_ledger.give_up(b, id)
   local draw = b.draws[id]
   if draw.slot and draw.slot.word == 'waiting' then
@@ -197,7 +198,7 @@ function budget_ledger.give_up(b, id)
   draw.slot, draw.reserved = nil, {}
 end
 
---- Those that wait, from the first on, as far as a call looks: place, id, epoch and kind of each.
+--- Returns the first waiters, as far as one call looks: place, id, epoch and kind of each.
 function budget_ledger.line(b)
   local last, names, line = math.min(b.next_waiter, b.first_waiter + limits.quota_step), {}, {}
   for place = b.first_waiter, last - 1 do
@@ -215,7 +216,7 @@ function budget_ledger.line(b)
   return line
 end
 
---- Moves the beginning of the line past places that are empty.
+--- Moves the start of the queue past empty places.
 function budget_ledger.shorten_line(b)
   local last = math.min(b.next_waiter, b.first_waiter + limits.quota_step)
   while b.first_waiter < last and call('HEXISTS', waiters(b), text(b.first_waiter)) == 0 do
@@ -231,7 +232,7 @@ function budget_ledger.log_draw(b, id, moment)
   call('RPUSH', draws(b), text(moment) .. ' ' .. id)
 end
 
---- Lets the oldest draws go that nothing was added to for as long as a report may be repeated, a bounded number.
+--- Forgets the oldest draws that got no report for as long as a report may be repeated, a bounded number per call.
 function budget_ledger.forget_draws(b, moment)
   for _ = 1, limits.budget_draws_forgotten do
     local at, id = (call('LINDEX', draws(b), 0) or ''):match('^(%d+) (%S+)$')
@@ -277,7 +278,7 @@ local function write_draws(b)
   end
 end
 
---- Writes everything that was changed.
+--- Writes all changes.
 function budget_ledger.write(b)
   write_draws(b)
   local fields, set, gone = {}, {}, {}

@@ -1,4 +1,4 @@
---- Taking waiting executions: which come first, how they change, and what the worker gets.
+--- Claims: select waiting executions, update them, and build the tasks that workers get.
 
 local claim = {}
 
@@ -6,7 +6,7 @@ local function sooner(a, b)
   return a.score < b.score or a.score == b.score and a.id < b.id
 end
 
---- Adds what a command found to a list. `weight` is what a wait as long as one step of priority takes, where age counts.
+--- Adds the result of a ZRANGE command to a list. With ageing, a wait of `weight` is worth one step of priority.
 local function add(found, flat, weight, moment)
   for nth = 1, #flat, 2 do
     local score = tonumber(flat[nth + 1])
@@ -19,7 +19,8 @@ local function add(found, flat, weight, moment)
   end
 end
 
---- The oldest at each of the highest priorities of a queue: from each priority to the next, past everything that waits at it.
+--- Adds the oldest executions at each of the highest priorities of a queue. Jumps from one priority to the next, past everything that waits
+--- at it.
 local function add_aged(found, queue, max, weight, moment)
   local from = '-inf'
   for _ = 1, limits.ageing_priorities do
@@ -35,7 +36,8 @@ local function add_aged(found, queue, max, weight, moment)
   end
 end
 
---- The requirement classes of a lane that a worker with these capabilities can run; or the one of what is assigned to it.
+--- Returns the requirement classes of a lane that a worker with these capabilities can run. With `assigned_to`, returns only the class of
+--- work assigned to that instance.
 function claim.classes(configured, capabilities, assigned_to)
   local offered, list = {}, {}
   if assigned_to then
@@ -56,8 +58,8 @@ function claim.classes(configured, capabilities, assigned_to)
   return list
 end
 
---- The queues of a lane for some kinds, or the one for any when none is named: of work without requirements, and of these classes.
---- Besides, the class of those that have one. Of what is assigned to an instance there is only its own class.
+--- Returns the queues of a lane to claim from, without a class and for each of these classes: one per kind, or the queue of all kinds if
+--- `kinds` is empty. Also returns the class of each queue that has one, by position. With `own`, omits the queues without a class.
 local function queues(lane_eligible, lane, kinds, classes, own)
   local list, class_of, seen = {}, {}, {}
   for _, kind in ipairs(kinds) do
@@ -78,16 +80,16 @@ local function queues(lane_eligible, lane, kinds, classes, own)
   return list, class_of
 end
 
---- The first of a lane, in order, as ids and scores in turn, and one more than may be taken: of some kinds, or of any when
---- none is named. Where age counts, a wait of so long makes up for one step of priority. Besides, by id, the class of those that have
---- one.
+--- Returns the first executions of a lane in claim order, as ids and scores in turn, one more than may be taken: of some kinds, or of any
+--- if `kinds` is empty. With `ageing_ms`, a wait of that length makes up for one step of priority. Also returns the class by id, for
+--- executions that have one.
 function claim.first(lane_eligible, lane, kinds, classes, max, ageing_ms, moment)
   local own = claim_grant.is_class(classes[1])
   local of, class_of = queues(lane_eligible, lane, kinds, classes, own)
   return claim.merge(of, class_of, max, ageing_ms, moment)
 end
 
---- The first of several queues together, with the class of each that has one.
+--- Returns the first executions of several queues together, with the class of each that has one.
 function claim.merge(of, class_of, max, ageing_ms, moment)
   if not of[2] and not ageing_ms and not class_of[1] then
     return call('ZRANGE', of[1], 0, max, 'WITHSCORES'), class_of
@@ -111,7 +113,7 @@ function claim.merge(of, class_of, max, ageing_ms, moment)
   return flat, by_id
 end
 
---- The last digits of ids that count on, as far as they were needed.
+--- The last digits of consecutive ids, cached on first use.
 local digits = {}
 
 function claim.digits(nth)
@@ -119,10 +121,10 @@ function claim.digits(nth)
   return digits[nth]
 end
 
---- Payloads read together: at their largest they are as much as one reply may carry.
+--- Number of payloads per read. At maximum size they are as much as one reply may carry.
 local PAYLOADS_AT_ONCE = 4
 
---- Gives the payload and the policy of each execution in turn. Beyond so many they are read only when asked for.
+--- Returns an iterator over the payload and policy of each execution. Beyond `max`, it reads one execution at a time, on demand.
 function claim.payloads(waiting, max)
   local nth, read, at = 0, {}, 0
   return function()
@@ -157,7 +159,7 @@ end
 local DROPPED = { 'next_attempt', 'replay_reason', 'replay_requested_by' }
 local DROPPED_AT_A_START = { 'progress_at', 'progress_message', 'progress_percent' }
 
---- Takes away fields a claimed execution no longer has.
+--- Removes fields that a claimed execution no longer has.
 local function drop(key, before, resumed)
   local gone = {}
   for nth = 1, 3 do
@@ -169,7 +171,7 @@ local function drop(key, before, resumed)
   end
 end
 
---- The try a claim goes on with, or what the one it starts is.
+--- Returns the attempt that a claim continues and true, or the fields of the attempt that it starts.
 local function attempt_of(id, before, new_id)
   local index = tonumber(before.current_attempt_index)
   if before.next_attempt == 'resume' then
@@ -187,13 +189,13 @@ local function attempt_of(id, before, new_id)
   }
 end
 
---- How many inputs were passed on to a member of a flow, and how many bytes of them come with it.
+--- Returns the number of inputs passed on to a member of a flow, and how many bytes of them come with it.
 local function inputs_of(id)
   local inputs, bytes = unpack(call('HMGET', keys.of(id, 'deps:meta'), 'inputs', 'input_bytes'))
   return tonumber(inputs or 0), math.min(tonumber(bytes or 0), limits.input_bytes)
 end
 
---- What of signals and inputs comes with an execution, and how many bytes that is, recorded steps included.
+--- Returns the resumption of an execution, the number of its inputs, and the bytes of signals, inputs and recorded steps that come with it.
 local function beside(id, flow, has_waited, counted)
   local resumption, bytes, inputs, more = nil, 0, 0, 0
   if has_waited then
@@ -205,7 +207,7 @@ local function beside(id, flow, has_waited, counted)
   return resumption, inputs, bytes + more + (counted and steps.handed(counted) or 0)
 end
 
---- Ends an execution whose flow is cancelled and does not spare it, and says whether it did.
+--- Cancels an execution if its flow is cancelled and does not spare it. Returns true if it did.
 local function ended(id, flow, before)
   if flow_record.spares(flow, before, false) then
     return false
@@ -218,7 +220,7 @@ end
 
 local NOTHING = {}
 
---- Ends a waiting execution if its flow is cancelled and does not spare it, and says whether it did.
+--- Cancels a waiting execution if its flow is cancelled and does not spare it. Returns true if it did.
 function claim.is_over(id, flow_id)
   local flow = flow_id and step.flow(flow_id)
   if not flow then
@@ -233,9 +235,8 @@ function claim.is_over(id, flow_id)
   return ended(id, flow, before)
 end
 
---- Adds to the fields of a lease what few leases have, and says how many items there are then. `ending` has what the end of the
---- lease needs to know besides, in words, some of them with a number; the end of one that is `linked` changes other records, those
---- of a flow, of waitpoints made ahead or of a stream.
+--- Adds the fields that few leases have, and returns the new number of items. `ending` holds further facts for the end of the lease, as
+--- words, some with a number. With `linked`, that end also changes records of a flow, of pending waitpoints, of a stream or of a key queue.
 local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms, kept_until)
   local fields, n, ending = holder.fields, holder.count, holder.ending
   local function put(name, value)
@@ -266,13 +267,13 @@ local function add_few(holder, attempt, linked, timeout_at, deadline_at, kept_ms
   return n
 end
 
---- Hands one waiting execution to a worker, and returns its task: id, epoch, index of the attempt, kind, creation and
---- payload, and then in pairs what else there is. Nothing, when there is no such execution. Besides, how many bytes of
---- signals, inputs and steps come with it; with nothing before it, how many it would be, when they do not fit into `bytes_left`; and
---- whether it ended instead, because its flow is cancelled.
+--- Hands one waiting execution to a worker. Returns its task: id, epoch, attempt index, kind, creation time and payload, then further
+--- fields as name and value pairs. Returns nil if the execution does not exist. The second result is the number of bytes of signals, inputs
+--- and steps that come with the task; with a nil task, the number that did not fit into `bytes_left`. The third result is true if the
+--- execution ended instead, because its flow is cancelled.
 ---
---- Its score has its priority and its creation. It is added to `taken`, which has ids by kind, class and key, for its indexes to be
---- written with those of others. Its lease repeats what its end needs to know, so that nothing else is read then.
+--- `score` encodes priority and creation time. The execution is added to `taken`, which holds ids by kind, class and key, so that their
+--- indexes are written together. The lease repeats the data that its end needs, so that ending it reads nothing else.
 function claim.take(id, score, class, payload, policy_json, lane, holder, lease_id, attempt_id, taken, bytes_left, moment)
   local key = keys.of(id, 'core')
   local kind, flow_id, last_attempt, next_attempt, tags, content_type, deadline_at, timeout_ms, keyed, kept_ms,
@@ -378,7 +379,7 @@ function claim.take(id, score, class, payload, policy_json, lane, holder, lease_
   return task, bytes
 end
 
---- Writes the indexes of those that were taken.
+--- Writes the indexes of the taken executions.
 function claim.hold(lane, holder, taken)
   for _, ids in pairs(taken) do
     index.hold_all(lane, ids.kind, ids.class, ids.key, holder.instance, holder.acquired_at, holder.expires_at, ids)

@@ -1,9 +1,9 @@
---- Grants: only one worker instance may claim an execution, until a moment. Assigned work waits in queues of its instance, as if
---- the instance were a requirement class.
+--- Claim grants: until a grant expires, only one worker instance may claim the execution. Assigned work waits in queues of its instance, as
+--- if the instance were a requirement class.
 
 local claim_grant = {}
 
---- The class of work assigned to a worker instance. No requirement is empty, so no other class begins with two commas.
+--- Returns the class of work assigned to a worker instance. Requirements are never empty, so no other class begins with two commas.
 function claim_grant.class(worker_instance_id)
   return ',,' .. worker_instance_id
 end
@@ -14,7 +14,7 @@ end
 
 local PLACE = 'blocked:route'
 
---- An execution is assigned, as its grant says.
+--- Records the grant of an execution, and adds the execution to the indexes of assigned work.
 function claim_grant.enter(e)
   local grant, core = e.grant, e.core
   local fields = { 'worker_instance_id', grant.worker_instance_id, 'granted_at', grant.granted_at, 'expires_at', grant.expires_at }
@@ -26,20 +26,20 @@ function claim_grant.enter(e)
   index.wait(e.lane, core.kind, class, core.priority or 0, core.created_at, e.id)
 end
 
---- It is not any longer, as it was when it was found.
+--- Deletes the grant and removes the execution from these indexes, using the grant as it was read.
 function claim_grant.leave(e)
   call('DEL', keys.of(e.id, 'claim_grant'))
   index.admit(e.lane, PLACE, e.kept_until, e.id)
   index.unwait(e.lane, e.core.kind, claim_grant.class(e.granted.worker_instance_id), e.id)
 end
 
---- The worker instance that an execution is assigned to, and until when.
+--- Returns the worker instance that an execution is assigned to, and when the grant expires.
 function claim_grant.holder(id)
   local instance, expires_at = unpack(call('HMGET', keys.of(id, 'claim_grant'), 'worker_instance_id', 'expires_at'))
   return instance, tonumber(expires_at)
 end
 
---- Of ids and scores in turn, those whose grants have not expired.
+--- Filters ids and scores in turn: keeps executions whose grants have not expired.
 function claim_grant.live(waiting, moment)
   local live = {}
   for nth = 1, #waiting, 2 do
@@ -51,8 +51,8 @@ function claim_grant.live(waiting, moment)
   return live
 end
 
---- Its instance claims an execution: it leaves the indexes of blocked work. The queue it was taken from is left as those
---- of other claims are.
+--- Uses up a grant when its instance claims the execution: removes the execution from the indexes of blocked work. The claim removes it
+--- from its queue like any other.
 function claim_grant.use(lane, id)
   local core = keys.of(id, 'core')
   local namespace, until_ms = unpack(call('HMGET', core, 'namespace', 'blocked_until'))
@@ -62,7 +62,8 @@ function claim_grant.use(lane, id)
   index.reason(namespace, phase.reason('assignment'), nil, nil, id)
 end
 
---- Refuses to assign an execution that an operator holds, or that is not ready for a reason other than admission.
+--- Returns the refusal to assign an execution that an operator holds, that is behind another of its singleton key, or that is not ready for
+--- a reason other than admission.
 local function not_eligible(e)
   local state, why = e.core.public_state, nil
   if not phase.is_ready(e) then
@@ -75,7 +76,7 @@ local function not_eligible(e)
   return why and no.execution_not_eligible('state', state, 'detail', why)
 end
 
---- Assigns a live execution to a worker instance. Returns the refusal, if there is one, and whether it was assigned to it before.
+--- Assigns a live execution to a worker instance. Returns the refusal, if any, and whether it was already assigned to this instance.
 function claim_grant.issue(e, worker_instance_id, ttl_ms, reason, requested_by, moment)
   local granted = e.grant
   if granted and moment < granted.expires_at then
@@ -111,13 +112,13 @@ function claim_grant.issue(e, worker_instance_id, ttl_ms, reason, requested_by, 
   return nil, false
 end
 
---- Whether a worker has to be admitted before it is handed anything of a lane.
+--- Returns true if a worker must be admitted before it gets any work of a lane.
 local function is_limited(lane)
   local configured = settings.of(lane)
   return configured and (configured.state == 'paused' or configured.concurrency) or quotas.of(lane)
 end
 
---- Hands one execution that is ready, or assigned to the worker, to it: the answer, or the refusal.
+--- Hands an execution that is ready, or assigned to this worker, to the worker. Returns the answer or the refusal.
 function claim_grant.take(e, holder, lease_id, attempt_id, moment)
   if is_limited(e.lane) then
     return no.execution_not_eligible('state', e.core.public_state, 'detail', 'its lane or a quota has to admit it')
@@ -130,7 +131,7 @@ function claim_grant.take(e, holder, lease_id, attempt_id, moment)
     e.id, score, class, payload or '', policy_json, e.lane, holder, lease_id, attempt_id, taken, nil, moment
   )
   if ended then
-    -- Its flow was cancelled, so what was asked for is over instead of refused.
+    -- The flow was cancelled: the execution has ended, and its changes are written although the call is refused.
     step.run()
     event_feed.write()
     return no.execution_not_eligible('state', e.core.public_state)

@@ -1,14 +1,14 @@
---- Completing: the running attempt of an execution ends with a result, if there is one.
+--- Completion: ends the running attempt of an execution, with a result if there is one.
 ---
---- Several that are completed in one call have their results and indexes written together.
+--- A batch writes the results and indexes of all completions of one call together.
 
 local complete = {}
 
---- What came before a lease that is not the first, and is over with a completion.
+--- Fields about an earlier lease, which a completion removes.
 local OVER = { 'last_lease_ended', 'last_lease_until', 'failure_category', 'failure_message', 'failure_permanent' }
 
---- A batch at a moment: the moment, and until when most are kept, as numbers and as text; results as keys and values, ids by lane
---- and holder, moments and ids that are kept, and the earliest of these moments.
+--- Starts a batch. `moment` and `until_ms`, the end of the default retention, are also stored as text. `results` holds keys and values in
+--- turn, `lanes` ids by lane and holder, `kept` times and ids in turn, and `first` the earliest of these times.
 function complete.begin(moment)
   local until_ms = moment + limits.retention_ms
   return {
@@ -23,7 +23,7 @@ function complete.begin(moment)
   }
 end
 
---- The end of one whose flow or waitpoints have to change as well.
+--- Completes an execution whose end also changes its flow, waitpoints, stream or key queue.
 local function end_linked(id, result, result_type, moment)
   local e = record.load(id)
   e.result_bytes = result and #result or nil
@@ -46,7 +46,7 @@ local function hold_no_longer(batch, id, lane, holder)
   end
 end
 
---- `words` say what is particular about it.
+--- Adds an execution to the retention list. `words` are the special properties of the end of its lease.
 local function keep(batch, id, words)
   local kept, until_ms = batch.kept, batch.until_text
   if words.kept or words['until'] then
@@ -57,7 +57,7 @@ local function keep(batch, id, words)
   kept[count + 1], kept[count + 2] = until_ms, id
 end
 
---- The special properties of the end of a lease, by word, with its number if it has one.
+--- Parses the special properties of the end of a lease: each word, with its number or true.
 local function words_of(ending)
   local words = {}
   for word, number in ending:gmatch('(%a+):?(%d*)') do
@@ -68,7 +68,7 @@ end
 
 local NOTHING = {}
 
---- Writes the record of an attempt, which its lease becomes.
+--- Turns the lease into the record of its attempt.
 local function end_attempt(id, held_key, words, moment, at)
   local key = keys.attempt(id, words.index or '0')
   call('RENAME', held_key, key)
@@ -80,9 +80,10 @@ local function end_attempt(id, held_key, words, moment, at)
   end
 end
 
---- Completes one and adds it to a batch, or gives the refusal. Asked again with the fence that ended it, answers as the first time.
+--- Completes one execution and adds it to a batch, or returns the refusal. A repeated call with the fence that completed it gets the same
+--- answer.
 ---
---- The lease has all there is to know, so nothing else is read.
+--- The lease holds all the data that is needed, so the common case reads nothing else.
 function complete.one(batch, id, lease_id, attempt, result, result_type)
   local moment, at = batch.moment, batch.at
   local held_key = keys.of(id, 'lease:current')
@@ -139,7 +140,7 @@ function complete.one(batch, id, lease_id, attempt, result, result_type)
   hint.ended(id)
 end
 
---- Writes the results of a batch, and its indexes.
+--- Writes the results and the indexes of a batch.
 function complete.write(batch)
   if batch.results[1] then
     call('MSET', unpack(batch.results))

@@ -1,4 +1,4 @@
---- The condition of a suspension: a tree, whose leaves count the signals at the waitpoints they name.
+--- The condition of a suspension: a tree whose leaves count the signals at the waitpoints they name.
 
 local condition = {}
 
@@ -24,7 +24,7 @@ end
 
 local DISTINCT = { waitpoints = true, signals = true, sources = true }
 
---- The types of the fields of a node, by its type.
+--- The validators of a node's fields, by node type.
 local SHAPES = {}
 
 local function is_node(node)
@@ -68,7 +68,7 @@ SHAPES.any_of = { members = are_nodes }
 SHAPES.operator_only = {}
 SHAPES.timeout_only = {}
 
---- Reads a condition; nothing when it is none.
+--- Parses a condition. Returns nil if it is invalid.
 function condition.read(json)
   local read, tree = pcall(cjson.decode, json)
   if read and is_node(tree) then
@@ -76,7 +76,7 @@ function condition.read(json)
   end
 end
 
---- How many different ones a leaf needs.
+--- Returns how many distinct items a leaf needs.
 function condition.needs(leaf)
   return leaf.n or 1
 end
@@ -92,12 +92,13 @@ local function collect(node, leaves)
   return leaves
 end
 
---- The nodes that count signals, from left to right.
+--- Returns the nodes that count signals, from left to right.
 function condition.leaves(tree)
   return collect(tree, {})
 end
 
---- By what a condition is met, leaves from left to right; nothing when it is not. `of` says by what a leaf is met.
+--- Returns the items that meet a condition, leaves from left to right, or nil if it is not met. `of` returns the items that meet a leaf, or
+--- nil.
 function condition.met(tree, of)
   local nth = 0
   local function visit(node)

@@ -1,10 +1,10 @@
---- Creating executions. New work of one namespace, lane and kind with one type of payload, priority and policy is a group: what its
---- members have in common is looked at once, and their indexes are written together.
+--- Creates executions. New work with the same namespace, lane, kind, payload type, priority and policy forms a group: its common properties
+--- are checked once, and its indexes are written together.
 
 local create = {}
 
---- A group of work that is created at a moment. Its fields are those of a record, the digest left open; those of one member are
---- written over those of the one before.
+--- Starts a group of work created at `moment`. `fields` is the record of a member with an empty digest. Each member overwrites the fields
+--- of the previous one.
 function create.group(namespace, lane_id, kind, content_type, priority, policy_json, moment)
   local lane, at = record.lane(namespace, lane_id), text(moment)
   local configured = settings.of(lane)
@@ -31,12 +31,12 @@ function create.group(namespace, lane_id, kind, content_type, priority, policy_j
     closed = configured and settings.refusal(lane, lane_id, 'lane') or class and settings.class_refusal(lane, lane_id, class),
     fields = fields,
     count = #fields,
-    ids = {}, -- of those that wait for a worker
+    ids = {}, -- members that wait for a worker
   }
 end
 
---- Writes payload and policy of an id that nothing has, and says whether it did. The payload may be empty and is always
---- there, so one command both looks for an execution and begins it.
+--- Writes the payload and policy of an unused id, and returns whether it did. The payload may be empty but always exists, so one command
+--- both looks for an execution and begins it.
 local function begin_writing(id, payload, policy_json)
   if policy_json then
     return call('MSETNX', keys.of(id, 'payload'), payload, keys.of(id, 'policy'), policy_json) == 1
@@ -47,8 +47,7 @@ end
 --- Fields of a record that few executions have.
 local FEW = { 'idempotency_key', 'deadline_at', 'attempt_timeout_ms', 'traceparent', 'tracestate' }
 
---- Adds what few executions have to the fields of a record, and says how many items there are then, and until when it is delayed if
---- it is.
+--- Adds the fields that few executions have. Returns the new number of items, and the end of the delay if there is one.
 local function add_few(group, n, more)
   local fields, moment = group.fields, group.moment
   more.deadline_at = more.deadline_in_ms and moment + more.deadline_in_ms
@@ -67,8 +66,8 @@ local function add_few(group, n, more)
   return n + 4, until_ms
 end
 
---- The execution that was created before under the key or id of new work, if there is one. Otherwise the payload is written,
---- unless its lane refuses it.
+--- Returns the execution created earlier under the key or id of new work, if any. Otherwise writes the payload, unless the lane refuses it:
+--- then the second result is the refusal.
 local function begin(group, id, payload, more)
   local key = more.idempotency_key
   local existing = key and submission.found_by_key(group.namespace, key, group.moment)
@@ -84,9 +83,9 @@ end
 
 local NOTHING = {}
 
---- Creates one of a group, or finds the one already created under the same idempotency key or id. Its tags are keys and values in
---- turn, the items of a list from one position to another. `more` has what few executions have, by the names of the arguments of
---- `ff_create_execution`; nothing when there is none of it. Gives the answer when none was created, and otherwise its state.
+--- Creates one member of a group, or finds the execution already created under the same idempotency key or id. Its tags are keys and values
+--- in turn, at positions `first_tag` to `last_tag` of a list. `more` holds the fields that few executions have, by the argument names of
+--- `ff_create_execution`; nil if there are none. Returns the answer if nothing was created, otherwise nil and the state.
 function create.one(group, id, payload, digest, tags, first_tag, last_tag, more)
   more = more or NOTHING
   if (last_tag - first_tag) % 2 == 0 then

@@ -1,8 +1,8 @@
---- Whether a new edge would let a flow wait for itself.
+--- Detects whether a new edge would close a cycle in a flow.
 
 local cycle = {}
 
---- Edges looked at in one call, however many it adds.
+--- Maximum number of edges examined in one call, however many it adds.
 local MOST = 3 * limits.cycle_search
 
 local function search_from(from, target, side, other)
@@ -13,8 +13,8 @@ local function is_spent(one)
   return one.looked > limits.cycle_search
 end
 
---- The members one edge away, those of edges that are only just being added among them. What was found is remembered for the
---- next edge of the same call, except what that adds.
+--- Returns the members one edge away: over stored edges, and over edges added in this call. Stored ones are cached for the next edge of the
+--- same call.
 local function neighbours(flow, id, one, cache)
   local names = cache[one.side]
   if not names[id] then
@@ -31,7 +31,7 @@ local function neighbours(flow, id, one, cache)
   return names[id], step.added(id, one.side)
 end
 
---- Goes one member further; says whether it came to the target.
+--- Visits the next member. Returns true if it reached the target.
 local function advance(flow, one, cache)
   local id = one.ahead[one.at]
   one.at = one.at + 1
@@ -54,14 +54,14 @@ local function advance(flow, one, cache)
   return found
 end
 
---- The cache of the searches of one call.
+--- Returns an empty cache for the searches of one call.
 function cycle.search()
   return { upstream = {}, downstream = {}, looked = 0 }
 end
 
---- The refusal of an edge whose downstream already comes before its upstream. Looks from both ends, so that what is added
---- before or after a large graph is found to be harmless at once; gives up when there is too much on both sides, or when
---- the edges of one call take too long together.
+--- Returns the refusal of an edge whose downstream already comes before its upstream. Searches from both ends, so that an edge before or
+--- after a large graph is accepted quickly. Gives up, with the refusal, if both sides are too large, or if the edges of one call take too
+--- long together.
 function cycle.refusal(flow, new, field, cache)
   local down = search_from(new.downstream, new.upstream, 'upstream', 'downstream')
   local up = search_from(new.upstream, new.downstream, 'downstream', 'upstream')

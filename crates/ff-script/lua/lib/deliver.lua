@@ -1,7 +1,7 @@
---- Delivers a signal by the authority of a token. The token is verified before any state is read or revealed; a signal that
---- arrived before is answered with the id of the first, even if the execution has ended since.
+--- Delivers a signal authorized by a token. Verifies the token before it reads or reveals the state of the execution. A repeated signal
+--- gets the id of the first one, even if the execution has ended since.
 
---- How the waitpoint stands when it takes signals; otherwise nothing, and the refusal.
+--- Returns the state of a waitpoint that accepts signals; otherwise nil and the refusal.
 local function receptive(e, waitpoint, moment)
   if e.core.terminal_outcome then
     return nil, no.target_not_signalable('state', e.core.public_state)
@@ -19,7 +19,7 @@ local function over(field, limit, count)
   return no.signal_limit_exceeded('field', field, 'limit', text(limit), 'sent', text(count + 1))
 end
 
---- How many signals are kept for the waitpoints an execution made ahead: one suspension may weigh them all.
+--- Returns the number of signals stored for the pending waitpoints of an execution. One suspension may evaluate them all.
 local function kept_early(e, moment)
   local kept = 0
   for _, one in ipairs(pending.live(e, moment)) do
@@ -28,7 +28,7 @@ local function kept_early(e, moment)
   return kept
 end
 
---- Counts a signal towards the condition, and lets the execution go on when that meets it.
+--- Counts a signal towards the condition, and releases the execution when the condition is met.
 local function count(e, sent, moment)
   local tree, key = condition.read(e.suspension.condition), keys.of(e.id, 'suspension:tally')
   local delay_ms, all = suspension.policy(e.suspension)

@@ -1,16 +1,16 @@
---- Telling dependents: an edge is settled by how its upstream ended, a join is decided as soon as the numbers say so, and
---- what it decides is released, or skipped and tells its own dependents.
+--- Notifies dependents: the end of an upstream settles its edges, and a join is decided as soon as its counts allow. The member of a
+--- decided join is released, or skipped, which notifies its own dependents.
 
 local dependents = {}
 
---- Only success satisfies; every other end of an upstream makes its edges impossible.
+--- Only success satisfies an edge. Any other end of the upstream makes the edge impossible.
 local SETTLED = { success = 'satisfied', failed = 'failed', cancelled = 'failed', expired = 'failed', skipped = 'skipped' }
 
 function dependents.state_after(outcome)
   return SETTLED[outcome]
 end
 
---- Continues to notify the dependents of a member, where it was left.
+--- Continues to notify the dependents of a member where the last step stopped.
 function dependents.notify(id)
   local e = record.find(id)
   local propagation = e and e.pending_propagation
@@ -40,7 +40,7 @@ function dependents.notify(id)
   end
 end
 
---- Settles an edge, and has its join judged unless that has fired: later outcomes only count.
+--- Settles an edge and decides its join. If the join has already fired, the outcome is only counted.
 function dependents.settle(one, to, upstream)
   if one.state == to then
     return
@@ -56,7 +56,7 @@ function dependents.settle(one, to, upstream)
   end
 end
 
---- Counts an edge where it is of the current round, and passes the result on to whom still waits for it.
+--- Counts an edge if it is of the current round. Passes the result on if the join is still pending.
 function dependents.count(one, to, upstream)
   local joined = step.group(one.flow_id, one.downstream)
   if not joined then
@@ -75,7 +75,7 @@ end
 
 local SKIPPED = { outcome = 'skipped', state = 'skipped', by = 'dependencies', attempt = 'cancelled' }
 
---- The next phase of a blocked execution that waits for nothing but its join.
+--- Moves a blocked execution to its next phase if nothing but its join blocks it.
 function dependents.admit(e)
   local on, moment = e.core.blocked_on, here.memory.moment
   if e.core.public_state ~= 'waiting_children' or on == 'staging' or on == 'reopening' and e.pending_propagation then
@@ -97,7 +97,7 @@ function dependents.admit(e)
   step.write(e)
 end
 
---- A join that fired moves its member, and may need its other upstreams no longer.
+--- Moves the member of a join that fired, and schedules the cancellation of its other upstreams if the join asks for it.
 function dependents.fired(joined)
   local e = record.find(joined.id)
   if not e or e.core.terminal_outcome then

@@ -1,4 +1,4 @@
---- Looks after the upstreams of a join that fired, as far as one step goes. With `afresh` also where none are pending.
+--- Processes the upstreams of a join that fired, within one step. With `afresh`, starts over if none are pending.
 
 return function(id, afresh)
   local moment = now()

@@ -1,8 +1,8 @@
---- Due work: everything an execution waits a moment for, as one table.
+--- Due work: all timers of an execution, as one table.
 
 local due = {}
 
---- In the order they fire in when their moments come together.
+--- Timers that are due at the same time fire in this order.
 local TABLE = {
   {
     lapse = 'deadlines',
@@ -70,7 +70,7 @@ local TABLE = {
 
 due.DEADLINE, due.SUSPENSION, due.LEASE, due.DELAY = TABLE[1], TABLE[2], TABLE[4], TABLE[5]
 
---- The next timer of an execution: its moment and its kind.
+--- Returns the next timer of an execution: its time and its row.
 local function next_of(e)
   local first, which
   for _, row in ipairs(TABLE) do
@@ -82,8 +82,7 @@ local function next_of(e)
   return first, which
 end
 
---- Fires everything of one execution that is due, earliest first, and says whether anything was. Whose time ran out is counted
---- where somebody wants to know.
+--- Fires all due timers of an execution, earliest first, and returns whether any fired. Counts expired timers in `lapsed`, if given.
 function due.fire(e, jitter, moment, lapsed)
   local fired = false
   while true do
@@ -103,7 +102,7 @@ function due.fire(e, jitter, moment, lapsed)
   return fired
 end
 
---- Fires one thing of an execution if it is due, and says how the execution stands then.
+--- Fires one timer of an execution if it is due. The answer has the resulting public state.
 function due.fire_one(core, row, moment)
   local e = record.load(keys.id(core))
   if not e then
@@ -123,13 +122,13 @@ local INDEXES = {
   'sibling_backlog', 'retention',
 }
 
---- These have flows: submissions to be given up, what is being done to the members of flows, and flows to be forgotten.
+--- These indexes hold flows: staged submissions that expire, sweeps over members, and flows whose retention ends.
 local FLOW_INDEXES = { 'flow_staging', 'flow_opening', 'cancel_backlog', 'flow_retention' }
 
---- This one has waitpoints, of which an execution may have several.
+--- This index holds waitpoints; an execution may have several.
 local WAITPOINTS = 'pending_waitpoint_expiry'
 
---- The due members of an index, as members and scores in turn. One that is known to have nothing yet is not read.
+--- Returns the due members of an index, as members and scores in turn. Skips an index that is known to have nothing due yet.
 local function due_in(name, offset, most, moment)
   if (here.memory.earliest[name] or moment) > moment then
     return {}
@@ -138,7 +137,7 @@ local function due_in(name, offset, most, moment)
   return call('ZRANGE', keys.index(name), '-inf', last, 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES')
 end
 
---- The executions of this partition that are due, earliest first, at most so many of each kind.
+--- Returns the due executions of this partition, earliest first, a bounded number of each kind.
 function due.ready(most, moment)
   local first, ids = {}, {}
   local function note(id, at)
@@ -170,7 +169,7 @@ function due.ready(most, moment)
   return ids
 end
 
---- The flows of this partition that are due, earliest first, at most so many.
+--- Returns the due flows of this partition, earliest first, at most `most` of each kind.
 function due.flows(most, moment)
   local found, first = {}, {}
   for _, name in ipairs(FLOW_INDEXES) do
@@ -185,7 +184,7 @@ function due.flows(most, moment)
   return found
 end
 
--- `ipairs` and `unpack` are there when a function is called, not when the library is loaded.
+-- `ipairs` and `unpack` exist when a function is called, not when the library is loaded.
 local ALL = { WAITPOINTS }
 for nth = 1, #INDEXES do
   ALL[#ALL + 1] = INDEXES[nth]
@@ -194,8 +193,8 @@ for nth = 1, #FLOW_INDEXES do
   ALL[#ALL + 1] = FLOW_INDEXES[nth]
 end
 
---- When the next thing on this partition is due. An index is read when it may have the earliest: what was the earliest there
---- may be gone since.
+--- Returns when the next timer on this partition is due, or nil. Reads an index again if it may hold the earliest timer, because the cached
+--- one may be gone.
 function due.next_here()
   local earliest, is_read = here.memory.earliest, {}
   local function read(name)

@@ -1,14 +1,15 @@
---- Edges: that one member waits for another. Where an edge leaves and enters never changes, and is kept with the flow; how it
---- stands is kept with its child.
+--- Edges: dependencies between members. The ends of an edge never change, and are stored with the flow. Its state is stored with its
+--- downstream member.
 
 local edge = {}
 
 local GRAPH = 'graph'
 
---- The first edges of a member after one, in the order of their ids, as the graph has them, and where in each its id begins.
+--- Returns the first graph entries of a member's edges after a given edge, ordered by edge id, and the length of the prefix before that id.
+--- `mark` selects leaving (`o`) or entering (`i`) edges.
 local function beside(flow_id, id, mark, after, most)
   local prefix = mark .. keys.uuid(id) .. '/'
-  -- The slash that ends an id is followed by this in the order of bytes.
+  -- In byte order, `0` follows the slash that ends an id.
   local from, to = after and '(' .. prefix .. after .. '0' or '(' .. prefix, '(' .. mark .. keys.uuid(id) .. '0'
   return call('ZRANGE', keys.flow(flow_id, GRAPH), from, to, 'BYLEX', 'LIMIT', 0, most), #prefix
 end
@@ -17,7 +18,7 @@ local function sooner(a, b)
   return a.id < b.id
 end
 
---- Those a step has added beside those that are kept.
+--- Merges the edges added by this step into a list of stored edges.
 local function with_added(list, id, side, after, most)
   local added = step.added(id, side)
   if not added[1] then
@@ -35,7 +36,7 @@ local function with_added(list, id, side, after, most)
   return list
 end
 
---- The first edges that leave a member after one, in the order of their ids, those a step has only just added among them.
+--- Returns the first edges that leave a member after a given edge, ordered by id, including edges added by this step.
 function edge.leaving(flow_id, id, after, most)
   local found, skip = beside(flow_id, id, 'o', after, most)
   local list = {}
@@ -46,7 +47,7 @@ function edge.leaving(flow_id, id, after, most)
   return with_added(list, id, 'upstream', after, most)
 end
 
---- The first edges that enter a member, likewise.
+--- Returns the first edges that enter a member, in the same way.
 function edge.entering(flow_id, id, after, most)
   local found, skip = beside(flow_id, id, 'i', after, most)
   local list = {}
@@ -57,7 +58,7 @@ function edge.entering(flow_id, id, after, most)
   return with_added(list, id, 'downstream', after, most)
 end
 
---- An edge with how it stands.
+--- Returns an edge with its state, which is read if it is missing.
 function edge.read(found)
   if found.state then
     return found
@@ -124,7 +125,7 @@ local function write_known(one)
   end
 end
 
---- Writes edges, those that are new into the graph as well.
+--- Writes edges. New edges are also written into the graph.
 function edge.write_all(edges)
   local sets, graph = {}, {}
   for _, one in pairs(edges) do

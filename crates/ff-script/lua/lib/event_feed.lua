@@ -1,20 +1,20 @@
---- The feed of events of a partition: recorded while it is followed, bounded, and read with a cursor.
+--- The event feed of a partition: recorded while a reader follows it, bounded, and read with a cursor.
 ---
 --- The events of an execution are recorded together, at the place of the first.
 
 local event_feed = {}
 
---- The new entries of this call, in order: executions that have `events`, and other entries of the feed.
+--- The new entries of this call, in order: executions with `events`, and other entries of the feed.
 local pending
 
---- The executions among them, by id: one may be read twice in a call.
+--- The executions among them, by id, because a call may read an execution twice.
 local known
 
 function event_feed.begin()
   pending, known = nil, nil
 end
 
---- Whether events are recorded now. Until when is cached, so that a feed without a follower costs nothing.
+--- Returns true if events are recorded now. The end of recording is cached, so that a feed without a follower costs nothing.
 function event_feed.is_followed()
   local memory = here.memory
   if not memory.followed then
@@ -23,7 +23,7 @@ function event_feed.is_followed()
   return memory.moment < memory.followed
 end
 
---- Something happened to an execution, with what there is to say of it as names and values.
+--- Records an event of an execution, with further names and values.
 function event_feed.to(e, event, ...)
   if not event_feed.is_followed() then
     return
@@ -47,8 +47,7 @@ local function entry(id, namespace, lane_id, kind, flow_id, event)
   return fields
 end
 
---- Something happened to an execution of which not all was read: of a lane as indexes name it, of a kind, and of a flow if it is in
---- one.
+--- Records an event of an execution whose record is not loaded. `lane` is the lane as indexes name it; `flow_id` is nil outside a flow.
 function event_feed.about(id, lane, kind, flow_id, ...)
   if not event_feed.is_followed() then
     return
@@ -58,8 +57,8 @@ function event_feed.about(id, lane, kind, flow_id, ...)
   pending[#pending + 1] = { entry = entry(id, namespace, lane_id or lane, kind, flow_id, { ... }) }
 end
 
---- Adds an entry. Time does not run backwards on a partition, except that a server which takes over from one that crashed
---- may be behind it for a moment; then the entry follows the last one.
+--- Adds an entry. Time does not run backwards on a partition, except that a server that takes over after a crash may be behind for a
+--- moment. The entry then follows the last one.
 local function add(key, fields)
   local at = text(here.memory.moment)
   if type(redis.pcall('XADD', key, 'MAXLEN', limits.feed, at .. '-*', unpack(fields))) == 'table' then
@@ -91,8 +90,8 @@ function event_feed.write()
   end
 end
 
---- Extends the feed for a reader, at most one write an hour, and returns since when it records. A feed that had lapsed
---- begins anew, without its old entries.
+--- Extends the feed for a reader, with at most one write an hour, and returns since when it records. A feed that had lapsed starts over,
+--- without its old entries.
 function event_feed.follow(moment)
   local key = keys.followed()
   local since, until_ms = unpack(call('HMGET', key, 'since', 'until'))
@@ -110,8 +109,7 @@ function event_feed.follow(moment)
   return since
 end
 
---- What comes from a place on, the place being an id of the stream, and whether some of it is gone: a full feed has lost
---- something before its first.
+--- Returns the entries from a stream id on, and whether some may be lost. A full feed has lost entries before its first one.
 function event_feed.from(place, most)
   local key = keys.events()
   local entries = call('XRANGE', key, place, '+', 'COUNT', most)

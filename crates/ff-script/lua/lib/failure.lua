@@ -1,4 +1,4 @@
---- A failure as fields of a record.
+--- Returns a failure as fields of a record.
 
 return function(category, message, permanent)
   return {

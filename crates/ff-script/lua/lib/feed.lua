@@ -2,8 +2,8 @@
 
 local feed = {}
 
---- Adds an entry at a moment. Time does not run backwards on a partition, except that a server which takes over from one
---- that crashed may be behind it for a moment; then the entry follows the last one.
+--- Adds an entry. Time does not run backwards on a partition, except that a server that takes over after a crash may be behind for a
+--- moment. The entry then follows the last one.
 function feed.add(entry, moment)
   local key = keys.deliveries()
   local added = redis.pcall('XADD', key, 'MAXLEN', limits.feed, text(moment) .. '-*', unpack(entry))
@@ -15,8 +15,8 @@ function feed.add(entry, moment)
   hint.delivered()
 end
 
---- What comes after a place, the place being an id of the stream or nothing, and whether some before it may be gone: a full
---- feed has lost something before its first.
+--- Returns the entries after a stream id, or from the start if it is nil, and whether earlier ones may be lost. A full feed has lost
+--- entries before its first one.
 function feed.after(place, most)
   local key = keys.deliveries()
   local entries = call('XRANGE', key, place and '(' .. place or '-', '+', 'COUNT', most)
@@ -27,7 +27,7 @@ function feed.after(place, most)
   return entries, not reached
 end
 
---- The place of the last entry, if there is one.
+--- Returns the stream id of the last entry, or nil.
 function feed.last()
   local last = call('XREVRANGE', keys.deliveries(), '+', '-', 'COUNT', 1)[1]
   return last and last[1]

@@ -1,4 +1,4 @@
---- The refusal of a holder's call whose fence is incomplete; nothing when it is complete.
+--- Returns the refusal for a holder's call with an incomplete fence, or nil if the fence is complete.
 
 return function(lease_id, lease_epoch, attempt_id)
   if lease_id and lease_epoch and attempt_id then

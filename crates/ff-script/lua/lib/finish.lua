@@ -1,7 +1,7 @@
---- Ends an execution, and with it an open attempt, suspension and waitpoints.
+--- Ends an execution, with its open attempt, suspension and waitpoints.
 ---
---- `ending` says the `outcome` and the public `state`, what ended it (`by`, its holder when absent), the ending of the
---- `lease` and of the `attempt` if there are any, and the `failure` if there was one.
+--- `ending` has the `outcome` and the public `state`, the cause of the end (`by`; nil for its holder), how the `lease` and the `attempt`
+--- end if there are any, the `failure` if there is one, and the `reason` and `requested_by` of a cancellation.
 
 local GONE = {
   'behind', 'blocked_on', 'blocked_until', 'blocking_detail', 'current_waitpoint_id', 'delayed_until', 'delayed_why', 'next_attempt', 'replay_reason',

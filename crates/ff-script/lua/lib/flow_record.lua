@@ -1,13 +1,12 @@
---- The flow: a graph of executions that ends with its last member. It is read once, changed in memory, and written once.
+--- Flows: graphs of executions that end with their last member. A flow is read once, changed in memory, and written once.
 ---
---- `core` is its hash, numbers as numbers, `counts` has how many members are in which state, and `new_events` the events to
---- be added.
+--- `core` is its hash, with numbers converted; `counts` holds the number of members in each state; `new_events` holds the events to add.
 
 local flow_record = {}
 
 local ENDS = { completed = true, failed = true, cancelled = true, expired = true, skipped = true }
 
---- When a flow is forgotten, with all its members, once nothing is left to happen in it.
+--- Returns when a flow and its members are to be forgotten, or nil while something may still happen in it.
 function flow_record.forget_at(flow)
   local core = flow.core
   if core.ended_at and not core.sweep_action and flow_record.live(flow) == 0 then
@@ -15,7 +14,7 @@ function flow_record.forget_at(flow)
   end
 end
 
---- The indexes a flow belongs in, with its score there.
+--- Returns the indexes a flow belongs in, with its score in each.
 local function entries(flow)
   local core, list = flow.core, {}
   if core.staging_parts then
@@ -46,7 +45,7 @@ function flow_record.read(id)
   return flow
 end
 
---- A visible flow; otherwise nothing, and the refusal.
+--- Returns a visible flow; otherwise nil and the refusal.
 function flow_record.found(id)
   local flow = step.flow(id)
   if not flow or flow.core.staging_parts or flow.core.sweep_action == 'forget' then
@@ -55,7 +54,7 @@ function flow_record.found(id)
   return flow
 end
 
---- A flow that is not there yet.
+--- Returns a new flow in memory.
 function flow_record.new(id, namespace, kind, moment)
   local flow = { id = id, core = {}, counts = {}, new_events = {}, changed = {}, was = {}, was_open = false }
   local put = flow_record.put
@@ -68,31 +67,31 @@ function flow_record.new(id, namespace, kind, moment)
   return flow
 end
 
---- Whether a flow is staged.
+--- Returns true if a flow is staged, or does not exist.
 function flow_record.is_staged(id)
   local state = call('HGET', keys.flow(id, 'core'), 'state')
   return not state or state == 'staging'
 end
 
---- Whether a flow is visible: neither staged nor being forgotten. `all` says that it need only exist.
+--- Returns true if a flow is visible: neither staged nor being forgotten. With `all`, it only has to exist.
 function flow_record.is_there(core, all)
   local state, action = unpack(call('HMGET', core, 'state', 'sweep_action'))
   return state and (all or state ~= 'staging' and action ~= 'forget')
 end
 
---- Sets a field, or takes it away when there is nothing to put in it.
+--- Sets a field, or removes it if the value is nil.
 function flow_record.put(flow, name, value)
   flow.core[name], flow.changed[name] = value, true
 end
 
---- Sets a field if there is something to put in it.
+--- Sets a field if there is a value.
 function flow_record.put_if_said(flow, name, value)
   if value then
     flow_record.put(flow, name, value)
   end
 end
 
---- How a flow stands, in one word.
+--- Returns the state of a flow.
 function flow_record.state(flow)
   local core = flow.core
   if core.staging_parts then
@@ -105,12 +104,12 @@ function flow_record.state(flow)
   return core.started_at and 'running' or 'open'
 end
 
---- The refusal of a flow that takes no more changes.
+--- Returns the refusal for a flow that accepts no more changes.
 function flow_record.ended_refusal(flow)
   return no.flow_already_terminal('detail', 'the flow is ' .. flow_record.state(flow))
 end
 
---- Whether a member may go on. `held` is whether it has a lease.
+--- Returns true if a member may continue. `held` says whether it has a lease.
 function flow_record.spares(flow, core, held)
   local policy = flow.core.cancel_policy
   if policy == 'cancel_all' then
@@ -128,7 +127,7 @@ function flow_record.add_event(flow, event, ...)
   flow.new_events[#flow.new_events + 1] = { 'at', here.memory.moment, 'event', event, ... }
 end
 
---- Counts a member that came from one state, if from any, to another.
+--- Counts a member that moved from one state to another; `from` is nil for a new member.
 function flow_record.moved(flow, id, node, from, to)
   local counts = flow.counts
   if from then
@@ -142,7 +141,7 @@ function flow_record.moved(flow, id, node, from, to)
   end
 end
 
---- Members that have not ended.
+--- Returns the number of members that have not ended.
 function flow_record.live(flow)
   local live = 0
   for state, count in pairs(flow.counts) do
@@ -151,7 +150,7 @@ function flow_record.live(flow)
   return live
 end
 
---- Whether nothing is left to happen in it.
+--- Returns true if nothing is left to happen in a flow.
 local function is_over(flow)
   local core = flow.core
   if core.staging_parts then
@@ -161,7 +160,7 @@ local function is_over(flow)
   return core.cancel_policy == 'flow_only' or may_end and flow_record.live(flow) == 0
 end
 
---- Ends a flow that is over, and has one that is not live again.
+--- Ends a flow that is over, and reopens an ended flow that is not.
 local function end_or_reopen(flow)
   local over = is_over(flow)
   if over and not flow.core.ended_at then
@@ -256,7 +255,7 @@ local function forget_it(flow)
   end
 end
 
---- Ends a flow that is over, and writes the changes.
+--- Ends, reopens or forgets a flow as needed, and writes its changes.
 function flow_record.settle(flow)
   if flow.gone then
     return forget_it(flow)

@@ -1,9 +1,9 @@
---- Forgetting executions and flows after their retention, with all their keys.
+--- Forgets executions and flows after their retention, with all their keys.
 
 local forget = {}
 
---- When an execution is forgotten, once it has finished; one that is in a flow goes with its flow. It stays for as long as
---- its idempotency key is remembered: the key must find what it stands for.
+--- Returns when an execution is to be forgotten, or nil if it has not finished. A member of a flow is forgotten with its flow. An execution
+--- is kept for as long as its idempotency key is remembered, because the key must find it.
 function forget.at(e)
   local core = e.core
   if not core.terminal_outcome or core.flow_id then
@@ -16,18 +16,18 @@ function forget.at(e)
   return until_ms
 end
 
---- How long it is kept after its end: as its own policy says, or as its lane did when it was submitted.
+--- Returns how long an execution is kept after its end: by its policy, by its lane at submission, or by default.
 function forget.kept_ms(e)
   return e.core.has_policy and policy.of(e).retention_ms or e.core.lane_retention_ms or limits.retention_ms
 end
 
---- About how many records go with an execution. Steps that forget are bounded by the sum.
+--- Returns about how many records are forgotten with an execution. A step bounds the sum.
 function forget.records(e)
   local signals = e.core.has_waited and signal.count(e.id) or 0
   return 1 + (e.core.current_attempt_index and e.core.current_attempt_index + 1 or 0) + signals
 end
 
---- How many keys one command unlinks.
+--- Number of keys per UNLINK command.
 local CHUNK = 1000
 
 local function unlink(gone)
@@ -61,7 +61,7 @@ local function add_waitpoints(gone, id)
   end
 end
 
---- The keys of an execution besides those of its place in a flow.
+--- Returns the keys of an execution, except the keys of its place in a flow.
 local function keys_of(e)
   local gone, id = {}, e.id
   for _, what in ipairs(OF_EXECUTION) do
@@ -89,8 +89,7 @@ local function keys_of(e)
   return gone
 end
 
---- Forgets an execution that has finished: its record, what is beside it, and its places in indexes. Its idempotency key
---- goes with it if that still stands for it.
+--- Forgets a finished execution: its record, its other keys, and its index entries. Deletes its idempotency key if that still refers to it.
 function forget.execution(e)
   local core = e.core
   local gone = keys_of(e)

@@ -1,14 +1,14 @@
---- Adding members and edges to a flow, with everything that is refused about it named.
+--- Adds members and edges to a flow. Each refusal names the field it is about.
 
 local graph = {}
 
---- Whether something is kept under one of several keys.
+--- Returns true if any of several keys exists.
 local function any_kept(names)
   return names[1] ~= nil and call('EXISTS', unpack(names)) > 0
 end
 
---- Adds members, and gives the refusal of the first that cannot be. `entered` has those that edges enter. What comes
---- `from_within` is part of what is there, so that a lane which is draining takes it.
+--- Adds members, and returns the first refusal. `entered` holds the members that edges enter. Work added `from_within` continues existing
+--- work, so a draining lane accepts it.
 function graph.add_nodes(flow, nodes, entered, from_within, moment)
   local names = {}
   for nth, node in ipairs(nodes) do
@@ -33,8 +33,8 @@ function graph.add_nodes(flow, nodes, entered, from_within, moment)
   end
 end
 
---- An execution that is a member of a flow; otherwise nothing, and the refusal. A member of another flow is answered as one
---- that does not exist: it may be another tenant's.
+--- Returns a member of a flow; otherwise nil and the refusal. A member of another flow gets the same answer as a missing one, because it
+--- may belong to another tenant.
 function graph.member(flow, id, field)
   local e = record.find(id)
   if not e or e.core.flow_id ~= flow.id then
@@ -46,13 +46,13 @@ end
 
 local IDLE = { waiting = true, delayed = true, rate_limited = true, waiting_children = true }
 
---- Whether no attempt of this life was made, so that it may still wait for more.
+--- Returns true if no attempt was made since submission or the last replay, so that the execution may still wait for more upstreams.
 local function has_not_started(core)
   local next = core.next_attempt
   return IDLE[core.public_state] and (next == nil and not core.current_attempt_index or next == 'replay')
 end
 
---- Whether an edge may enter a member of a live flow, and closes no cycle.
+--- Returns the refusal of an edge of a live flow that enters a started member or closes a cycle.
 local function live_refusal(flow, one, downstream, held, search)
   local field, state = 'edges.' .. one.name, downstream.core.public_state
   if not held and not has_not_started(downstream.core) then
@@ -68,11 +68,11 @@ local function over(field, limit, sent)
   end
 end
 
---- A node has one payload, so one edge at most can be the source of it.
+--- A node has one payload, so at most one edge may supply it.
 local SECOND_PAYLOAD =
   'passes payload, as another edge into the same node does; one edge may, and the others pass {input: NAME}'
 
---- Adds an edge to what is there; gives the refusal, when there are too many or two pass the payload.
+--- Adds an edge to the graph and to its join. Returns the refusal if there are too many edges, or if two pass the payload.
 local function enter(flow, one, upstream, held)
   local joined = step.group(flow.id, one.downstream)
   if not joined then
@@ -86,7 +86,7 @@ local function enter(flow, one, upstream, held)
   if one.passes == 'payload' and joined.passes_payload then
     return no.invalid_input('field', field, 'detail', SECOND_PAYLOAD)
   end
-  -- A join that has not started is not decided while more edges come.
+  -- A join whose member has not started becomes undecided when an edge is added.
   joined.group_state, joined.satisfied_at = 'pending', nil
   group.enter(joined, one)
   flow_record.put(flow, 'edges', flow.core.edges + 1)
@@ -99,8 +99,9 @@ local function enter(flow, one, upstream, held)
     or over(field .. '.upstream', limits.node_edges, upstream.dependents)
 end
 
---- `live` says that the flow runs, so that an edge may close a cycle or enter what has started; `live.holder` is a running
---- member that waits for its children. Otherwise edges go from earlier members to later ones, and nothing runs yet.
+--- Adds an edge, or returns the refusal. `live` means that the flow runs: the edge may close a cycle or enter a started member.
+--- `live.holder` is a running member that waits for its children. Without `live`, edges go from earlier members to later ones, and nothing
+--- runs yet.
 local function add_edge(flow, one, some, live)
   local field = 'edges.' .. one.name
   if one.upstream == one.downstream then
@@ -124,7 +125,7 @@ local function add_edge(flow, one, some, live)
   return refusal or enter(flow, one, upstream, held)
 end
 
---- Adds edges, and gives the refusal of the first that cannot be. Those onto an upstream that has ended are settled at once.
+--- Adds edges, and returns the first refusal. Edges from an upstream that has ended are settled at once.
 function graph.add_edges(flow, edges, live)
   local names = {}
   for nth, one in ipairs(edges) do
@@ -146,7 +147,7 @@ function graph.add_edges(flow, edges, live)
   end
 end
 
---- Members that edges enter.
+--- Returns the members that edges enter.
 function graph.entered(edges)
   local entered = {}
   for _, one in ipairs(edges) do
@@ -155,7 +156,7 @@ function graph.entered(edges)
   return entered
 end
 
---- Says how the edges into a member are to join, as long as there are none; gives the refusal.
+--- Sets how the edges into a member join, or returns the refusal. A join that has edges cannot change.
 function graph.set_join(flow, spec, holder)
   local field = 'joins.' .. spec.name
   local e, refusal = graph.member(flow, spec.id, field)
@@ -177,7 +178,7 @@ function graph.set_join(flow, spec, holder)
   group.join(joined, spec.join)
 end
 
---- Decides a join that got edges: what waits for a worker waits for its upstreams now, if it must. Gives the refusal.
+--- Decides a join that got edges, and blocks its member if it must wait for upstreams. Returns the refusal, if any.
 local function judge(joined, may_be_short, moment)
   local e = record.find(joined.id)
   if not e or may_be_short and joined.n == 0 then
@@ -198,8 +199,8 @@ local function judge(joined, may_be_short, moment)
   end
 end
 
---- Decides every join that a change of the graph has touched; gives the refusal of the first that cannot be. Where
---- `may_be_short` is said, the edges of a join may be still to come.
+--- Decides every join that a change of the graph touched, and returns the first refusal. With `may_be_short`, a join may still be without
+--- edges.
 function graph.judge_all(may_be_short, moment)
   for _, joined in ipairs(step.groups()) do
     local refusal = judge(joined, may_be_short, moment)

@@ -1,8 +1,8 @@
---- Members, edges and joins as callers hand them in: each a list of texts, empty where something is not said.
+--- Parses members, edges and joins from arguments: each is a list of texts, empty for an absent field.
 
 local graph_args = {}
 
---- Takes texts one after the other.
+--- Returns a reader that takes one text after the other.
 local function reader(items)
   local at, broken = 0, false
   local read = {}
@@ -41,7 +41,7 @@ end
 
 local VARIANTS = { all_of = true, any_of = true, quorum = true }
 
---- A join: its variant, how many it needs, and what becomes of the others.
+--- Reads a join: its variant, how many upstreams it needs, and what happens to the others. Also returns whether it is valid.
 local function read_join(read)
   local join = { variant = read.id(), k = read.maybe_number(), on_satisfied = read.maybe() }
   return join, VARIANTS[join.variant] and (join.variant == 'quorum') == (join.k ~= nil)
@@ -55,7 +55,7 @@ local function read_tags(read)
   return tags
 end
 
---- The members of a list; nothing, when it does not read as one.
+--- Returns the members of a list, or nil if it is malformed.
 function graph_args.nodes(items)
   local nodes, read = {}, reader(items)
   while read.more() do
@@ -87,7 +87,7 @@ end
 
 local PASSES = { payload = true, input = true }
 
---- The edges of a list, likewise. Each comes with how its caller calls it.
+--- Returns the edges of a list, or nil if it is malformed. `name` is the caller's name for an edge.
 function graph_args.edges(items)
   local edges, read = {}, reader(items)
   while read.more() do
@@ -101,7 +101,7 @@ function graph_args.edges(items)
   return read.is_whole() and edges or nil
 end
 
---- The joins of a list, likewise, each with the member it is of.
+--- Returns the joins of a list, each with its member, or nil if it is malformed.
 function graph_args.joins(items)
   local joins, read = {}, reader(items)
   while read.more() do

@@ -1,4 +1,4 @@
---- The edges into one member, as a group: how they join, how far they have come, and whether that decides it.
+--- The edges into one member, as a group: the kind of join, the counts, and the decision.
 
 local group = {}
 
@@ -7,15 +7,15 @@ local NAMES = {
   'cancel_siblings_pending', 'passes_payload',
 }
 
---- Which count an edge of a state is in.
+--- The count that an edge belongs to, by its state.
 local COUNTED = { satisfied = 'succeeded', failed = 'failed', skipped = 'skipped' }
 
---- How many upstreams a join needs to succeed.
+--- Returns how many upstreams must succeed.
 local function needs(one)
   return one.policy_variant == 'all_of' and one.n or one.k or 1
 end
 
---- Whether it needs more upstreams than there are.
+--- Returns true if a join needs more upstreams than it has.
 function group.is_short(one)
   return needs(one) > one.n
 end
@@ -47,7 +47,7 @@ function group.read(flow_id, id)
   return one
 end
 
---- A group without edges yet. `join` says how they are to join.
+--- Returns a group without edges. `join` says how they will join.
 function group.new(flow_id, id, join)
   local one = { id = id, flow_id = flow_id, was = {}, was_short = false }
   group.join(one, join)
@@ -55,29 +55,29 @@ function group.new(flow_id, id, join)
   return one
 end
 
---- Has the edges join in a way.
+--- Sets how the edges join.
 function group.join(one, join)
   one.policy_variant, one.k, one.on_satisfied = join.variant, join.k, join.on_satisfied
 end
 
---- Whether they join in this way.
+--- Returns true if the edges join in this way.
 function group.joins(one, join)
   return one.policy_variant == join.variant and one.k == join.k and one.on_satisfied == join.on_satisfied
 end
 
---- Resets the counters: from now on the edges of another round count.
+--- Resets the counts, so that only edges of the given round count.
 function group.empty(one, round)
   one.n, one.succeeded, one.failed, one.skipped = 0, 0, 0, 0
   one.group_state, one.satisfied_at, one.round, one.passes_payload = 'pending', nil, round, nil
 end
 
---- A new round joins by all of its edges, unless the caller says otherwise.
+--- Begins a round, which joins by all of its edges unless the caller says otherwise.
 function group.begin_round(one)
   group.join(one, { variant = 'all_of' })
   group.empty(one, one.round + 1)
 end
 
---- Takes the numbers' word for it: impossible as soon as those left could not make it any more.
+--- Decides a join by its counts. It is impossible as soon as the remaining edges cannot satisfy it.
 function group.judge(one, moment)
   local need, verdict = needs(one), 'pending'
   if one.succeeded >= need then
@@ -90,7 +90,7 @@ function group.judge(one, moment)
   end
 end
 
---- Counts an edge that came from one state to another.
+--- Counts an edge that moved from one state to another.
 function group.recount(one, from, to)
   local left, entered = COUNTED[from], COUNTED[to]
   if left then
@@ -101,7 +101,7 @@ function group.recount(one, from, to)
   end
 end
 
---- The refusal of a join that needs more upstreams than there are.
+--- Returns the refusal of a join that needs more upstreams than it has.
 function group.short_refusal(one, field)
   if group.is_short(one) then
     local detail = 'must need at most the ' .. text(one.n) .. ' upstreams there are, needs ' .. text(needs(one))
@@ -109,12 +109,12 @@ function group.short_refusal(one, field)
   end
 end
 
---- Enters an edge into the numbers.
+--- Counts a new edge.
 function group.enter(one, edge)
   one.n, one.passes_payload = one.n + 1, edge.passes == 'payload' and '1' or one.passes_payload
 end
 
---- A field as it is kept: nothing, where it stands for none. Every group says how many edges it has.
+--- Returns the stored form of a field: false for zero or nil, except that the number of edges is always stored.
 local function kept(one, name)
   local value = one[name]
   if type(value) == 'number' then

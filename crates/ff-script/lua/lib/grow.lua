@@ -1,4 +1,4 @@
---- Growing: members, joins and edges for a flow that lives, all of them or none.
+--- Grows a live flow: adds members, joins and edges, all of them or none.
 
 local GRACE_MS = 60000
 
@@ -14,7 +14,7 @@ local function words(line)
   return list
 end
 
---- Ids and states, a line for each edge.
+--- Returns ids and states as lines, one per edge.
 local function lines(edges)
   local list = {}
   for nth = 1, #edges, 2 do
@@ -23,7 +23,7 @@ local function lines(edges)
   return list
 end
 
---- The first answer under an idempotency key, while the key is remembered.
+--- Returns the first answer under an idempotency key, while the key is remembered.
 local function under_key(id, key, moment)
   local first = call('HMGET', keys.flow(id, 'grant:' .. key), 'until', 'graph_revision', 'members', 'edges')
   if first[1] and moment < tonumber(first[1]) then
@@ -31,8 +31,8 @@ local function under_key(id, key, moment)
   end
 end
 
---- Remembers the answer under a key. Whether it is still remembered is judged by the moment it keeps; the key's expiry only
---- collects garbage, a little later.
+--- Remembers the answer under an idempotency key. The stored time decides whether it is still remembered. The expiry only collects garbage,
+--- a little later.
 local function remember_answer(id, key, revision, members, edges, moment)
   local until_ms, name, all = moment + limits.flow_dedup_ms, keys.flow(id, 'grant:' .. key), keys.flow(id, 'grants')
   local fields = { 'until', until_ms, 'graph_revision', revision }
@@ -47,7 +47,7 @@ local function remember_answer(id, key, revision, members, edges, moment)
   end
 end
 
---- Why a member may not grow its flow.
+--- Returns the refusal if a member may not grow its flow.
 local function holder_refusal(flow, holder, moment)
   local e, refusal = graph.member(flow, holder.id, 'holder')
   if not e then
@@ -74,7 +74,7 @@ local function set_joins(flow, joins, holder)
   end
 end
 
---- Whether a flow takes changes.
+--- Returns the refusal if a flow accepts no changes.
 local function ended(flow)
   return (flow.core.cancel_policy or flow.core.ended_at) and flow_record.ended_refusal(flow) or nil
 end

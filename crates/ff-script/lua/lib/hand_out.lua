@@ -1,16 +1,16 @@
---- Hands out the first waiting executions of a lane, up to the limit of one call. Stops before payloads and signals
---- together pass what one reply may carry, but always takes one when there is one. Returns the task of each, and of the
---- best that still waits how far behind the highest priority it is and when it was created.
+--- Hands out the first waiting executions of a lane, up to the limit of one call. Stops before payloads and signals exceed the size of one
+--- reply, but always takes one if there is one. Returns the tasks, and for the best execution that still waits how far it is behind the
+--- highest priority and when it was created.
 ---
---- `holder` names the worker; the ids its leases and attempts get count on from its first ones. What quota policies apply to is
---- listed besides and not taken, unless it is among those that were `admitted`: then these are taken, and no others. A holder to be
---- handed what is assigned to it has `assigned_to`.
+--- `holder` describes the worker; the ids of its leases and attempts count up from its first ids. Executions that quota policies apply to
+--- are not taken but listed in the last result. With `admitted`, takes only the executions in that list. `holder.assigned_to` is set for a
+--- worker that asks for work assigned to its instance.
 
 return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, admitted)
   max = math.min(max, limits.claim_at_once)
   local configured = settings.of(lane)
   local policies, slots, waiting, class_of, key_of = quotas.of(lane), nil, nil, nil, nil
-  -- Work that is assigned to a worker instance waits for no turn.
+  -- Work that is assigned to a worker instance does not wait for a turn.
   local is_keyed, served = configured and configured.keyed and not holder.assigned_to, {}
   if admitted then
     waiting, slots, class_of, key_of = quotas.admitted(policies, lane, admitted, holder.instance, moment)
@@ -73,7 +73,7 @@ return function(lane_eligible, lane, kinds, capabilities, max, holder, moment, a
       break
     end
   end
-  -- There may be more behind what was looked at and turned out not to start.
+  -- More may wait behind the executions that were examined and did not start.
   if not behind and passed_over and looked > 2 * max then
     behind, created_at = index.head(passed_over, moment)
   end

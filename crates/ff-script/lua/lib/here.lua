@@ -1,7 +1,7 @@
---- The partition of a call, and its cache on this server from call to call.
+--- The partition of a call, and its cache on this server between calls.
 ---
---- The memory saves reads and work, and is never the truth. It is dropped when another server has written the partition
---- meanwhile, or when the partition was emptied, which `now` finds out.
+--- The cache saves reads and work, and is never authoritative. It is dropped when another server has written the partition, or when the
+--- partition was emptied; `now` detects both.
 
 local here = {}
 local memories = {}
@@ -15,28 +15,28 @@ function here.enter(key)
   end
 end
 
---- Drops what is remembered, except the latest moment, for time does not run backwards, and who waits for what.
+--- Drops the cache, except the latest time, because time does not run backwards, and the callers to notify.
 function here.forget()
   local before = here.memory
   here.memory = {
-    moment = before and before.moment or 0, -- the latest there has been
-    awaited = before and before.awaited or {}, -- executions whose end somebody waits for
-    awaiting = before and before.awaiting or 0, -- how many there are in `awaited`
-    feed_read = before and before.feed_read or false, -- whether somebody waits for the feed of signals to grow
-    events_read = before and before.events_read or false, -- whether somebody waits for more of what happens
-    followed = nil, -- until when what happens is told
-    settings = {}, -- how lanes are configured, by lane; false for one that nobody configured
-    configured = 0, -- how many lanes `settings` has
-    quotas = {}, -- quota policies, by namespace; false where there are none
-    quoted = 0, -- how many namespaces `quotas` has
-    announced = nil, -- the earliest moment listeners know something to be due at
-    earliest = {}, -- a moment before which nothing in an index is due, by name of the index
-    waiting = {}, -- how many wait, by key of lane and kind
-    known = 0, -- how many lanes and kinds `waiting` has
-    names = {}, -- keys of the partition, by what they are
-    lanes = {}, -- keys of a lane, by lane and what they are
-    label_prefixes = {}, -- what keys of labels begin with, by namespace
-    named = 0, -- how many names there are in these three
+    moment = before and before.moment or 0, -- the latest time seen
+    awaited = before and before.awaited or {}, -- executions, flows and events that callers wait for
+    awaiting = before and before.awaiting or 0, -- number of entries in `awaited`
+    feed_read = before and before.feed_read or false, -- whether a reader waits for more of the signal feed
+    events_read = before and before.events_read or false, -- whether a reader waits for more events
+    followed = nil, -- until when events are recorded
+    settings = {}, -- lane settings, by lane; false if never configured
+    configured = 0, -- number of lanes in `settings`
+    quotas = {}, -- quota policies, by namespace; false if there are none
+    quoted = 0, -- number of namespaces in `quotas`
+    announced = nil, -- the earliest due time that listeners know
+    earliest = {}, -- a time before which nothing in an index is due, by index name
+    waiting = {}, -- number of waiting executions, by queue
+    known = 0, -- number of queues in `waiting`
+    names = {}, -- keys of the partition, by name
+    lanes = {}, -- keys of a lane, by lane and name
+    label_prefixes = {}, -- prefixes of label keys, by namespace
+    named = 0, -- number of names in these three
   }
   memories[here.tag] = here.memory
 end

@@ -1,5 +1,5 @@
---- Hints: who should look where. They save a search, carry no truth and may be lost. All hints of a call are one message,
---- a line each.
+--- Hints tell processes where to look. They save a search, are never authoritative, and may be lost. All hints of a call form one message,
+--- one line each.
 
 local hint = {}
 
@@ -17,13 +17,13 @@ local function partition()
   return here.tag:match('%d+')
 end
 
---- Something waits in a queue that was empty. Its class comes last, when it has one.
+--- Announces the best waiting work of a queue. The class comes last, if there is one.
 function hint.ready(lane, kind, class, behind, created_at)
   local line = 'ready ' .. partition() .. ' ' .. lane .. ' ' .. kind .. ' ' .. behind .. ' ' .. text(created_at)
   say(class and line .. ' ' .. class or line)
 end
 
---- Something in an index is due at a moment, which may be before everything that was there, and earlier than listeners know.
+--- Notes that an entry of an index is due at a time. Sends a hint if listeners know no time that is as early and still to come.
 function hint.due(name, at)
   local memory = here.memory
   local earliest, announced = memory.earliest[name], memory.announced
@@ -36,13 +36,13 @@ function hint.due(name, at)
   end
 end
 
---- A holder lost its lease.
+--- Announces that a holder lost its lease.
 function hint.lost(id, held, ending)
   say('lost ' .. id .. ' ' .. held.lease_id .. ' ' .. held.attempt .. ' ' .. ending .. ' ' .. lease.instance(held.holder))
 end
 
---- A caller waits for an execution or a flow to end, or for more of a flow's events. It asks again now and then, so that an
---- entry lost from this table only delays it.
+--- Registers a caller that waits for the end of an execution or a flow, or for events of a flow. The caller asks again from time to time,
+--- so a lost entry only delays it.
 function hint.await(id)
   local memory = here.memory
   if memory.awaited[id] then
@@ -57,7 +57,7 @@ local function of_flow(id)
   return 'events of ' .. id
 end
 
---- A reader has read the events of a flow, and may be waiting for more.
+--- Registers a reader of a flow's events, who may wait for more.
 function hint.await_events(flow_id)
   hint.await(of_flow(flow_id))
 end
@@ -71,32 +71,32 @@ local function notify(awaited, word, id)
   end
 end
 
---- An execution ended: a hint, if a caller waits for it.
+--- Sends a hint that an execution ended, if a caller waits for it.
 function hint.ended(id)
   notify(id, 'ended', id)
 end
 
---- There is more of an execution's output, or an attempt of it began or ended.
+--- Announces new output of an execution, or the beginning or end of one of its attempts.
 function hint.streamed(id)
   say('stream ' .. id)
 end
 
---- A flow ended: a hint, if a caller waits for it.
+--- Sends a hint that a flow ended, if a caller waits for it.
 function hint.flow_ended(flow_id)
   notify(flow_id, 'flow_ended', flow_id)
 end
 
---- Something happened in a flow: a hint, if its events were read since the last one.
+--- Sends a hint that a flow has new events, if they were read since the last hint.
 function hint.flow_moved(flow_id)
   notify(of_flow(flow_id), 'moved', flow_id)
 end
 
---- A reader has read the feed of delivered signals, and may be waiting for more.
+--- Registers a reader of the feed of delivered signals, who may wait for more.
 function hint.await_deliveries()
   here.memory.feed_read = true
 end
 
---- The feed has grown: a hint, if it was read since the last one.
+--- Sends a hint that the feed of delivered signals has grown, if it was read since the last hint.
 function hint.delivered()
   if here.memory.feed_read then
     here.memory.feed_read = false
@@ -104,12 +104,12 @@ function hint.delivered()
   end
 end
 
---- A reader has read the events of this partition, and may be waiting for more.
+--- Registers a reader of this partition's events, who may wait for more.
 function hint.await_events_here()
   here.memory.events_read = true
 end
 
---- An event was recorded: a hint, if the feed was read since the last one.
+--- Sends a hint that an event was recorded, if the feed was read since the last hint.
 function hint.event_written()
   if here.memory.events_read then
     here.memory.events_read = false
@@ -117,22 +117,22 @@ function hint.event_written()
   end
 end
 
---- One less of a lane with a limit is held here.
+--- Announces that one execution less of a lane with a limit is held here.
 function hint.freed(lane)
   say('freed ' .. partition() .. ' ' .. lane)
 end
 
---- A lease that had slots of quota policies has ended.
+--- Announces the end of a lease that had slots of quota policies.
 function hint.slots_freed(id, attempt, slots)
   say('slots ' .. id .. ' ' .. lease.attempt_parts(attempt) .. ' ' .. slots)
 end
 
---- A quota policy was defined anew, or is gone.
+--- Announces that a quota policy was redefined or deleted.
 function hint.quota_defined(policy_id)
   say('quota ' .. policy_id)
 end
 
---- A schedule has to be looked at, at a moment.
+--- Announces when a schedule must be examined.
 function hint.tick(at)
   say('tick ' .. partition() .. ' ' .. text(at))
 end

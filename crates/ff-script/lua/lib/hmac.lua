@@ -1,5 +1,4 @@
---- HMAC-SHA256 as hexadecimal text, for callers that send no token of their own. Programs sign before they call, because
---- that keeps the server free for others.
+--- HMAC-SHA256 as hexadecimal text, for callers that send no token. Other programs sign tokens themselves, which keeps the server free.
 
 local K = {
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -16,7 +15,7 @@ local START = {
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 }
 
---- The message schedule of the block of 64 bytes at a position.
+--- Returns the message schedule of the 64-byte block at a position.
 local function schedule(bytes, at)
   local bxor, ror, rshift, tobit = bit.bxor, bit.ror, bit.rshift, bit.tobit
   local words = {}
@@ -49,7 +48,7 @@ local function compress(state, words)
   return after
 end
 
---- A number as eight bytes, the highest first.
+--- Returns a number as eight bytes, highest first.
 local function eight_bytes(number)
   local bytes = {}
   for nth = 8, 1, -1 do
@@ -72,7 +71,7 @@ local function sha256(bytes)
   return table.concat(words)
 end
 
---- The bytes of hexadecimal text.
+--- Returns the bytes of hexadecimal text.
 local function from_hex(hex)
   return (hex:gsub('%x%x', function(pair)
     return string.char(tonumber(pair, 16))
@@ -85,7 +84,7 @@ local function pad(key, with)
   end)
 end
 
---- The MAC of texts under a secret, which is hexadecimal text. Each text is preceded by its length.
+--- Returns the MAC of texts under a secret, which is hexadecimal text. Each text is preceded by its length.
 return function(secret, texts)
   local message = {}
   for nth, one in ipairs(texts) do

@@ -1,5 +1,5 @@
---- A worker as it claims: who it is, from when until when its leases last as text, the fields of a lease and how many items they are, and
---- what the first 32 digits of the ids of leases and attempts are. Those of one lease are written over those of the one before.
+--- Describes a claiming worker: its instance, the start and end of its leases as text, the fields of a lease and their number, and the
+--- first 32 characters of lease and attempt ids. Each lease overwrites the fields of the previous one.
 
 return function(lane, worker_id, worker_instance_id, lease_ttl_ms, first_lease_id, first_attempt_id, moment)
   local acquired_at, expires_at = text(moment), text(moment + lease_ttl_ms)

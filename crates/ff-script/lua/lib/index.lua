@@ -1,33 +1,33 @@
---- Indexes follow from the record: for each state there is one way in and one way out, and nothing else writes an index but
---- `flow_index`, for flows.
+--- Indexes follow from the record: each state has one way in and one way out. Only this file and `flow_index`, `route_index`, `turns` and
+--- `usage` write them.
 
 local index = {}
 
---- The weight of a priority step against age.
+--- The weight of a priority step, in milliseconds of age.
 local PRIORITY_WEIGHT = 1e12
 
---- More than clocks differ and less than a priority step.
+--- Larger than the difference between clocks, and smaller than a priority step.
 local DAY_MS = 86400000
 
---- What several executions change in an index is written together: members by key for each command, and all of them in the
---- order they came. A call about one execution has nothing to collect.
+--- Changes of several executions to an index are written together: members by key for each command, and all of these lists in order. A call
+--- about one execution collects nothing.
 local added, removed, left, order
 
---- The queues that grew meanwhile, by key.
+--- The queues that grew since then, by key.
 local grown
 
 function index.begin()
   added, removed, left, order, grown = nil, nil, nil, nil, nil
 end
 
---- From here on changes are collected until they are flushed.
+--- Starts to collect changes, until they are flushed.
 function index.collect()
   if not order then
     added, removed, left, order, grown = {}, {}, {}, {}, {}
   end
 end
 
---- The members a command has for a key so far.
+--- Starts the list of members that a command has for a key.
 local function collected(by_key, command, key)
   local members = { command = command, key = key }
   by_key[key], order[#order + 1] = members, members
@@ -57,13 +57,13 @@ end
 
 index.add, index.remove = add, remove
 
---- Moments listeners may have to know.
+--- Adds a time that listeners may have to know.
 local function add_due(name, at, id)
   add(keys.index(name), at, id)
   hint.due(name, at)
 end
 
---- It exists. The default tenant's are found among all.
+--- Adds an execution to the index of all, and to its namespace's. The default namespace has no index of its own.
 function index.create(namespace, created_at, id)
   add(keys.index('all_executions'), created_at, id)
   if namespace and namespace ~= 'default' then
@@ -71,7 +71,7 @@ function index.create(namespace, created_at, id)
   end
 end
 
---- It is gone.
+--- Removes an execution from these indexes.
 function index.uncreate(namespace, id)
   remove(keys.index('all_executions'), id)
   if namespace and namespace ~= 'default' then
@@ -82,7 +82,7 @@ end
 --- Waiting, active, completed and staged executions have no per-state index.
 local UNLISTED = { waiting = true, active = true, completed = true, none = true, staged = true }
 
---- The state of executions blocked by admission, by their blocker.
+--- The public state of executions blocked by admission, by place.
 local KEPT_BACK = {
   ['blocked:route'] = 'waiting',
   ['blocked:quota'] = 'rate_limited',
@@ -91,7 +91,7 @@ local KEPT_BACK = {
   ['blocked:assignment'] = 'waiting',
 }
 
---- It came from one state to another, or from one place to another within a state.
+--- Moves an execution from one state to another, or between places within a state.
 function index.restate(namespace, from, to, created_at, id)
   from, to = KEPT_BACK[from] or from, KEPT_BACK[to] or to
   if from == to then
@@ -105,7 +105,7 @@ function index.restate(namespace, from, to, created_at, id)
   end
 end
 
---- It waits for something else that admission asks for, or for nothing of it.
+--- Moves an execution from one blocking reason to another; nil stands for none.
 function index.reason(namespace, from, to, created_at, id)
   if from then
     remove(keys.in_reason(namespace or 'default', from), id)
@@ -115,7 +115,7 @@ function index.reason(namespace, from, to, created_at, id)
   end
 end
 
---- It has a label, or has it no longer.
+--- Adds an execution to the index of a label; `unlabel` removes it.
 function index.label(namespace, key, value, created_at, id)
   add(keys.label(namespace or 'default', key, value), created_at, id)
 end
@@ -124,7 +124,7 @@ function index.unlabel(namespace, key, value, id)
   remove(keys.label(namespace or 'default', key, value), id)
 end
 
---- It has finished, and is kept until a moment; or it runs again, or is gone.
+--- Keeps a finished execution until a time. `unkeep` removes an execution that is replayed or gone.
 function index.keep(until_ms, id)
   add_due('retention', until_ms, id)
 end
@@ -133,13 +133,13 @@ function index.unkeep(id)
   remove(keys.index('retention'), id)
 end
 
---- The priority, counted from the highest, and the creation that a score in a queue stands for.
+--- Returns the priority, counted from the highest, and the creation time that a queue score encodes.
 function index.head(score, moment)
   local priority = math.floor((moment + DAY_MS - score) / PRIORITY_WEIGHT)
   return limits.priority_max - priority, score + priority * PRIORITY_WEIGHT
 end
 
---- The scores of one priority: more than the first of these, and no more than the second.
+--- Returns the score range of one priority: above the first, and at most the second.
 function index.scores(priority, moment)
   local highest = moment + DAY_MS - priority * PRIORITY_WEIGHT
   return highest - PRIORITY_WEIGHT, highest
@@ -149,8 +149,8 @@ function index.forget_queues()
   here.memory.waiting, here.memory.known = {}, 0
 end
 
---- How many a queue had before it grew. One this server has not seen is put on the list sweeps go by, so that a queue with
---- something in it is always listed.
+--- Returns the length of a queue before it grew. A queue this server has not seen is added to the list that sweeps use, so that a queue
+--- with entries is always listed.
 local function count_before(queue, lane, kind, class, by)
   local memory = here.memory
   local count = memory.waiting[queue]
@@ -165,7 +165,7 @@ local function count_before(queue, lane, kind, class, by)
   return call('ZCARD', queue) - by
 end
 
---- A queue grew, and is announced with the best it has when it was empty.
+--- Counts the growth of a queue. Announces a queue that was empty, with its best entry.
 local function grew(queue, lane, kind, class, by, best)
   local count = count_before(queue, lane, kind, class, by)
   here.memory.waiting[queue] = count + by
@@ -174,12 +174,12 @@ local function grew(queue, lane, kind, class, by, best)
   end
 end
 
---- Where an execution stands in a queue: the highest priority first, and then the oldest.
+--- Returns the score of an execution in a queue: the highest priority first, then the oldest.
 function index.score(priority, created_at)
   return created_at - priority * PRIORITY_WEIGHT
 end
 
---- It waits for a worker, and listeners may need a hint.
+--- Adds an execution to the queues that workers claim from. Listeners may need a hint.
 function index.wait(lane, kind, class, priority, created_at, id)
   local score = index.score(priority, created_at)
   local queue = keys.queue(lane, kind, class)
@@ -196,7 +196,7 @@ function index.wait(lane, kind, class, priority, created_at, id)
   end
 end
 
---- One that waits goes before or after others from now on. When it goes before them, listeners may need a hint.
+--- Moves a waiting execution within its queues. If it moves forward, listeners may need a hint.
 function index.rank(lane, kind, class, priority, created_at, id, is_better)
   local score = index.score(priority, created_at)
   add(keys.waiting(lane, class), score, id)
@@ -215,7 +215,7 @@ function index.unwait(lane, kind, class, id)
   end
 end
 
---- It waits for a moment.
+--- Adds a delayed execution, due at `until_ms`.
 function index.delay(lane, until_ms, id)
   add(keys.lane(lane, 'delayed'), until_ms, id)
   add_due('delayed', until_ms, id)
@@ -226,12 +226,12 @@ function index.undelay(lane, id)
   remove(keys.index('delayed'), id)
 end
 
---- Its attempt ends at a moment.
+--- Sets when an attempt times out.
 function index.time_out(timeout_at, id)
   add_due('attempt_timeout', timeout_at, id)
 end
 
---- Its holder goes on for longer.
+--- Extends the lease of an execution.
 function index.renew(expires_at, id)
   add(keys.index('lease_expiry'), expires_at, id)
   hint.due('lease_expiry', expires_at)
@@ -246,7 +246,7 @@ function index.release(lane, instance, timeout_at, id)
   end
 end
 
---- Ids with the same score, as a command takes them. The list is used again for the next ones.
+--- Ids with the same score, as command arguments. The list is reused by every call.
 local members = {}
 
 local function scored(score, ids)
@@ -257,7 +257,7 @@ local function scored(score, ids)
   return unpack(members, 1, 2 * count)
 end
 
---- Executions of one kind, class and priority exist from a moment on, and wait for a worker.
+--- Adds new executions of one kind, class and priority that wait for a worker.
 function index.wait_all(namespace, lane, kind, class, priority, created_at, ids)
   local queue, score, at = keys.queue(lane, kind, class), index.score(priority, created_at), text(created_at)
   call('ZADD', keys.index('all_executions'), scored(at, ids))
@@ -269,7 +269,7 @@ function index.wait_all(namespace, lane, kind, class, priority, created_at, ids)
   grew(queue, lane, kind, class, #ids, score)
 end
 
---- Executions of one kind and class that waited no longer do.
+--- Removes executions of one kind and class from the queues.
 local function unwait_all(lane, kind, class, ids)
   local queue, waiting = keys.queue(lane, kind, class), here.memory.waiting
   call('ZREM', keys.waiting(lane, class), unpack(ids))
@@ -277,7 +277,7 @@ local function unwait_all(lane, kind, class, ids)
   waiting[queue] = waiting[queue] and math.max(0, waiting[queue] - #ids)
 end
 
---- Executions of one kind, class and key that waited are held by one worker from now on. Moments are text.
+--- Moves waiting executions of one kind, class and key to a worker that holds them now. Times are text.
 function index.hold_all(lane, kind, class, key, instance, acquired_at, expires_at, ids)
   if key then
     turns.take_all(lane, kind, class, key, ids)
@@ -290,7 +290,7 @@ function index.hold_all(lane, kind, class, key, instance, acquired_at, expires_a
   hint.due('lease_expiry', tonumber(expires_at))
 end
 
---- Executions one worker held have ended, at a moment as text.
+--- Moves executions that one worker held to the finished ones. `at` is text.
 function index.finish_all(lane, instance, at, ids)
   call('ZREM', keys.lane(lane, 'active'), unpack(ids))
   call('SREM', keys.worker_leases(instance), unpack(ids))
@@ -298,18 +298,18 @@ function index.finish_all(lane, instance, at, ids)
   call('ZADD', keys.lane(lane, 'terminal'), scored(at, ids))
 end
 
---- Executions that have finished are kept until a moment, each until its own: moments and ids in turn, and the earliest.
+--- Keeps finished executions, each until its own time. `kept` holds times and ids in turn, `first` is the earliest time.
 function index.keep_all(kept, first)
   call('ZADD', keys.index('retention'), unpack(kept))
   hint.due('retention', first)
 end
 
---- Nothing times out the attempt any more.
+--- Removes the timeout of an attempt.
 function index.untime_attempt(id)
   remove(keys.index('attempt_timeout'), id)
 end
 
---- It lives no longer than until a moment.
+--- Sets the deadline of an execution, if it has one.
 function index.bound(deadline_at, id)
   if deadline_at then
     add_due('execution_deadline', deadline_at, id)
@@ -322,7 +322,7 @@ function index.unbound(deadline_at, id)
   end
 end
 
---- It waits for people or the outside world, until a moment if it has a timeout.
+--- Adds a suspended execution, with its timeout if it has one.
 function index.suspend(lane, suspended_at, timeout_at, id)
   add(keys.lane(lane, 'suspended'), suspended_at, id)
   if timeout_at then
@@ -337,12 +337,12 @@ function index.unsuspend(lane, timeout_at, id)
   end
 end
 
---- Its suspension does not time out any more.
+--- Removes the timeout of a suspension.
 function index.untime(id)
   remove(keys.index('suspension_timeout'), id)
 end
 
---- A waitpoint made ahead waits for its suspension until a moment.
+--- Sets when a pending waitpoint expires.
 function index.pend(expires_at, waitpoint_id)
   add_due('pending_waitpoint_expiry', expires_at, waitpoint_id)
 end
@@ -351,7 +351,8 @@ function index.unpend(waitpoint_id)
   remove(keys.index('pending_waitpoint_expiry'), waitpoint_id)
 end
 
---- Its upstreams or admission keep it back since a moment, and until another if that is known. `place` is the name of the lane's index.
+--- Adds an execution that upstreams or admission block since a time, and until another if that is known. `place` is the name of the lane's
+--- index.
 function index.keep_back(lane, place, since, until_ms, id)
   add(keys.lane(lane, place), since, id)
   if until_ms then
@@ -366,7 +367,7 @@ function index.admit(lane, place, until_ms, id)
   end
 end
 
---- It ended.
+--- Adds a finished execution to its lane.
 function index.finish(lane, at, id)
   add(keys.lane(lane, 'terminal'), at, id)
 end

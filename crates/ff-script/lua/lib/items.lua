@@ -1,4 +1,4 @@
---- A list among the arguments, which are its length and then its items; and the position after it.
+--- Reads a list from the arguments: its length, then its items. Also returns the position after it. Returns nil if it is malformed.
 
 return function(arguments, at)
   local count = whole(arguments[at])

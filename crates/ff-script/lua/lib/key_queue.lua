@@ -1,11 +1,11 @@
---- The queues of singleton and debounce keys: the live executions of a singleton key in the order they run in; of a debounce key,
---- the one that was submitted last.
+--- The queues of singleton and debounce keys. A singleton queue has the live executions of its key in the order they run; a debounce queue
+--- has the execution submitted last.
 ---
---- What follows from an end for the execution behind it is written at the end of the call, once: both may change in one call.
+--- The consequences of an end for the execution behind it are written once, at the end of the call, because both may change in one call.
 
 local key_queue = {}
 
---- The executions that were behind one that has ended, in order, with the keys of their queues.
+--- The executions that were behind an ended one, in order, with the keys of their queues.
 local behind
 
 function key_queue.begin()
@@ -20,7 +20,7 @@ local function is_singleton(core)
   return core.queue_key:sub(1, 10) == 'singleton:'
 end
 
---- The first execution of a key by its id, and the last one as a record.
+--- Returns the id of the first execution of a key; `last` returns the last one as a record.
 function key_queue.first(core)
   return call('LINDEX', key_of(core), 0)
 end
@@ -30,19 +30,19 @@ function key_queue.last(core)
   return id and record.find(id)
 end
 
---- Whether as many executions of a key live as may.
+--- Returns true if a key has the maximum number of live executions.
 function key_queue.is_full(core)
   return is_singleton(core) and call('LLEN', key_of(core)) >= limits.key_queue
 end
 
---- The refusal of one more execution of a key.
+--- Returns the refusal of one more execution of a key.
 function key_queue.refusal()
   local detail = 'so many executions of the key live at most'
   local limit, sent = text(limits.key_queue), text(limits.key_queue + 1)
   return no.limit_exceeded('field', 'singleton', 'limit', limit, 'sent', sent, 'detail', detail)
 end
 
---- An execution that was submitted under a key begins to live.
+--- Adds a new live execution to the queue of its key.
 function key_queue.join(e, moment)
   local key = key_of(e.core)
   if not is_singleton(e.core) then
@@ -61,14 +61,14 @@ function key_queue.join(e, moment)
   end
 end
 
---- A replayed execution lives again. It does not become what submissions under its debounce key change.
+--- Adds a replayed execution to the queue of its singleton key. Submissions under its debounce key do not change it.
 function key_queue.rejoin(e, moment)
   if e.core.queue_key and is_singleton(e.core) then
     key_queue.join(e, moment)
   end
 end
 
---- An execution that was submitted under a key has ended.
+--- Removes an ended execution from the queue of its key.
 function key_queue.leave(e)
   local key = key_of(e.core)
   local at = call('LPOS', key, e.id)
@@ -83,7 +83,7 @@ function key_queue.leave(e)
   end
 end
 
---- The execution has another before it now; it is ready, when there is none.
+--- Sets the execution ahead of another one, or makes that one ready if there is none.
 local function move_up(id, ahead, moment)
   local e = record.find(id)
   if ahead then
@@ -98,7 +98,7 @@ local function move_up(id, ahead, moment)
   record.save(e)
 end
 
---- Writes the changes that follow from the ends of this call.
+--- Writes the consequences of the ends in this call.
 function key_queue.run()
   if not behind then
     return

@@ -2,7 +2,7 @@
 
 local keyed = {}
 
---- The answer when the same id was used before.
+--- Returns the answer when the same id was used before.
 function keyed.again(e, group, digest)
   local answer = submission.again(e, group.namespace, group.kind, digest, nil)
   if answer[1] == 1 then
@@ -11,12 +11,12 @@ function keyed.again(e, group, digest)
   return answer
 end
 
---- Whether no worker has had an execution in this life, and nothing keeps it back but time and admission.
+--- Returns true if no worker has held the execution since its submission or last replay, and only time and admission delay it.
 function keyed.has_not_started(e)
   return not e.core.started_at and (phase.is_ready(e) or e.core.public_state == 'delayed')
 end
 
---- Ends an execution because another takes its place.
+--- Cancels an execution because another one replaces it.
 function keyed.replace(e, id, moment)
   local ending = { outcome = 'cancelled', state = 'cancelled', by = 'cancel', lease = 'cancelled', attempt = 'cancelled' }
   ending.reason = 'replaced by ' .. id
@@ -63,7 +63,7 @@ local FEW = {
   'queue_key', 'deadline_at', 'attempt_timeout_ms', 'traceparent', 'tracestate', 'debounced_by', 'latest_start',
 }
 
---- Creates an execution. `more` has what few executions have.
+--- Creates an execution. `more` holds the fields that few executions have.
 function keyed.create(group, id, payload, digest, tags, more, until_ms)
   local fields, moment = { unpack(group.fields, 1, group.count) }, group.moment
   fields[8] = digest

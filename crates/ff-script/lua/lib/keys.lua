@@ -1,5 +1,5 @@
---- The names of keys. Each is made with the tag of the call's first key, so that all of them lie in one slot. Those of a
---- partition and its lanes are made once and remembered.
+--- Key names. Each contains the tag of the call's first key, so that all of them lie in one slot. Names for a partition and its lanes are
+--- cached.
 
 local keys = {}
 
@@ -17,7 +17,7 @@ function keys.of(id, what)
   return 'ff:exec:' .. here.tag .. ':' .. id .. ':' .. what
 end
 
---- The id in the key of an execution's core.
+--- Returns the id in the key of an execution's core.
 function keys.id(core)
   return core:sub(#here.tag + 10, -6)
 end
@@ -26,7 +26,7 @@ function keys.attempt(id, nth)
   return 'ff:attempt:' .. here.tag .. ':' .. id .. ':' .. nth
 end
 
---- What an attempt puts out, what is known of it, and the document of a summary.
+--- Returns the key of an attempt's output. The next two are its record and its summary document.
 function keys.stream(id, nth)
   return 'ff:stream:' .. here.tag .. ':' .. id .. ':' .. nth
 end
@@ -47,7 +47,7 @@ function keys.waitpoint(id)
   return 'ff:wp:' .. here.tag .. ':' .. id
 end
 
---- The signals a waitpoint received.
+--- Returns the key of the signals that a waitpoint received.
 function keys.waitpoint_signals(id)
   return keys.waitpoint(id) .. ':signals'
 end
@@ -68,27 +68,27 @@ function keys.suspend_dedup(id, idempotency_key)
   return 'ff:dedup:suspend:' .. here.tag .. ':' .. id .. ':' .. idempotency_key
 end
 
---- The feed of delivered signals.
+--- Returns the key of the feed of delivered signals.
 function keys.deliveries()
   return 'ff:part:' .. here.tag .. ':signal_delivery'
 end
 
---- The executions of a namespace whose usage budgets may not have counted.
+--- Returns the index of executions in a namespace whose usage is not yet known to be counted by budgets.
 function keys.usage_backlog(namespace)
   return 'ff:idx:' .. here.tag .. ':ns:' .. namespace .. ':usage'
 end
 
---- The quota policies of a namespace, as the partition knows them.
+--- Returns the key of the quota policies of a namespace, as the partition knows them.
 function keys.quotas(namespace)
   return 'ff:part:' .. here.tag .. ':quotas:' .. namespace
 end
 
---- The live executions of a singleton or debounce key.
+--- Returns the key of the queue of a singleton or debounce key.
 function keys.key_queue(namespace, name)
   return 'ff:part:' .. here.tag .. ':key_queue:' .. namespace .. ':' .. name
 end
 
---- The feed of events, and since when and until when events are recorded.
+--- Returns the key of the event feed. `followed` stores since when and until when events are recorded.
 function keys.events()
   return 'ff:part:' .. here.tag .. ':events'
 end
@@ -97,7 +97,7 @@ function keys.followed()
   return 'ff:part:' .. here.tag .. ':followed'
 end
 
---- The executions of a tenant; those of it in a state; those that wait for something admission asks for; and those of it with a label.
+--- Returns the index of a tenant's executions. The next three select a state, a blocking reason or a label.
 function keys.tenant(namespace)
   return keys.index('ns:' .. namespace .. ':executions')
 end
@@ -117,27 +117,27 @@ function keys.label(namespace, key, value)
   return prefix .. key .. ':' .. value
 end
 
---- The secrets tokens are signed under.
+--- Returns the key of the secrets that sign tokens.
 function keys.secrets()
   return 'ff:sec:' .. here.tag .. ':waitpoint_hmac'
 end
 
---- A key of a flow.
+--- Returns a key of a flow.
 function keys.flow(id, what)
   return 'ff:flow:' .. here.tag .. ':' .. id .. ':' .. what
 end
 
---- The id in the key of a flow's core.
+--- Returns the id in the key of a flow's core.
 function keys.flow_id(core)
   return core:sub(#here.tag + 10, -6)
 end
 
---- An edge as its child sees it.
+--- Returns the key of an edge as its downstream member stores it.
 function keys.dep_edge(id, edge_id)
   return keys.of(id, 'dep:' .. edge_id)
 end
 
---- The uuid of an execution of this partition, which is enough to tell it from others here; and the execution of a uuid.
+--- Returns the uuid of an execution, which identifies it within its partition. `execution` is the inverse.
 function keys.uuid(id)
   return id:sub(#here.tag + 2)
 end
@@ -166,12 +166,12 @@ function keys.lane(lane, what)
   return names[what] or remember(names, what, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':' .. what)
 end
 
---- The prefix of a lane's keys. Keys made with it are not cached, for callers that look at many lanes once.
+--- Returns the prefix of a lane's keys. Keys made with it are not cached, for callers that look at many lanes once.
 function keys.lane_prefix(lane)
   return 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':'
 end
 
---- What waits in a lane: of any kind, and of one. Work that requires nothing of its worker has no class.
+--- Returns the queue of a lane over all kinds; `queue` returns the one of a single kind. Work without requirements has no class.
 function keys.waiting(lane, class)
   return keys.lane(lane, class and 'eligible:class:' .. class or 'eligible')
 end
@@ -186,7 +186,8 @@ function keys.queue(lane, kind, class)
   return queues[kind] or remember(queues, kind, 'ff:idx:' .. here.tag .. ':lane:' .. lane .. ':eligible:' .. kind)
 end
 
---- What waits in a fair lane under a key: under any, and of one kind, class and key. A class has no space, so that the first one ends it.
+--- Returns the queue of all keyed work of a fair lane; `queue_of_key` returns the one of a kind, class and key. A class has no space, so
+--- the first space ends it.
 function keys.waiting_keyed(lane)
   return keys.lane(lane, 'eligible_keyed')
 end
@@ -195,7 +196,8 @@ function keys.queue_of_key(lane, kind, class, key)
   return keys.lane_prefix(lane) .. 'eligible:kind:' .. kind .. ':class:' .. (class or '') .. ' key:' .. key
 end
 
---- The turn of a key of a fair lane; and keys by their turns: of which something of a kind and class waits, of a class, and nothing.
+--- Returns the turn of a key of a fair lane. The next three hold keys by turn: with waiting work of a kind and class, with waiting work of
+--- a class, and without waiting work.
 function keys.turn(lane, key)
   return keys.lane_prefix(lane) .. 'turn:' .. key
 end
@@ -212,12 +214,13 @@ function keys.turns_idle(lane)
   return keys.lane(lane, 'turns:idle')
 end
 
---- What is blocked of a kind and class because no live worker meets its requirements.
+--- Returns the index of executions of a kind and class that no live worker can run.
 function keys.unroutable(lane, kind, class)
   return keys.lane(lane, 'blocked:route:kind:' .. kind .. ':class:' .. class)
 end
 
---- A queue as the list that sweeps go by names it, a comma before the class when it is what is blocked; and the lane, kind and class of such a name.
+--- Returns the name of a queue in the list that sweeps use; a comma before the class marks blocked work. `queue_parts` returns the lane,
+--- kind and class of a name.
 function keys.queue_name(lane, kind, class)
   return lane .. ':' .. kind .. (class and ':' .. class or '')
 end

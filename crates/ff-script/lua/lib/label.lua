@@ -1,12 +1,13 @@
---- Labels, by which executions are found. A hash has them; the record repeats few and short ones, so that a claim need not read it.
+--- Labels, by which executions are found. A hash stores them. The record repeats labels that are few and short, so that a claim need not
+--- read the hash.
 
 local label = {}
 
 --- A longer text would make the hash of a record several times as large.
 local MOST_BYTES = 64
 
---- What the record says of labels, which are keys and values from one position of a list to another: a line each, or only that
---- there are some; nothing when there are none.
+--- Returns the labels as the record stores them: a line per key or value, `1` if they are too long, nil if there are none. The labels are
+--- keys and values in turn, at positions `first` to `last` of a list.
 function label.text(tags, first, last)
   if last < first then
     return nil
@@ -15,7 +16,7 @@ function label.text(tags, first, last)
   return #lines <= MOST_BYTES and lines or '1'
 end
 
---- The labels of an execution whose record says this of them, as keys and values in turn.
+--- Returns the labels of an execution as keys and values in turn. `said` is the field of its record.
 function label.all(id, said)
   if not said then
     return {}
@@ -29,7 +30,7 @@ function label.all(id, said)
   return tags
 end
 
---- An execution is found by its labels from now on.
+--- Adds an execution to the indexes of its labels.
 function label.add_all(e)
   local tags = label.all(e.id, e.core.tags)
   for nth = 1, #tags, 2 do
@@ -37,7 +38,7 @@ function label.add_all(e)
   end
 end
 
---- It is found by them no longer.
+--- Removes an execution from the indexes of its labels.
 function label.remove_all(e)
   local tags = label.all(e.id, e.core.tags)
   for nth = 1, #tags, 2 do

@@ -1,29 +1,29 @@
 --- Leases: which worker holds an execution, and how that ends.
 ---
---- A fence is kept as two texts: the lease's id, and its epoch and attempt id with a space between. A longer text would make
---- a hash that has it several times as large.
+--- A fence is stored as two texts: the lease id, and the epoch and attempt id with a space between. A longer text would make its hash
+--- several times as large.
 
 local lease = {}
 
---- Endings by which a holder loses its lease rather than gives it up.
+--- Endings by which a holder loses its lease instead of giving it up.
 local LOSSES = { expired = true, revoked = true, timed_out = true, cancelled = true, deadline_passed = true }
 
 function lease.attempt_text(lease_epoch, attempt_id)
   return lease_epoch .. ' ' .. attempt_id
 end
 
---- The epoch and the attempt id of a text that has both.
+--- Returns the epoch and the attempt id of the second text.
 function lease.attempt_parts(attempt)
   return attempt:match('^(%S+) (%S+)$')
 end
 
---- Whether the epoch of such a text is the first.
+--- Returns true if the epoch of such a text is the first.
 function lease.is_first(attempt)
   return attempt:sub(1, 2) == '1 '
 end
 
---- The worker instance of a holder, whose text is the worker's name and the instance's with a space between. Calls come
---- from the same holder again and again, so the last one is remembered.
+--- Cache for `lease.instance`, because calls come from the same holder again and again. The text of a holder is the worker's name and the
+--- instance's, with a space between.
 local last_holder, last_instance
 
 function lease.instance(holder)
@@ -33,18 +33,17 @@ function lease.instance(holder)
   return last_instance
 end
 
---- The refusal of an execution without a lease.
+--- Returns the refusal for an execution without a lease.
 function lease.not_active(e)
   return no.execution_not_active('state', e.core.public_state)
 end
 
---- How the last lease ended: as the execution did, when nothing else is said.
+--- Returns how the last lease ended; `completed` if no other ending is stored.
 function lease.ended(core)
   return core.last_lease_ended or 'completed'
 end
 
---- The reply to a fence that does not hold an execution: the refusal; and, when it was this fence that gave the lease up,
---- how, and the execution.
+--- Returns the refusal for a fence that does not hold an execution. If this fence gave the lease up, also returns how, and the execution.
 function lease.refusal(id, lease_id, attempt)
   local e = record.load(id)
   if not e then
@@ -66,7 +65,7 @@ function lease.refusal(id, lease_id, attempt)
   return lease.not_active(e), ended, e
 end
 
---- The execution, if a fence holds it; otherwise nothing, and what `refusal` says.
+--- Returns the execution if a fence holds it; otherwise nil and the results of `lease.refusal`.
 function lease.held(id, lease_id, attempt, moment)
   local e = record.load(id)
   local held = e and e.lease
@@ -76,8 +75,8 @@ function lease.held(id, lease_id, attempt, moment)
   return nil, lease.refusal(id, lease_id, attempt)
 end
 
---- The execution, if a worker holds it and its attempt has this index; otherwise nothing, and the refusal. For callers that
---- know no fence.
+--- Returns the execution if a worker holds it and its attempt has this index; otherwise nil and the refusal. For callers that know no
+--- fence.
 function lease.held_as(id, attempt_index, moment)
   local e = record.load(id)
   if not e then
@@ -92,7 +91,7 @@ function lease.held_as(id, attempt_index, moment)
   return e
 end
 
---- A try as it is written down when its lease ends.
+--- Returns the fields that an attempt gets when its lease ends.
 local function attempt_of(held, moment)
   local ran_ms = (held.ran_ms or 0) + math.max(0, moment - held.acquired_at)
   local attempt = { 'attempt', held.attempt, 'holder', held.holder }
@@ -104,7 +103,7 @@ local function attempt_of(held, moment)
   return attempt
 end
 
---- A lease that ended, as the history keeps it.
+--- Returns the line of the history for a lease that ended.
 local function event(e, held, ending, until_ms, moment)
   local words = { text(e.core.current_attempt_index), held.lease_id, held.attempt, held.holder }
   words[#words + 1] = text(held.acquired_at)
@@ -114,14 +113,14 @@ local function event(e, held, ending, until_ms, moment)
   return table.concat(words, ' ')
 end
 
---- A line of the history with a reason, which is the rest of the line. `-` stands for a moment that is not there.
+--- Adds a reason to a line of the history, as the rest of the line. `-` stands for the missing time.
 function lease.because(line, reason)
   return reason and line .. ' - ' .. reason or line
 end
 
---- Ends the lease as `ending` says, which holds until `until_ms` where it is one of those.
+--- Ends the lease as `ending` says. `until_ms` is the time until which that ending delays the execution, if it does.
 ---
---- `outcome` ends the attempt with it, with the failure if there is one. Without it the attempt stays open.
+--- `outcome` also ends the attempt, with the failure if there is one. Without it the attempt stays open.
 function lease.finish(e, ending, until_ms, outcome, failure, moment)
   local held = e.lease
   record.put(e, 'last_lease_id', held.lease_id)

@@ -1,8 +1,8 @@
---- Members of a flow: how they come into it, how the flow knows them, and how they are forgotten.
+--- Members of a flow: adds them, records them in the flow, and forgets them.
 
 local member = {}
 
---- Members after one, in the order of their ids.
+--- Returns the members after a given one, ordered by id.
 function member.after(flow_id, after, most)
   local from = after and '(m' .. keys.uuid(after) or '[m'
   local ids = call('ZRANGE', keys.flow(flow_id, 'graph'), from, '(n', 'BYLEX', 'LIMIT', 0, most)
@@ -12,7 +12,7 @@ function member.after(flow_id, after, most)
   return ids
 end
 
---- The refusal of a member that would be one too many, or bring too many bytes.
+--- Returns the refusal of a member that exceeds the number of members or of payload bytes.
 local function over(flow)
   local core = flow.core
   if core.nodes > limits.flow_nodes then
@@ -22,7 +22,7 @@ local function over(flow)
   end
 end
 
---- The record of a new member, as names and values.
+--- Returns the record of a new member, as names and values.
 local function fields_of(flow, node, state, moment)
   local fields = { 'public_state', state, 'kind', node.kind, 'created_at', moment, 'digest', node.digest }
   local namespace = flow.core.namespace
@@ -47,15 +47,14 @@ local function fields_of(flow, node, state, moment)
   return fields
 end
 
---- How long a new member asks to be kept after its end.
+--- Returns how long a new member is to be kept after its end.
 local function kept_ms(e)
   local json = e.node.policy_json
   local own = json and json:find('"retention_ms"', 1, true) and cjson.decode(json).retention_ms
   return own and own ~= cjson.null and own or e.core.lane_retention_ms or limits.retention_ms
 end
 
---- Adds a member. One that edges enter, or that is staged, is blocked; any other waits at once. Gives the refusal, when it is
---- one too many.
+--- Adds a member. A staged member, or one that edges enter, is blocked; any other waits at once. Returns the refusal if it exceeds a limit.
 function member.add(flow, node, entered, moment)
   local until_ms = phase.start(node.start_in_ms, node.start_at, moment)
   local is_later = until_ms > moment
@@ -92,7 +91,7 @@ local function write_new(e)
   end
 end
 
---- Writes what a flow knows of a member, and what comes with a new one.
+--- Writes the state of a member into its flow, and the payload, policy and tags of a new member.
 function member.write(e)
   local core = e.core
   local state, outcome = core.public_state, core.terminal_outcome
@@ -112,7 +111,7 @@ function member.write(e)
   end
 end
 
---- Writes that members are in a flow.
+--- Writes the added members into the lists of their flow.
 function member.write_added(flow)
   local entries = {}
   for nth, id in ipairs(flow.added) do
@@ -127,7 +126,7 @@ local STAGED = { 'core', 'payload', 'policy', 'tags' }
 local DEPENDENCIES = { 'deps:meta', 'deps:unresolved', 'deps:all_edges', 'deps:inputs' }
 local OF_FLOW = { 'member:', 'in:', 'out:', 'edgegroup:' }
 
---- Forgets edges into a member, at most so many, and says how many there were.
+--- Forgets edges into a member, at most `most`, and returns their number.
 local function forget_edges(flow_id, id, most)
   local page, gone, entries = edge.entering(flow_id, id, nil, most), {}, {}
   for _, one in ipairs(page) do
@@ -143,7 +142,7 @@ local function forget_edges(flow_id, id, most)
   return #page
 end
 
---- Forgets a member: of one that was staged there is little, of one that had its time there may be much.
+--- Forgets a member. A staged member has few keys; one that ran (`e`) may have many.
 local function forget_one(flow_id, id, e)
   local gone = {}
   for _, what in ipairs(DEPENDENCIES) do
@@ -162,8 +161,8 @@ local function forget_one(flow_id, id, e)
   call('UNLINK', unpack(gone))
 end
 
---- How many of these members may go now: together they have as many records as one step may forget, and none of them still
---- owes something to others.
+--- Returns how many of these members may be forgotten now. Together they have no more records than one step may forget, unless the first
+--- alone does, and none of them has pending work.
 function member.forgettable(ids)
   local records = 0
   for nth, id in ipairs(ids) do
@@ -176,8 +175,8 @@ function member.forgettable(ids)
   return #ids
 end
 
---- Forgets so many members of a flow that was given up, or was kept for long enough, with the edges into them; says how many
---- went: a member with many edges may take several steps.
+--- Forgets `count` members of an abandoned or expired flow, with the edges into them, and returns how many are gone. A member with many
+--- edges may take several steps.
 function member.forget_all(flow, ids, count)
   local left = 2 * limits.flow_step
   for nth = 1, count do

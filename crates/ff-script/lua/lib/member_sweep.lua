@@ -1,9 +1,9 @@
---- The sweep over every member of a flow, in bounded steps: opening what was staged, cancelling what a
---- cancelled flow does not spare, forgetting what was staged and given up or was kept for long enough.
+--- The sweep over all members of a flow, in bounded steps. It opens staged members, cancels members that a cancelled flow does not spare,
+--- or forgets members of an abandoned or expired flow.
 
 local member_sweep = {}
 
---- Has a sweep begin with the next step. It replaces one under way.
+--- Schedules a sweep for the next step. It replaces a sweep under way.
 function member_sweep.announce(flow, action)
   flow_record.put(flow, 'sweep_action', action)
   flow_record.put(flow, 'sweep_since', here.memory.moment)
@@ -11,14 +11,13 @@ function member_sweep.announce(flow, action)
   flow_record.put(flow, 'sweep_seen', nil)
 end
 
---- Begins a sweep.
+--- Begins a sweep in this step.
 function member_sweep.begin(flow, action)
   member_sweep.announce(flow, action)
   step.later('member_sweep', flow.id)
 end
 
---- Does what is due of a flow: its member sweep, which begins when a staged submission is given up, or when the retention
---- of an ended flow is over.
+--- Runs the member sweep of a flow. Begins one when a staged submission expires, or when the retention of an ended flow is over.
 function member_sweep.due(id, moment)
   local flow = step.flow(id)
   if not flow then
@@ -37,7 +36,7 @@ end
 
 local VISITS = {}
 
---- Lets a staged member wait, for its upstreams or a worker. Blocked anew, it is kept by its join alone.
+--- Opens a staged member: it waits for its upstreams or a worker. It is blocked again first, so that only its join blocks it.
 function VISITS.open(e)
   if e.core.blocked_on == 'staging' then
     phase.blocked(e, nil, e.core.blocked_until, here.memory.moment)
@@ -53,10 +52,10 @@ function VISITS.cancel(e, flow)
   end
 end
 
---- Members that one command names.
+--- Number of members per SADD command.
 local NAMED_AT_ONCE = 1000
 
---- While a cancellation takes more than one step, the members it has not reached are listed, from its first step on.
+--- Lists the members that a cancellation has not reached, from its first step on, if it takes more than one.
 local function name_pending(flow, page, visited, more)
   local key = keys.flow(flow.id, 'pending_cancels')
   if more and flow.core.sweep_after then
@@ -77,7 +76,7 @@ local function name_pending(flow, page, visited, more)
   until not last
 end
 
---- Visits members, and says how many it came to. A forgotten member goes with its edges, of which there may be many.
+--- Visits members, and returns how many were done. A forgotten member is deleted with its edges, which may be many.
 local function visit(flow, page)
   local action = flow.core.sweep_action
   if action == 'discard' then
@@ -94,7 +93,7 @@ local function visit(flow, page)
   return #page
 end
 
---- Continues a sweep where it was left.
+--- Continues a sweep where it stopped.
 function member_sweep.resume(id)
   local flow = step.flow(id)
   local action = flow and flow.core.sweep_action

@@ -1,5 +1,5 @@
---- The dependencies of a member: its flow and the graph's revision, how many upstreams its join needs and how many
---- are satisfied or impossible, the inputs it was given, and the siblings of its join still to be looked at.
+--- The dependencies of a member: its flow and the graph's revision, how many upstreams its join needs and how many are satisfied or
+--- impossible, its inputs, and the pending siblings of its join.
 
 local meta = {}
 
@@ -14,8 +14,8 @@ function meta.read(id)
   return fields
 end
 
---- An input as it is kept for the worker, in the order of names: what begins it names it, then come its upstream, how many
---- bytes there are, and their type when it is not JSON.
+--- Returns the beginning of a stored input: its name and its edge. The upstream, the number of bytes, and the type if it is not JSON
+--- follow. Inputs are ordered by name.
 local function input_name(one)
   return one.input_name .. ' ' .. one.id .. ' '
 end
@@ -25,7 +25,7 @@ local function input(one, upstream, bytes)
   return input_name(one) .. keys.uuid(upstream.id) .. ' ' .. text(bytes) .. (kind and ' ' .. kind or '')
 end
 
---- Passes the result of an edge's upstream on, if it has one: beside the payload under a name, or in its place.
+--- Passes on the result of an edge's upstream, if it has one: as a named input beside the payload, or in place of the payload.
 function meta.pass(one, upstream)
   local bytes = upstream.core.result_bytes
   if not one.passes or not bytes then
@@ -46,7 +46,7 @@ function meta.pass(one, upstream)
   one.passed_bytes = bytes
 end
 
---- An input that was passed on is passed on no longer. An injected payload stays.
+--- Takes back an input that was passed on. An injected payload stays.
 function meta.take_back(one)
   if one.passed_bytes and one.passes == 'input' then
     local known = step.meta(one.downstream)
@@ -75,7 +75,7 @@ local function write_fields(id, known)
   end
 end
 
---- Keeps the numbers of a member's join, for other programs. The join itself has them too, by which it is judged.
+--- Stores the counts of a member's join for other programs. The join has its own, by which it is decided.
 function meta.count(joined, required, impossible)
   local flow = step.flow(joined.flow_id)
   call(
@@ -96,9 +96,9 @@ local function write_inputs(id, known)
   end
 end
 
---- Inputs that were passed on to a member, in the order of their names, after a place among them: of each its name, its
---- upstream, its type when it is not JSON, and its bytes, unless they do not fit any more or its upstream runs again.
---- Besides, the place of the last one when there may be more, and how many bytes are left.
+--- Returns the inputs of a member after a place, ordered by name: name, upstream, type if it is not JSON, and bytes. The bytes are missing
+--- if they do not fit any more, or if the upstream runs again. Also returns the place of the last input if more may follow, and the number
+--- of bytes left.
 function meta.inputs(id, after, left)
   local most, from = limits.inputs_at_once, after and '(' .. after or '-'
   local kept = call('ZRANGE', keys.of(id, 'deps:inputs'), from, '+', 'BYLEX', 'LIMIT', 0, most)
@@ -117,7 +117,7 @@ function meta.inputs(id, after, left)
   return inputs, #kept == most and kept[most] or '', text(left)
 end
 
---- Records that siblings are to be looked at, or have been. A staged member is never due.
+--- Updates the indexes of pending siblings. A staged member is never due.
 local function write_owed(id, since, before)
   local e = record.find(id)
   if since and not before then

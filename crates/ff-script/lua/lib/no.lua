@@ -1,5 +1,5 @@
---- Refusals, by code: `no.stale_lease()`. What more there is to say follows in pairs of name and value, as in
---- `no.execution_not_active('state', 'completed')`. There is one for every code that some header names.
+--- Refusals, by code: `no.stale_lease()`. Details follow in pairs of name and value, as in `no.execution_not_active('state', 'completed')`.
+--- Every code that a header names has a function.
 
 local no = {}
 

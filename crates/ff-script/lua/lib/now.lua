@@ -1,14 +1,13 @@
---- The moment of a call: the time of the clock, but never earlier than a moment its partition has seen.
+--- Returns the time of a call: the clock, but never earlier than a time its partition has seen.
 ---
---- The latest moment is noted in the partition's clock key once a second, with the name of this server, so that time goes
---- on from there after a restart or on another server.
+--- The latest time is noted in the partition's clock key once a second, with the name of this server, so that time goes on from there after
+--- a restart or on another server.
 
 local NOTED_EVERY_MS = 1000
 
 local name
 
---- Notes a moment, and gives the one noted before. When it was not this server that noted it, what is remembered of the
---- partition may have changed since.
+--- Notes a time, and returns the one noted before. If another server noted that one, drops the cache of the partition, which may be stale.
 local function note(moment)
   name = name or table.concat(call('TIME'), '.') .. tostring({}):match('0x.*')
   local before = call('SET', keys.clock(), text(moment) .. ' ' .. name, 'GET')

@@ -1,4 +1,4 @@
---- The answer of a call that succeeded.
+--- Returns the answer of a call that succeeded.
 
 return function(...)
   return { 1, 'OK', ... }

@@ -1,8 +1,8 @@
---- Waitpoints an execution has made ahead and keeps in mind: one field of its record, a line each.
+--- Pending waitpoints, created before any suspension uses them: one field of the record, a line each.
 
 local pending = {}
 
---- All of them, oldest first.
+--- Returns all of them, oldest first.
 function pending.of(e)
   if not e.pending then
     e.pending = {}
@@ -13,7 +13,7 @@ function pending.of(e)
   return e.pending
 end
 
---- Those whose time has not run out, except those a suspension uses.
+--- Returns the pending waitpoints that have not expired, without the `used` ones.
 function pending.live(e, moment, used)
   local live = {}
   for _, one in ipairs(pending.of(e)) do
@@ -24,7 +24,7 @@ function pending.live(e, moment, used)
   return live
 end
 
---- All but one of them.
+--- Returns all of them but one.
 function pending.except(e, id)
   local others = {}
   for _, one in ipairs(pending.of(e)) do
@@ -33,7 +33,7 @@ function pending.except(e, id)
   return others
 end
 
---- When the first of them runs out.
+--- Returns when the first of them expires.
 function pending.first(e)
   local first
   for _, one in ipairs(pending.of(e)) do
@@ -50,7 +50,7 @@ local function ids_of(list)
   return ids
 end
 
---- Keeps these from now on, and no others.
+--- Replaces the pending waitpoints.
 function pending.keep(e, list)
   local before, lines = pending.of(e), {}
   local was, is = ids_of(before), ids_of(list)

@@ -1,4 +1,4 @@
---- Where an execution stands, besides being leased: waiting, delayed until a moment, suspended, or blocked.
+--- The phases of an execution besides being leased: waiting, delayed until a time, suspended, or blocked.
 
 local phase = {}
 
@@ -9,7 +9,8 @@ local function unblock(e)
   e.grant = nil
 end
 
---- Is ready: waits for a worker, or is blocked by the operator who holds it, or on the one before it of its singleton key.
+--- Makes an execution ready: it waits for a worker, or is blocked by the operator who holds it, or by the execution ahead of it under its
+--- singleton key.
 function phase.waiting(e, moment)
   record.put(e, 'public_state', 'waiting')
   record.put(e, 'changed_at', moment)
@@ -34,17 +35,17 @@ local REASONS = {
 }
 local STATES = { route = 'waiting', quota = 'rate_limited', budget = 'rate_limited' }
 
---- What an execution waits for that is blocked on something of admission; nothing, when it is not.
+--- Returns the blocking reason of an execution that admission blocks, or nil.
 function phase.reason(blocked_on)
   return REASONS[blocked_on or '']
 end
 
---- Whether nothing but admission keeps it from being claimed.
+--- Returns true if only admission keeps an execution from being claimed.
 function phase.is_ready(e)
   return e.core.public_state == 'waiting' or e.core.public_state == 'rate_limited'
 end
 
---- Is ready, and may not run now: until a moment, if that is known. Says whether it is known what it is blocked on.
+--- Blocks a ready execution by admission, until a time if that is known. Returns false if the blocker is unknown.
 function phase.keep_back(e, on, until_ms, detail, moment)
   if not STATES[on] then
     return false
@@ -59,7 +60,7 @@ function phase.keep_back(e, on, until_ms, detail, moment)
   return true
 end
 
---- Is ready for one worker instance, as a grant says.
+--- Makes an execution ready for one worker instance, as a grant says.
 function phase.assigned(e, grant, moment)
   phase.waiting(e, moment)
   record.put(e, 'blocked_on', 'assignment')
@@ -68,13 +69,13 @@ function phase.assigned(e, grant, moment)
   event_feed.to(e, 'blocked', 'reason', REASONS.assignment)
 end
 
---- Admission keeps it back no longer.
+--- Unblocks an execution that admission blocked.
 function phase.admit(e, moment)
   event_feed.to(e, 'unblocked', 'reason', REASONS[e.core.blocked_on])
   phase.waiting(e, moment)
 end
 
---- Waits for a moment, or for a worker when the moment is not in the future.
+--- Delays an execution until a time, or makes it ready if that time is not in the future.
 function phase.delayed(e, until_ms, why, moment)
   if until_ms <= moment then
     return phase.waiting(e, moment)
@@ -86,8 +87,8 @@ function phase.delayed(e, until_ms, why, moment)
   unblock(e)
 end
 
---- Waits for something else to happen first: for its upstreams, when nothing else is said; for the rest of the submission it
---- is a part of, or for its dependents to learn that it runs again. And not before a moment, when it has one.
+--- Blocks an execution, by its upstreams if `on` is nil. Otherwise the rest of its submission has to come, or its dependents must be
+--- notified of its replay. With `until_ms` it does not start before that time.
 function phase.blocked(e, on, until_ms, moment)
   record.put(e, 'public_state', 'waiting_children')
   record.put(e, 'changed_at', moment)
@@ -98,7 +99,7 @@ function phase.blocked(e, on, until_ms, moment)
   record.put_if_said(e, 'blocked_until', until_ms)
 end
 
---- Waits for people or the outside world, at a waitpoint and perhaps at others; the same attempt goes on then.
+--- Suspends an execution at a waitpoint, and perhaps at others. The same attempt goes on afterwards.
 function phase.suspended(e, waitpoint_id, moment)
   record.put(e, 'public_state', 'suspended')
   record.put(e, 'changed_at', moment)
@@ -106,7 +107,7 @@ function phase.suspended(e, waitpoint_id, moment)
   record.put(e, 'current_waitpoint_id', waitpoint_id)
 end
 
---- The moment something may start that was asked to start after a while, at a moment, or at once.
+--- Returns the start time of work that is to start after a delay, at a time, or at once.
 function phase.start(in_ms, at_ms, moment)
   return math.max(in_ms and moment + in_ms or at_ms or moment, moment)
 end

@@ -1,12 +1,12 @@
---- Policies. Fields that a policy leaves out are the default's. Few are in use at a time, so those read last are remembered by
---- their text; they are shared, and nothing changes them.
+--- Policies. Absent fields have their default values. Few policies are in use at a time, so the ones read last are cached by their text.
+--- They are shared and never change.
 
 local policy = {}
 
 local default
 local known, count = {}, 0
 
---- A value, with its absent fields from a default.
+--- Returns a value, with its absent fields from a default.
 local function completed(value, from)
   if value == nil or value == cjson.null then
     return from
@@ -19,7 +19,7 @@ local function completed(value, from)
   return value
 end
 
---- Whether a text comes before another, byte by byte: how the server compares texts depends on its locale.
+--- Returns true if a text comes before another, byte by byte. The server's own comparison depends on its locale.
 local function is_before(a, b)
   for nth = 1, math.min(#a, #b) do
     local one, other = a:byte(nth), b:byte(nth)
@@ -30,7 +30,7 @@ local function is_before(a, b)
   return #a < #b
 end
 
---- The requirement class of a policy: its requirements in order, each once, with commas between. Nothing when there is none.
+--- Returns the requirement class of a policy: its requirements in order, each once, with commas between. Returns nil if there are none.
 local function class_of(own)
   local required, seen, list = own.routing_requirements, {}, {}
   for _, word in ipairs(type(required) == 'table' and required.required_capabilities or {}) do
@@ -52,7 +52,7 @@ local function decode(json)
   return own
 end
 
---- The policy of a text, the default one of none.
+--- Returns the policy of a text, or the default policy without one.
 function policy.read(json)
   default = default or cjson.decode(limits.default_policy)
   if not json then
@@ -69,17 +69,17 @@ function policy.read(json)
   return own
 end
 
---- The policy of an execution.
+--- Returns the policy of an execution.
 function policy.of(e)
   return policy.read(e.core.has_policy and call('GET', keys.of(e.id, 'policy')))
 end
 
---- The requirement class of a policy's text, if it requires anything.
+--- Returns the requirement class of a policy's text, or nil.
 function policy.class(json)
   return json and policy.read(json).class or nil
 end
 
---- Whether a text is a policy that was read before.
+--- Returns true if the policy of a text is cached.
 function policy.is_known(json)
   return known[json] ~= nil
 end

@@ -1,4 +1,4 @@
---- The refusal of an invalid policy. Its fields and their bounds are those of the rules.
+--- Returns the refusal of an invalid policy. The fields and their bounds are the ones in ff-core.
 
 local function within(low, high)
   return function(value)
@@ -6,7 +6,7 @@ local function within(low, high)
   end
 end
 
---- Nothing, or a number within bounds.
+--- Accepts null, or a number within bounds.
 local function maybe_within(low, high)
   local is = within(low, high)
   return function(value)
@@ -68,7 +68,7 @@ local FIELDS = {
   routing_requirements = { required_capabilities = are_capabilities },
 }
 
---- The field that is wrong, if one is.
+--- Returns a field that is wrong, or nil.
 local function wrong(value, is, field)
   if type(is) == 'function' then
     return not is(value) and field or nil
@@ -93,7 +93,8 @@ local function wrong(value, is, field)
   end
 end
 
---- Numbers no other reader of JSON takes, and a list of words that is written as an object: the decoder lets both pass.
+--- Returns false for two forms that the decoder lets pass: numbers that no other reader of JSON accepts, and a list of words written as an
+--- object.
 local function is_strict(json)
   local rest = json:gsub('\\.', ''):gsub('"[^"]*"', ''):gsub('true', ''):gsub('false', ''):gsub('null', '')
   return not rest:find('[^%s%deE%.%+%-%[%]{},:]')

@@ -1,4 +1,4 @@
---- Whether bytes are a text that callers choose: not empty, within its limit, UTF-8 and without control characters.
+--- Returns true if bytes are a text that callers may choose: not empty, within its limit, UTF-8 and without control characters.
 
 local SEQUENCES = {
   '^[\32-\126]+', '^[\195-\223][\128-\191]', '^\194[\160-\191]', '^\224[\160-\191][\128-\191]',

@@ -1,11 +1,11 @@
---- What is used of a quota policy, at its home: by value of its key the numbers of admissions in the window, slots and places of
---- those that wait. Changes are collected and written together.
+--- The usage ledger of a quota policy, stored at its home: for each value of its key the admissions in the window, the slots, and the
+--- waiters. Changes are collected and written together.
 
 local quota_ledger = {}
 
 local FIELDS = { 'first', 'next', 'in_window', 'promised', 'slots', 'first_waiter', 'next_waiter' }
 
---- A policy as its home has it. Without a name it is gone, or was never defined.
+--- Reads a policy at its home. A policy without a name is deleted or was never defined.
 function quota_ledger.open(definition)
   local revision, name, limit, window_ms, most = unpack(call(
     'HMGET', definition, 'revision', 'name', 'rate_limit', 'window_ms', 'max_concurrent'
@@ -23,7 +23,7 @@ function quota_ledger.open(definition)
   }
 end
 
---- The key of a slot, and what is walked in its place.
+--- Returns the key of a slot.
 local function slot_key(q, key, id)
   return q.base .. ':admitted:' .. id .. (key == '' and '' or ':' .. key)
 end
@@ -36,7 +36,7 @@ local function waiters(q, key)
   return q.base .. ':waiters:' .. key
 end
 
---- A number as the member of a window, so that members sort as numbers do.
+--- Returns a number as the member of a window, padded so that members sort as numbers do.
 local function member(seq)
   return string.format('%016.0f', seq)
 end
@@ -62,7 +62,7 @@ local function read_slot(kept)
   return { word = word, epoch = tonumber(epoch), at = at, number = tonumber(number), claim_id = owner }
 end
 
---- Reads what is used under some keys, and the slots of some executions: keys and ids in turn.
+--- Reads the usage under some keys, and the slots of some executions, given as keys and ids in turn.
 function quota_ledger.load(q, wanted, keys_of_use)
   local names, of = {}, {}
   for nth = 1, #wanted, 2 do
@@ -85,7 +85,7 @@ function quota_ledger.load(q, wanted, keys_of_use)
   end
 end
 
---- A key of which nothing is used begins anew.
+--- Resets a key of which nothing is used.
 function quota_ledger.tidy(q, key)
   local usage = q.uses[key]
   if usage.in_window == 0 and usage.slots == 0 and usage.next_waiter == usage.first_waiter then
@@ -93,7 +93,7 @@ function quota_ledger.tidy(q, key)
   end
 end
 
---- Drops admissions that have left the window, a bounded number. One that is not dropped yet still counts.
+--- Drops admissions that have left the window, a bounded number. An admission that is not dropped yet still counts.
 function quota_ledger.trim(q, key, usage, moment)
   local last = math.min(usage.next, usage.first + limits.quota_step)
   if usage.first >= last then
@@ -118,7 +118,8 @@ function quota_ledger.trim(q, key, usage, moment)
   end
 end
 
---- Writes a slot, or a place among those that wait, and remembers it for the rest of the call.
+--- Writes a slot or a place in the queue, and caches it for the rest of the call. Held slots are also members of a set, for readers that
+--- walk over them.
 local function put_slot(q, key, id, slot)
   local name = slot_key(q, key, id)
   q.slots[name] = slot
@@ -134,7 +135,7 @@ function quota_ledger.slot(q, key, id)
   return q.slots[slot_key(q, key, id)]
 end
 
---- Counts an admission in the window, where there is a rate, and returns its number.
+--- Counts an admission in the window if there is a rate, and returns its number.
 local function count(q, key, usage, moment)
   if not q.limit then
     return nil
@@ -145,14 +146,14 @@ local function count(q, key, usage, moment)
   return seq
 end
 
---- Gives an execution a slot, and counts its admission where there is a rate.
+--- Gives an execution a slot, and counts its admission if there is a rate.
 function quota_ledger.hold(q, key, usage, id, epoch, moment, claim_id)
   local seq = count(q, key, usage, moment)
   usage.slots, q.held = usage.slots + 1, q.held + 1
   put_slot(q, key, id, { word = 'held', epoch = epoch, at = text(moment), number = seq, claim_id = claim_id })
 end
 
---- Adds an execution to those that wait for a slot, at its place where it has one.
+--- Adds an execution to the queue for a slot, at its place if it has one.
 local function line_up(q, key, usage, id, epoch, place, moment)
   if not place then
     place, usage.next_waiter = usage.next_waiter, usage.next_waiter + 1
@@ -161,7 +162,7 @@ local function line_up(q, key, usage, id, epoch, place, moment)
   put_slot(q, key, id, { word = 'waiting', epoch = epoch, at = text(moment), number = place })
 end
 
---- Takes from an execution what it has. Its admission goes with its slot when it was not used.
+--- Takes its slot or place from an execution. If a slot was not used, its admission is taken back too.
 function quota_ledger.release(q, key, usage, id, slot, is_unused)
   if slot.word == 'waiting' then
     call('HDEL', waiters(q, key), text(slot.number))
@@ -174,8 +175,8 @@ function quota_ledger.release(q, key, usage, id, slot, is_unused)
   put_slot(q, key, id, false)
 end
 
---- When a window that is full has room for one more, behind those that were told so before: the admissions that count leave it
---- one by one, and each makes room for one.
+--- Returns when a full window has room for one more, after the times promised before. The counted admissions leave it one by one, and each
+--- makes room for one.
 local function promise(q, key, usage)
   local count, nth = math.max(1, usage.next - usage.first), usage.promised
   usage.promised = nth + 1
@@ -184,14 +185,14 @@ local function promise(q, key, usage)
   return tonumber(leaves or 0) + q.window_ms * (1 + math.floor(nth / count))
 end
 
---- Whether an execution may be claimed. Nothing when it may; `elsewhere` when it is reserved for another claim; otherwise what is used,
---- the limit, and when to come back, if it does not wait for a slot.
+--- Decides whether an execution may be claimed. Returns nil if it may, and `elsewhere` if it is reserved for another claim. Otherwise
+--- returns the usage, the limit, and when to come back if it does not wait for a slot.
 function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
   local usage, slot, place = q.uses[key], quota_ledger.slot(q, key, id), nil
   local most = q.most or 4294967295
   local has_slot = slot and slot.epoch == epoch and slot.word == 'held'
   if has_slot and q.limit and claim_id and not slot.claim_id then
-    -- No claim has come of it yet: the one that comes now counts from now.
+    -- No claim has used this slot yet, so its admission counts from the claim that comes now.
     quota_ledger.release(q, key, usage, id, slot, true)
   elseif has_slot then
     local number = slot.number
@@ -201,7 +202,7 @@ function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
       elseif q.limit and usage.in_window >= q.limit then
         return usage.in_window, q.limit, promise(q, key, usage)
       end
-      -- The claim it was reserved for may have used it, so its admission stays; another claim is one more.
+      -- The claim it was reserved for may have used its admission, so that one stays. Another claim is one more.
       number = count(q, key, usage, moment) or number
     end
     put_slot(q, key, id, { word = 'held', epoch = epoch, at = text(moment), number = number, claim_id = claim_id })
@@ -226,8 +227,8 @@ function quota_ledger.judge(q, key, id, epoch, moment, claim_id)
   quota_ledger.hold(q, key, usage, id, epoch, moment, claim_id)
 end
 
---- Gives free slots to those that wait, in the order they came, and adds them to a list. Where the window has no room, as many as
---- there are slots come without one, to be told when it has.
+--- Gives free slots to waiters in the order they came, and adds them to a list. If the window is full, as many waiters are listed without a
+--- slot, so that they are told when it has room.
 function quota_ledger.wake(q, key, usage, moment, woken)
   local free, looks = limits.quota_step, limits.quota_step
   if q.name and q.most then
@@ -270,7 +271,7 @@ local function write_uses(q)
   end
 end
 
---- Writes everything that was changed.
+--- Writes all changes.
 function quota_ledger.write(q)
   local set, gone, walked, left = {}, {}, {}, {}
   for name, kept in pairs(q.put or {}) do

@@ -1,12 +1,12 @@
---- The quota policies of namespaces, as this partition knows them, and what executions need of them. Hardly any namespace has
---- a policy, and that is remembered as well, so that plain work pays nothing for it.
+--- The quota policies of namespaces, as this partition knows them, and the needs of executions. Hardly any namespace has a policy. That is
+--- cached as well, so that plain work pays nothing for it.
 ---
---- What an execution needs is one text: id, revision and key of each policy with spaces between, and a tab between two. A key
---- may have a space, and has no tab.
+--- The need of an execution is one text: id, revision and key of each policy with spaces between, and a tab between two policies. A key may
+--- have a space, and has no tab.
 
 local quotas = {}
 
---- A scope or a key as its word and what follows.
+--- Splits a scope or a key into its word and the rest.
 local function parts(text)
   local word, rest = text:match('^(%a+):(.*)$')
   return word or text, rest
@@ -26,7 +26,7 @@ local function policy_of(name, policy)
   return { name = name, scope = scope, of = of, tag = tag, value = value, per = per, by = by, head = head }
 end
 
---- Policies in the order of their names, then budgets, and whether one of them looks at tags, or suspends.
+--- Parses policies: in the order of their names, then budgets. Notes whether any of them looks at tags, or suspends.
 local function read(kept)
   local set, list, looks_at_tags, suspends = cjson.decode(kept), {}, false, false
   for name, policy in pairs(set.policies) do
@@ -49,7 +49,7 @@ local function read(kept)
   return list[1] and { namespace = set.namespace, list = list, looks_at_tags = looks_at_tags, suspends = suspends } or false
 end
 
---- The policies of a lane's namespace; nothing when there are none.
+--- Returns the policies of a lane's namespace, or nil.
 function quotas.of(lane)
   local memory, namespace = here.memory, lane:match('^(.-)/') or 'default'
   local known = memory.quotas[namespace]
@@ -94,8 +94,8 @@ local function key_of(policy, e)
   return policy.per and e.namespace or ''
 end
 
---- What an execution needs, empty when no policy applies to it. One that was suspended because of a budget was answered: budgets
---- that suspend let it go on, whether or not they have room.
+--- Returns the need of an execution, empty if no policy applies to it. After a suspension because of a budget that was resolved, budgets
+--- that suspend let the execution go on, whether or not they have room.
 local function needed(set, e)
   local slots = {}
   for _, policy in ipairs(set and set.list or {}) do
@@ -106,13 +106,13 @@ local function needed(set, e)
   return table.concat(slots, '\t')
 end
 
---- Whether the last suspension of an execution was because of a budget, and it may go on.
+--- Returns true if the last suspension of an execution was because of a budget, and the execution may go on.
 local function is_answered(id)
   local paused, how = unpack(call('HMGET', keys.of(id, 'suspension:last'), 'paused_by_budget', 'how'))
   return paused and how ~= 'execution_ended'
 end
 
---- An execution as policies look at it; nothing when it is not there or does not wait.
+--- Returns the facts of an execution that policies look at, or nil if it does not exist or does not wait.
 local function look(set, id)
   local kind, flow_id, last_attempt, tags, state, blocked_on, lane_id, namespace, priority, created_at, class, fair_key = unpack(call(
     'HMGET', keys.of(id, 'core'), 'kind', 'flow_id', 'last_attempt', 'tags', 'public_state', 'blocked_on', 'lane_id',
@@ -143,7 +143,7 @@ local function look(set, id)
   }
 end
 
---- The budgets an execution is charged to.
+--- Returns the budgets that an execution is charged to.
 function quotas.budgets(e)
   local set, budgets, core = quotas.of(e.lane), {}, e.core
   local looked_at = { id = e.id, kind = core.kind, flow_id = core.flow_id, lane_id = core.lane_id or 'default' }
@@ -156,8 +156,8 @@ function quotas.budgets(e)
   return budgets
 end
 
---- What becomes of an execution that a claim comes to. With nothing before it, what is to be told of it before it is taken: its
---- id, the epoch of the lease to come, and what it needs. Otherwise its slots, or false when no policy applies to it.
+--- Checks an execution that a claim comes to. Returns nil and a request if it must be admitted first: its id, the epoch of the next lease,
+--- and its need. Otherwise returns false; the third result is true if it ended because its flow is cancelled.
 function quotas.ask(set, id)
   local e = look(set, id)
   local slots = e and needed(set, e) or ''
@@ -169,8 +169,8 @@ function quotas.ask(set, id)
   return nil, { id, e.epoch, slots }
 end
 
---- Of executions that were admitted, those that still wait as they did then: ids and scores in turn, and by id their slots, and
---- the class and the key of those that have one. One that is assigned meanwhile is only taken by its instance.
+--- Returns the admitted executions that still wait with the same epoch and need, as ids and scores in turn; then by id their slots, class
+--- and key. An execution that was assigned meanwhile is only taken by its instance.
 function quotas.admitted(set, lane, admitted, instance, moment)
   local waiting, slots, class_of, key_of = {}, {}, {}, {}
   for nth = 1, #admitted, 3 do

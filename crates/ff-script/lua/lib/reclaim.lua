@@ -1,5 +1,5 @@
---- Takes an execution back from a holder whose lease ran out. After as many times as its policy allows it is given up: work
---- that kills every worker must not do so for ever.
+--- Takes an execution back from a holder whose lease expired. After as many times as its policy allows, the execution fails: work that
+--- kills every worker must not do so for ever.
 
 return function(e, moment)
   local times, cap = (e.core.reclaims or 0) + 1, policy.of(e).max_reclaim_count

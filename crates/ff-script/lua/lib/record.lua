@@ -1,11 +1,11 @@
 --- An execution as a table, read once, changed in memory, and written once.
 ---
---- `core` is its hash, numbers as numbers; `lease` is that of its holder, if it has one, and `suspension` the one it is in.
---- `grant` is that of the worker instance it is assigned to. `state`, `held`, `waited` and `granted` are the public state, the lease,
---- the suspension and the grant it was found with, from which its indexes have to be moved. What changes is collected in `set` and `gone`, and beside them in `attempt` and `event`, as the
---- arguments of the commands that write it.
+--- `core` is its hash, with numbers converted. `lease`, `suspension` and `grant` (for the worker instance it is assigned to) are the
+--- current ones, if any. `state`, `held`, `waited` and `granted` are the public state, lease, suspension and grant as they were read; its
+--- indexes are moved from there. Changes are collected in `set`, `gone`, `attempt` and `event`, as the arguments of the commands that write
+--- them.
 ---
---- A member of a flow is written at the end of the call, with everything that follows from its change within the flow.
+--- A member of a flow is written at the end of the call, with all consequences of its change within the flow.
 
 local record = {}
 
@@ -20,7 +20,7 @@ for name in ([[
   NUMBERS[name] = true
 end
 
---- A hash as a table, numbers as numbers, if there is one.
+--- Returns a hash as a table with numbers converted, or nil if there is none.
 function record.hash(key)
   local flat = call('HGETALL', key)
   local length = #flat
@@ -39,7 +39,7 @@ function record.hash(key)
   return fields
 end
 
---- The lane as indexes name it.
+--- Returns the lane as indexes name it.
 function record.lane(namespace, lane_id)
   if namespace and namespace ~= 'default' then
     return namespace .. '/' .. lane_id
@@ -47,7 +47,7 @@ function record.lane(namespace, lane_id)
   return lane_id
 end
 
---- Where an execution is that is blocked on something else than its upstreams. A staged one is in no index.
+--- The place of an execution that is not blocked by its upstreams, by its blocker. A staged execution is in no index.
 local PLACES = {
   staging = 'staged',
   route = 'blocked:route',
@@ -61,7 +61,7 @@ local function place(core)
   return core.blocked_on and PLACES[core.blocked_on] or core.public_state
 end
 
---- The reasons executions are searched by: those of admission, and suspensions for the same reasons.
+--- The blocking reason by which a suspension is searched, by its reason code.
 local SUSPENDED_FOR = {
   waiting_for_operator_review = 'paused_by_operator',
   manual_pause = 'paused_by_operator',
@@ -75,7 +75,7 @@ local function reason_of(core, suspension)
   return phase.reason(core.blocked_on)
 end
 
---- The visible execution of an id. A staged one is not, until its flow is opened.
+--- Returns the visible execution of an id, or nil. A staged execution is invisible until its flow is opened.
 function record.load(id)
   local e = record.find(id)
   if e and e.place == 'staged' and flow_record.is_staged(e.core.flow_id) then
@@ -84,9 +84,9 @@ function record.load(id)
   return e
 end
 
---- The execution of an id, if there is one.
+--- Returns the execution of an id, or nil.
 ---
---- The last lease of a first try that completed is in the record of that try, which it became.
+--- The last lease of a first attempt that completed is in the record of that attempt, which it became.
 function record.find(id)
   local known = step.known(id)
   if known then
@@ -120,7 +120,7 @@ function record.find(id)
   return e
 end
 
---- An execution that is not there yet. `fields` are those of its record, as names and values.
+--- Returns a new execution in memory. `fields` are the names and values of its record.
 function record.new(id, lane, fields)
   local core = {}
   for at = 1, #fields, 2 do
@@ -137,21 +137,21 @@ function record.put(e, name, value)
   e.core[name], e.gone[name] = value, nil
 end
 
---- Sets a field if there is something to put in it.
+--- Sets a field if there is a value.
 function record.put_if_said(e, name, value)
   if value then
     record.put(e, name, value)
   end
 end
 
---- Takes a field away, if it is there.
+--- Removes a field, if it is there.
 function record.drop(e, name)
   if e.core[name] ~= nil then
     e.gone[name], e.core[name] = true, nil
   end
 end
 
---- Fields that are gone also when they had been set before that.
+--- Writes the record. Removed fields are deleted even if they were set before that.
 local function write_core(e)
   local key, gone = keys.of(e.id, 'core'), {}
   if e.set[1] then
@@ -172,7 +172,7 @@ local function write_history(id, event)
   end
 end
 
---- How an execution leaves each state, and how it enters it.
+--- The functions that remove an execution from the indexes of a state, and that add it, by state.
 local LEAVE, ENTER = {}, {}
 
 function LEAVE.waiting(e)
@@ -240,7 +240,7 @@ ENTER['blocked:assignment'] = function(e)
   claim_grant.enter(e)
 end
 
---- It was not visible before.
+--- Adds an execution that was not visible before.
 local function appear(e)
   index.create(e.core.namespace, e.core.created_at, e.id)
   label.add_all(e)
@@ -255,7 +255,8 @@ function ENTER.suspended(e)
   index.suspend(e.lane, e.suspension.suspended_at, e.suspension.timeout_at, e.id)
 end
 
---- Live states share the deadline, so it is written only at birth, at the end and at a replay.
+--- Removes an execution from the finished ones. Live states share the deadline, so it is only written at creation, at the end and at a
+--- replay.
 local function leave_end(e)
   index.unfinish(e.lane, e.id)
   if not e.core.flow_id then
@@ -276,7 +277,7 @@ local function enter_end(e)
   end
 end
 
---- Writes the changes, or has its flow write them.
+--- Writes the changes; for a member, its flow does that later.
 function record.save(e)
   if e.core.flow_id then
     return step.write(e)
@@ -284,9 +285,9 @@ function record.save(e)
   record.write(e)
 end
 
---- Moves an execution from the indexes it was in to those it belongs in now. One that stays in its state stays where it is;
---- one that ended, began anew and ended once more ended later than before. No index is left and entered in one go, for what
---- several executions change in it is written in no particular order.
+--- Moves an execution from the indexes it was in to the ones it belongs in now. An execution that stays in its state is not moved, but one
+--- that ended, was replayed and ended again ended later than before. No index is left and entered at once, because collected changes are
+--- written in no particular order.
 local function move(e)
   local to = place(e.core)
   local leave, enter = LEAVE[e.place] or leave_end, ENTER[to] or enter_end

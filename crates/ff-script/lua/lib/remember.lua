@@ -1,5 +1,5 @@
---- Remembers an execution under a key for a while. Whether the while is over is judged by the execution's creation; the
---- key's expiry only collects garbage, a little later.
+--- Remembers an id under a key for a while. Readers check themselves whether the time is over; the expiry only collects garbage, a little
+--- later.
 
 local GRACE_MS = 60000
 

@@ -1,4 +1,4 @@
---- Running again: the edges of what is replayed wait for it once more, and its finished dependents may run again as well.
+--- Replays within a flow: the edges of a replayed member wait for it once more, and its finished dependents may be replayed as well.
 
 local reopen = {}
 
@@ -8,8 +8,8 @@ local CLEARED = [[
   deadline_at
 ]]
 
---- Another life under the same id: retries from zero, result, failure and an operator's hold cleared, deadline armed again. Of
---- its steps it has those that are kept.
+--- Begins another life under the same id: retries start from zero, result, failure and an operator's hold are cleared, and the deadline is
+--- set again. Only the steps in `kept_steps` remain.
 function reopen.afresh(e, moment, kept_steps)
   event_feed.to(e, 'replayed')
   for name in CLEARED:gmatch('%S+') do
@@ -29,7 +29,7 @@ function reopen.afresh(e, moment, kept_steps)
   suspension.forget(e)
 end
 
---- A replayed member is blocked until its dependents are notified, and then by its join.
+--- Blocks a replayed member until its dependents are notified, and then by its join.
 function reopen.owe_the_replay(e, too, moment)
   phase.blocked(e, 'reopening', nil, moment)
   e.result_bytes = nil
@@ -44,8 +44,8 @@ function reopen.owe_the_replay(e, too, moment)
   end
 end
 
---- An upstream that runs again: the edge waits for it once more. A dependent that has finished runs again as well, if that
---- was asked for; one that has started is left alone.
+--- Makes an edge wait again for its replayed upstream. With `too`, a finished dependent is replayed as well. A dependent that has started
+--- is left alone.
 function reopen.unsettle(one, too)
   local joined, moment = step.group(one.flow_id, one.downstream), here.memory.moment
   if not joined then

@@ -1,9 +1,9 @@
---- Replaying a member of a flow: it waits for its join as the numbers stand now, and its dependents learn that it runs again.
+--- Replays a member of a flow: it waits for its join as the counts stand now, and its dependents are notified.
 
 local replay_member = {}
 
---- Why it cannot run again: its flow is being forgotten or is cancelled, or its join can no longer be met. Otherwise its join
---- is judged.
+--- Returns the refusal if a member cannot be replayed: its flow is being forgotten or is cancelled, or its join can no longer be met.
+--- Otherwise decides its join.
 function replay_member.refusal(e, moment)
   local flow, joined = step.flow(e.core.flow_id), step.group(e.core.flow_id, e.id)
   local cancelled = flow.core.cancel_policy
@@ -14,7 +14,7 @@ function replay_member.refusal(e, moment)
   elseif not joined then
     return nil
   end
-  -- A life that begins anew has added no children yet.
+  -- A replayed member has added no children yet.
   if joined.round > 0 then
     joined.group_state, joined.satisfied_at = 'satisfied', joined.satisfied_at or moment
   else
@@ -26,7 +26,7 @@ function replay_member.refusal(e, moment)
   end
 end
 
---- Begins the new life, and as much of what follows from it as one step may.
+--- Begins the replay, and as many of its consequences as one step may handle.
 function replay_member.begin(e, reopen_downstream, moment)
   reopen.owe_the_replay(e, reopen_downstream, moment)
   step.write(e)

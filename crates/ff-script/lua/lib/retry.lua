@@ -1,4 +1,4 @@
---- After a failure: another try when the policy allows one, otherwise the end.
+--- After a failure: another attempt if the policy allows one, otherwise the end.
 
 local retry = {}
 
@@ -22,7 +22,7 @@ local function grown(backoff, retries)
   return math.min(math.floor(delay), backoff.max_delay_ms)
 end
 
---- The wait before the next try. With jitter it is anything up to the whole delay.
+--- Returns the delay before the next attempt. With jitter it is anything up to the whole delay.
 local function wait(backoff, retries, jitter)
   local delay = backoff.type == 'fixed' and backoff.delay_ms or grown(backoff, retries)
   if backoff.jitter then
@@ -31,8 +31,8 @@ local function wait(backoff, retries, jitter)
   return delay
 end
 
---- `cause` says what the attempt's `outcome` is called, how its `lease` ended, what ended the execution if it ends (`by`),
---- and whether the holder gets the time of the next try (`reports_retry`).
+--- Schedules a retry or ends the execution. `cause` has the `outcome` of the attempt, how its `lease` ended, the cause of the end if the
+--- execution ends (`by`), and whether the holder is told when the next attempt is (`reports_retry`).
 local function retry_or_finish(e, failure, cause, jitter, moment)
   local rules, retries = policy.of(e).retry_policy, e.core.retries or 0
   if not may_retry(rules, e.core, failure) then
@@ -49,13 +49,13 @@ local function retry_or_finish(e, failure, cause, jitter, moment)
   record.put(e, 'retries', retries + 1)
 end
 
---- The holder said that it failed.
+--- Handles a failure that the holder reported.
 function retry.failed(e, failure, jitter, moment)
   local cause = { outcome = 'failure', lease = 'failed', reports_retry = true }
   retry_or_finish(e, failure, cause, jitter, moment)
 end
 
---- The attempt ran longer than it may, which counts as a failure.
+--- Handles an attempt that ran longer than it may, which counts as a failure.
 function retry.timed_out(e, jitter, moment)
   local message = 'the attempt ran longer than ' .. text(e.core.attempt_timeout_ms or 0) .. ' ms'
   local cause = { outcome = 'timed_out', lease = 'timed_out', by = 'attempt_timeout' }

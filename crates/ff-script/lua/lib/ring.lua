@@ -1,9 +1,9 @@
---- The secrets tokens are signed under, as this partition has them. The program that calls signs most tokens and verifies their
---- MACs; what is judged here is whether that was done under the secret there is now, and whether it still stands.
+--- The secrets that sign tokens, as this partition has them. The calling program signs most tokens and verifies their MACs. This file
+--- checks that it used the secret stored here, and that the secret is still valid.
 
 local ring = {}
 
---- Whether two texts are the same. How long it takes tells nothing of where they differ.
+--- Returns true if two texts are the same. Its running time does not depend on where they differ.
 function ring.equal(one, other)
   if #one ~= #other then
     return false
@@ -16,7 +16,7 @@ function ring.equal(one, other)
   return differ == 0
 end
 
---- The kid and the MAC of a token, if it is one.
+--- Returns the kid and the MAC of a token, if it is well formed.
 function ring.parts(token)
   local kid, mac = (token or ''):match('^([^:]+):([0-9a-f]+)$')
   if kid and #mac == 64 then
@@ -24,14 +24,14 @@ function ring.parts(token)
   end
 end
 
---- Identifies the secret of a kid, so that another one under the same kid can be distinguished.
+--- Identifies the secret of a kid, so that another secret under the same kid can be distinguished.
 function ring.mark(kid)
   local secret = call('HGET', keys.secrets(), 'secret:' .. kid)
   return secret and redis.sha1hex(secret):sub(1, 16)
 end
 
---- What the maker of a waitpoint is refused with when its token is not signed under the current secret. A mark says which
---- one the maker means: a store that lost its secrets may have others under the same name.
+--- Returns the refusal if the token of a new waitpoint is not signed under the current secret. `mark` identifies the secret that its maker
+--- used: a store that lost its secrets may have others under the same name.
 function ring.refusal(token, mark)
   local current = call('HGET', keys.secrets(), 'current_kid')
   if not current then
@@ -41,10 +41,10 @@ function ring.refusal(token, mark)
   end
 end
 
---- The version of the message a token signs, as the rules have it.
+--- The version of the message that a token signs, as in ff-core.
 local MESSAGE_VERSION = '1'
 
---- A token for a new waitpoint, for a caller that sends none; or nothing, and the refusal.
+--- Returns a token for a new waitpoint of a caller that sends none; otherwise nil and the refusal.
 function ring.mint(execution_id, waitpoint_id, key)
   local current = call('HGET', keys.secrets(), 'current_kid')
   local secret = current and call('HGET', keys.secrets(), 'secret:' .. current)
@@ -54,12 +54,11 @@ function ring.mint(execution_id, waitpoint_id, key)
   return current .. ':' .. hmac(secret, { MESSAGE_VERSION, execution_id, waitpoint_id, key })
 end
 
---- Stands for the MAC of a waitpoint that is not there, so that one is compared all the same.
+--- Replaces the MAC of a missing waitpoint, so that one is compared all the same.
 local NO_MAC = ('-'):rep(64)
 
---- The refusal of a token shown for a waitpoint, unless its secret still verifies and the token is genuine: it is the one
---- handed to its maker, or the caller verified its MAC under the secret of this mark. Only the genuine token learns that
---- its secret was retired.
+--- Returns the refusal of a token for a waitpoint, unless its secret is still valid and the token is genuine: it is the one handed to its
+--- maker, or the caller verified its MAC under the secret of `mark`. Only a genuine token is told that its secret was retired.
 function ring.judge(waitpoint, kid, mac, mark, moment)
   local secret, expires_at = unpack(call('HMGET', keys.secrets(), 'secret:' .. kid, 'expires_at:' .. kid))
   local same = ring.equal(waitpoint and waitpoint.mac or NO_MAC, mac) and waitpoint.kid == kid

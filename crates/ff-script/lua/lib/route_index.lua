@@ -2,7 +2,7 @@
 
 local route_index = {}
 
---- No live worker meets its requirements. The queue is put on the list sweeps go by.
+--- Adds an execution whose requirements no live worker meets. Its queue is added to the list that sweeps use.
 function route_index.add(lane, kind, class, created_at, id)
   if class then
     index.add(keys.unroutable(lane, kind, class), created_at, id)
@@ -10,7 +10,7 @@ function route_index.add(lane, kind, class, created_at, id)
   end
 end
 
---- One may again.
+--- Removes an execution that a live worker may run again.
 function route_index.remove(lane, kind, class, id)
   if class then
     index.remove(keys.unroutable(lane, kind, class), id)

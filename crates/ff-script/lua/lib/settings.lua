@@ -1,14 +1,14 @@
---- How lanes are configured here. Hardly any is, and that is remembered as well, so that plain work pays nothing for it.
+--- Lane settings, as known here. Hardly any lane is configured. That is cached as well, so that plain work pays nothing for it.
 
 local settings = {}
 
---- The requirement classes are beside them: settings are written over, and classes only added.
+--- The settings that are not in `TEXTS`. Requirement classes are a separate field: settings are overwritten, and classes only added.
 local NAMES = { 'state', 'concurrency', 'ageing_ms', 'retention_ms', 'revision', 'changed_at', 'grants' }
 
---- What of them is no number: by which key work is queued, what keys weigh, and whether any work was ever queued by one.
+--- Text settings: by which key work is queued, the weights of keys, and whether any work was ever queued by key.
 local TEXTS = { 'fair_by', 'weights', 'keyed' }
 
---- Weights by key, from a text with one weight and its key to a line.
+--- Parses weights by key: one weight and its key to a line.
 local function weights_of(lines)
   local weight_of = {}
   for weight, key in lines:gmatch('(%d+) ([^\n]+)') do
@@ -17,7 +17,7 @@ local function weights_of(lines)
   return weight_of
 end
 
---- Such a text, in the order of the keys.
+--- Returns weights as such a text, in the order of the keys.
 function settings.weights_text(weight_of)
   local lines = {}
   for key, weight in pairs(weight_of) do
@@ -53,7 +53,7 @@ local function read(lane)
   return known
 end
 
---- The settings of a lane; nothing when it was never configured.
+--- Returns the settings of a lane, or nil if it was never configured.
 function settings.of(lane)
   local memory = here.memory
   local known = memory.settings[lane]
@@ -67,7 +67,7 @@ function settings.of(lane)
   return known or nil
 end
 
---- Writes settings over those before, and leaves alone what else is known of the lane.
+--- Overwrites the settings of a lane, and leaves its other fields alone.
 function settings.write(lane, after)
   local set, gone, key = {}, {}, keys.lane(lane, 'config')
   for _, name in ipairs(NAMES) do
@@ -85,7 +85,7 @@ function settings.write(lane, after)
   here.memory.settings[lane] = nil
 end
 
---- Adds requirement classes to those of a lane, which is configured.
+--- Adds requirement classes to a configured lane.
 function settings.add_classes(lane, classes)
   local known = settings.of(lane)
   local all, count = { unpack(known.classes) }, #known.classes
@@ -98,7 +98,8 @@ function settings.add_classes(lane, classes)
   end
 end
 
---- The refusal of new work of a class that is not known of its lane here. It is registered then, and submitted once more.
+--- Returns the refusal of new work of a class that is not known for its lane here. The caller then registers the class and submits once
+--- more.
 function settings.class_refusal(lane, lane_id, class)
   local known = settings.of(lane)
   if not known or not known.has_class[class] then
@@ -107,7 +108,7 @@ function settings.class_refusal(lane, lane_id, class)
   end
 end
 
---- The answer of a lane's home to a new configuration.
+--- Returns the answer of a lane's home to a new configuration.
 function settings.answer(known)
   local function optional(number)
     return number and text(number) or ''
@@ -118,13 +119,13 @@ function settings.answer(known)
   )
 end
 
---- Takes a grant for used, or for one that is not going to be.
+--- Marks a grant as used, or as one that will not be used.
 function settings.note_grant(lane, seq)
   call('HSET', keys.lane(lane, 'config'), 'grants', seq)
   here.memory.settings[lane] = nil
 end
 
---- The refusal of new work for a lane that is draining. `field` is what its caller calls the lane.
+--- Returns the refusal of new work for a lane that is draining. `field` is the caller's name for the lane.
 function settings.refusal(lane, lane_id, field)
   local known = settings.of(lane)
   if known and known.state == 'draining' then
@@ -132,13 +133,13 @@ function settings.refusal(lane, lane_id, field)
   end
 end
 
---- The retention of a lane, if it has one.
+--- Returns the retention of a lane, if it has one.
 function settings.kept_ms(lane)
   local known = settings.of(lane)
   return known and known.retention_ms
 end
 
---- Announces what waits in a lane that hands out again, or as it did not before.
+--- Announces the waiting work of a lane that hands out again, or whose limit changed.
 function settings.announce(lane, before, after)
   local paused, limit = before and before.state == 'paused', before and before.concurrency
   if after.state == 'paused' or not paused and limit == after.concurrency then

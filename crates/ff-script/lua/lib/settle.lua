@@ -1,5 +1,4 @@
---- Writes the pending changes of a call, sends its hints, and passes its answer on. A call that refuses has nothing to
---- write.
+--- Writes the pending changes of a call, sends its hints, and returns its answer. A call that refuses has nothing to write.
 
 return function(answer)
   if answer[1] == 1 then

@@ -6,7 +6,7 @@ local function field(partition)
   return 'share:' .. partition
 end
 
---- All of them: by partition how many, the last grant, and when it was counted. Besides, how many are held in all.
+--- Returns all shares by partition: how many are held, the last grant, and when it was counted. Also returns how many are held in all.
 function share.all(lane)
   local flat, all, held = call('HGETALL', keys.lane(lane, 'config')), {}, 0
   for nth = 1, #flat, 2 do
@@ -20,7 +20,7 @@ function share.all(lane)
   return all, held
 end
 
---- Those of some partitions, in their order; false where there is none.
+--- Returns the shares of some partitions, in their order; false where there is none.
 function share.some(lane, partitions)
   local fields = {}
   for nth, partition in ipairs(partitions) do
@@ -34,12 +34,12 @@ function share.some(lane, partitions)
   return found
 end
 
---- A share as the name and value of a field.
+--- Returns a share as the name and value of a field.
 function share.fields(partition, one)
   return field(text(partition)), text(one.held) .. ' ' .. text(one.seq) .. ' ' .. text(one.counted_at)
 end
 
---- Drops all of them: nothing is known until every partition was counted.
+--- Drops all shares: nothing is known until every partition was counted.
 function share.clear(lane)
   local gone = {}
   for partition in pairs((share.all(lane))) do

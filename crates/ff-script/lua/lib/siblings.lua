@@ -1,9 +1,8 @@
---- The other upstreams of a join that fired: those that no other dependent needs are cancelled, in any number, across
---- crashes.
+--- The other upstreams of a join that fired. Upstreams that no other dependent needs are cancelled, in any number, across crashes.
 
 local siblings = {}
 
---- Notes how far they were looked at, or that they all were.
+--- Stores how far the siblings were processed; nil means all of them.
 function siblings.owe(joined, left)
   local known = step.meta(joined.id)
   left = left or {}
@@ -11,8 +10,8 @@ function siblings.owe(joined, left)
   joined.cancel_siblings_pending = left.since and '1' or nil
 end
 
---- Whether a join other than the one that fired still waits for an upstream: nothing when there was no time to look further,
---- and then the last edge that was looked at.
+--- Returns true if a join other than the one that fired still waits for an upstream. Returns nil and the last edge examined if the step
+--- has no budget left.
 local function is_needed(upstream, joined, within)
   if step.dependents(upstream) <= 1 then
     return false
@@ -37,7 +36,7 @@ local function is_needed(upstream, joined, within)
   return false
 end
 
---- Goes on looking after the upstreams of a join that fired, where it was left.
+--- Continues to process the upstreams of a join that fired, where the last step stopped.
 function siblings.look_after(id)
   local known, e = step.meta(id), record.find(id)
   if not e or not known.siblings_since then

@@ -1,18 +1,18 @@
---- Signals: messages from outside to an execution, each as it was received.
+--- Signals: messages from outside to an execution, stored as received.
 
 local signal = {}
 
---- Less than moments are apart, and exact in a score until the last moment there may be, in the year 9999.
+--- Smaller than the difference between two times, and exact in a score up to the last possible time, in the year 9999.
 local WITHIN_A_MOMENT = 1 / 32
 
---- Notes that an execution received a signal. Those of one moment stay in the order they came in.
+--- Notes that an execution received a signal. Signals of the same time stay in the order they came.
 local function note(id, signal_id, moment)
   local all = keys.of(id, 'signals')
   local last = tonumber(call('ZRANGE', all, -1, -1, 'WITHSCORES')[2])
   call('ZADD', all, last and math.max(moment, last + WITHIN_A_MOMENT) or moment, signal_id)
 end
 
---- Records a signal of an execution, its bytes, and its waitpoint; and adds it to the feed.
+--- Records a signal of an execution, its payload and its waitpoint, and adds it to the feed.
 function signal.record(e, sent, moment)
   local fields = { 'execution_id', e.id, 'name', sent.name, 'source_type', sent.source_type }
   append(fields, 'source_identity', sent.source_identity)
@@ -36,29 +36,29 @@ function signal.record(e, sent, moment)
   feed.add(entry, moment)
 end
 
---- The first signal a waitpoint took under an idempotency key, while the key is remembered.
+--- Returns the first signal a waitpoint took under an idempotency key, while the key is remembered.
 function signal.first(waitpoint_id, idempotency_key, moment)
   local first = call('GET', keys.signal_dedup(waitpoint_id, idempotency_key))
   local until_ms = first and tonumber(call('HGET', keys.signal(first), 'dedup_until') or nil)
   return until_ms and moment < until_ms and first
 end
 
---- How many signals an execution has received.
+--- Returns how many signals an execution has received.
 function signal.count(id)
   return call('ZCARD', keys.of(id, 'signals'))
 end
 
---- A signal as it is kept: its id, its fields, and its bytes if it has any and they are wanted.
+--- Returns a stored signal: its id, its fields, and its payload if it has one and it is wanted.
 function signal.read(id, with_payload)
   return { id, call('HGETALL', keys.signal(id)), with_payload and call('GET', keys.signal_payload(id)) }
 end
 
---- The ids of the early signals of a waitpoint, in order.
+--- Returns the ids of the early signals of a waitpoint, in order.
 function signal.early(waitpoint)
   return call('LRANGE', keys.waitpoint_signals(waitpoint.id), 0, -1)
 end
 
---- A signal that came early, as a condition looks at it.
+--- Returns an early signal as a condition looks at it.
 function signal.weighed(id, waitpoint)
   local fields = call('HMGET', keys.signal(id), 'name', 'source_type', 'source_identity', 'payload_bytes')
   return {

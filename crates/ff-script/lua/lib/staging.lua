@@ -1,8 +1,9 @@
---- A flow that is submitted part by part, and that stays invisible until the last part has come.
+--- Staging: a flow is submitted part by part, and stays invisible until the last part has come.
 
 local staging = {}
 
---- The answer to a part that came before, or why this one cannot come now; otherwise nothing, and the flow it goes on with.
+--- Returns the answer to a part that came before, or the refusal of one that cannot come now. Otherwise returns nil and the flow to
+--- continue.
 function staging.known(flow, namespace, fingerprint, part)
   if not flow then
     return part > 0 and no.flow_not_found() or nil
@@ -13,7 +14,7 @@ function staging.known(flow, namespace, fingerprint, part)
   elseif not core.staging_parts then
     return { 1, 'DUPLICATE', 'submitted', submitted(flow) }
   elseif core.sweep_action then
-    -- It is being forgotten, and can be submitted again once it is.
+    -- The flow is being forgotten. It can be submitted again afterwards.
     return no.flow_not_found()
   elseif part < core.staging_parts then
     return ok('staged', text(core.staging_parts))
@@ -24,8 +25,8 @@ function staging.known(flow, namespace, fingerprint, part)
   return nil, flow
 end
 
---- Counts joins that have fewer upstreams than they need, and gives the refusal of one with the last part. Before that more
---- may come.
+--- Counts the joins that have fewer upstreams than they need. With the last part, returns the refusal of such a join; before that, more
+--- upstreams may come.
 function staging.short_refusal(flow, is_last)
   local short, groups = flow.core.staging_short or 0, step.groups()
   for _, joined in ipairs(groups) do
@@ -47,13 +48,13 @@ function staging.short_refusal(flow, is_last)
   end
 end
 
---- Waits for the next part, for a while.
+--- Waits for the next part, for a limited time.
 function staging.await_part(flow, moment)
   flow_record.put(flow, 'staging_parts', flow.core.staging_parts + 1)
   flow_record.put(flow, 'staging_until', moment + limits.staging_ms)
 end
 
---- The last part has come, and the flow is there. Members that were staged are opened in steps of their own.
+--- Makes a flow visible after its last part. Staged members are opened in later steps.
 function staging.open(flow)
   local core, was_staged = flow.core, flow.core.staging_parts
   for _, name in ipairs({ 'staging_parts', 'staging_short', 'staging_until' }) do

@@ -1,14 +1,14 @@
---- Where the executions of a lane are, and the first of those that are somewhere.
+--- The standings of a lane: how many executions are in each place, and the first one there.
 
 local standing = {}
 
---- Names by which a lane's standings are found, in the order of a reply. Finished executions come last.
+--- The names of a lane's standings, in the order of a reply. Finished executions come last.
 standing.all = {
   'eligible', 'delayed', 'active', 'suspended', 'blocked:dependencies', 'blocked:route', 'blocked:quota', 'blocked:budget',
   'blocked:operator', 'terminal',
 }
 
---- The oldest of what waits: the first at each of the highest priorities is looked at.
+--- Returns the creation time of the oldest waiting execution. Looks at the first one at each of the highest priorities.
 local function oldest(queue, moment)
   local from, first = '-inf', nil
   for _ = 1, limits.ageing_priorities do
@@ -23,7 +23,7 @@ local function oldest(queue, moment)
   return first
 end
 
---- How many there are in one of them, and the first of them, empty where there is none.
+--- Returns how many executions a standing has, and the time of the first one, empty if there is none.
 function standing.depth(name, zset, moment)
   local count, first = call('ZCARD', zset), nil
   -- Finished executions have no age.
@@ -35,7 +35,7 @@ function standing.depth(name, zset, moment)
   return count, first and text(first) or ''
 end
 
---- What waits of each requirement class in a lane of which something is configured: a queue for each; and what waits under a key.
+--- Returns the queues of a configured lane for work with requirements, one per class, and the queue of keyed work.
 function standing.classed(prefix)
   local queues = {}
   local classes, has_keys = unpack(call('HMGET', prefix .. 'config', 'classes', 'keyed'))

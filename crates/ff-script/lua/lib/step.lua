@@ -1,8 +1,8 @@
---- One step of a flow: the changes of a call, and everything that follows from them within its flow.
+--- One step of a flow: the changes of a call, and their consequences within the flow.
 ---
---- Every change of an execution that is in a flow goes through here, so no way to end one can forget its dependents. A step
---- looks at a bounded number of edges and members, without recursion, and every hop down takes one of them; the rest is
---- left pending in its records, for further steps. Everything is changed in memory and written at the end.
+--- Every change of a member goes through here, so no way to end one can forget its dependents. A step looks at a bounded number of edges
+--- and members, without recursion, and every hop downstream takes one of them. The rest stays pending in the records, for further steps.
+--- All changes are made in memory and written at the end.
 
 local step = {}
 
@@ -13,7 +13,7 @@ function step.begin()
   current = nil
 end
 
---- The step under way, which begins when it is first needed.
+--- Returns the step under way, which begins when it is first needed.
 local function under_way()
   current = current
     or {
@@ -21,35 +21,35 @@ local function under_way()
       resolved = 0, -- edges that were settled
       cascaded = 0, -- executions that ended because of others
       executions = {}, -- by id
-      changed = {}, -- executions to be written, in the order they were changed in
+      changed = {}, -- executions to write, in the order they were changed
       flows = {}, -- by id
       groups = {}, -- by the id of their member
       edges = {}, -- by id
-      added = { upstream = {}, downstream = {} }, -- edges that were not there before, by their ends
-      metas = {}, -- what members know of their dependencies, by id
-      work = {}, -- what is still to be done, first in first out
-      done = 0, -- how much of it is
+      added = { upstream = {}, downstream = {} }, -- new edges, by their ends
+      metas = {}, -- dependencies of members, by id
+      work = {}, -- work still to do, first in first out
+      done = 0, -- how many items of `work` are done
     }
   return current
 end
 
---- An execution this step has read.
+--- Returns an execution this step has read, or nil.
 function step.known(id)
   return current and current.executions[id]
 end
 
---- Drops an execution that is forgotten, and what it knew of its dependencies.
+--- Drops a forgotten execution and its dependencies.
 function step.drop(id)
   current.executions[id], current.metas[id] = nil, nil
 end
 
---- Whether an execution was changed by this call, and is not written yet.
+--- Returns true if this call changed an execution and has not written it yet.
 function step.is_changed(id)
   local e = step.known(id)
   return e and e.touched
 end
 
---- Keeps an execution that was read, as it was found.
+--- Keeps an execution as it was read.
 function step.keep(e)
   local core = e.core
   under_way().executions[e.id] = e
@@ -62,13 +62,13 @@ function step.keep(e)
   e.lost = e.finished and core.terminal_outcome ~= 'success' and step.dependents(e) == 0
 end
 
---- How many edges leave a member.
+--- Returns how many edges leave a member.
 function step.dependents(e)
   e.dependents = e.dependents or call('SCARD', keys.flow(e.core.flow_id, 'out:' .. e.id))
   return e.dependents
 end
 
---- The dependencies of a member.
+--- Returns the dependencies of a member.
 function step.meta(id)
   local metas = under_way().metas
   if not metas[id] then
@@ -77,7 +77,7 @@ function step.meta(id)
   return metas[id]
 end
 
---- A flow, if there is one.
+--- Returns a flow, or nil.
 function step.flow(id)
   local flows = under_way().flows
   if flows[id] == nil then
@@ -86,12 +86,12 @@ function step.flow(id)
   return flows[id] or nil
 end
 
---- Takes over a flow that was not there before.
+--- Adds a new flow to the step.
 function step.begin_flow(flow)
   under_way().flows[flow.id] = flow
 end
 
---- The edges into a member as a group, if there is one.
+--- Returns the edges into a member as a group, or nil.
 function step.group(flow_id, id)
   local groups = under_way().groups
   if groups[id] == nil then
@@ -100,12 +100,12 @@ function step.group(flow_id, id)
   return groups[id] or nil
 end
 
---- Takes over a group that was not there before.
+--- Adds a new group to the step.
 function step.begin_group(new)
   under_way().groups[new.id] = new
 end
 
---- The groups this step has read, in the order of their members.
+--- Returns the groups this step has read, in the order of their members.
 function step.groups()
   local list = {}
   for _, one in pairs(under_way().groups) do
@@ -117,19 +117,19 @@ function step.groups()
   return list
 end
 
---- An edge of which it is known where it leaves and enters, with how it stands.
+--- Returns an edge with its state. The ends of `found` are known.
 function step.edge(found)
   local edges = under_way().edges
   edges[found.id] = edges[found.id] or edge.read(found)
   return edges[found.id]
 end
 
---- An edge this step has read or added.
+--- Returns an edge this step has read or added, or nil.
 function step.known_edge(id)
   return current and current.edges[id]
 end
 
---- Takes over an edge that was not there before.
+--- Adds a new edge to the step.
 function step.begin_edge(new)
   under_way().edges[new.id] = new
   for side, by_end in pairs(current.added) do
@@ -138,7 +138,7 @@ function step.begin_edge(new)
   end
 end
 
---- Edges that were added by this step and have a member as their upstream or their downstream.
+--- Returns the edges added by this step that have a member as their upstream or downstream.
 function step.added(id, side)
   return under_way().added[side][id] or {}
 end
@@ -151,7 +151,7 @@ function step.spend(count)
   current.budget = current.budget - count
 end
 
---- Several requests together are one step: they share its budget, and each has at least one edge.
+--- Lets several requests share the budget of one step. Each gets at least one edge.
 function step.shared_by(count)
   if current then
     current.budget = math.max(current.budget - count + 1, count)
@@ -166,13 +166,13 @@ function step.cascaded()
   current.cascaded = current.cascaded + 1
 end
 
---- Something that is to be done later in this step, if there is time.
+--- Queues work for later in this step, if the budget allows.
 function step.later(what, id)
   local work = under_way().work
   work[#work + 1] = { what = what, id = id }
 end
 
---- Schedules the pending work of an execution, and says whether there is any.
+--- Queues the pending work of an execution, and returns whether there is any.
 function step.owed_by(e)
   local owes_siblings = e.core.flow_id and step.meta(e.id).siblings_since
   if e.pending_propagation then
@@ -184,7 +184,7 @@ function step.owed_by(e)
   return e.pending_propagation or owes_siblings
 end
 
---- An execution that is changed is written at the end.
+--- Marks an execution as changed, to be written at the end.
 function step.touch(e)
   if not e.touched then
     local changed = under_way().changed
@@ -197,7 +197,7 @@ local function is_lost(e)
   return outcome ~= nil and outcome ~= 'success' and step.dependents(e) == 0
 end
 
---- Keeps the counts of a flow, and adds an event for a member whose state changed.
+--- Updates the counts of a flow, and adds an event for a member whose state changed.
 function step.account(e)
   local flow, from, to = step.flow(e.core.flow_id), e.counted_state, e.core.public_state
   local lost = is_lost(e)
@@ -211,7 +211,7 @@ function step.account(e)
   end
 end
 
---- Dependents must still be notified of this end.
+--- Notes that dependents must still be notified of this end.
 local function owe_the_end(e)
   record.drop(e, 'result_bytes')
   record.put_if_said(e, 'result_bytes', e.result_bytes)
@@ -222,7 +222,7 @@ local function owe_the_end(e)
   end
 end
 
---- Ends a member because its flow was cancelled, or because a join needs it no longer.
+--- Ends a member because its flow was cancelled, or because a join no longer needs it.
 function step.cancel(e, by)
   finish(
     e,
@@ -231,8 +231,8 @@ function step.cancel(e, by)
   )
 end
 
---- Adds a change and its consequences in the flow: counts and events, the end of a member that a cancelled flow does not
---- spare, and the pending notification of the dependents of a member that ended.
+--- Adds a change and its consequences in the flow: counts and events, the end of a member that a cancelled flow does not spare, and the
+--- pending notification of the dependents of a member that ended.
 function step.write(e)
   local flow = step.flow(e.core.flow_id)
   under_way().executions[e.id] = e
@@ -280,7 +280,7 @@ local function write_owed(e)
   end
 end
 
---- The pending work of its join while it was staged is due from now on.
+--- Makes the pending siblings of a join due, once its member is no longer staged.
 local function owe_siblings_from_now_on(e)
   local joined = step.group(e.core.flow_id, e.id)
   if joined and joined.cancel_siblings_pending then
@@ -302,7 +302,7 @@ local function write_executions()
   end
 end
 
---- Writes everything. Nothing is under way any more after that.
+--- Writes everything and ends the step.
 local function flush()
   write_executions()
   for id, one in pairs(current.metas) do
@@ -322,8 +322,8 @@ local function flush()
   current = nil
 end
 
---- Does as much of what there is to do as one step may, and writes everything. Says how many edges were settled, and how
---- many executions ended because of others.
+--- Does as much of the queued work as the budget allows, and writes everything. Returns how many edges were settled, and how many
+--- executions ended because of others.
 function step.run()
   if not current then
     return 0, 0

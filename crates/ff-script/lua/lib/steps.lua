@@ -1,25 +1,25 @@
---- Recorded steps of an execution, in three hashes: heads by their number, each the bytes it counts as, a space and JSON; results by
---- their number; and numbers by what makes a step the same. The record has a counter from the first step on: the next number, how many
---- steps and how many compensations there are, and the bytes of them all.
+--- Recorded steps of an execution, in three hashes: heads by number (the bytes it counts as, a space and JSON), results by number, and
+--- numbers by the identity of a step. From the first step on, the record has a counter: the next number, how many steps and how many
+--- compensations there are, and their total bytes.
 
 local steps = {}
 
 local HASHES = { 'steps', 'step_results', 'step_index' }
 
---- Heads read with one command, and fields written or deleted with one.
+--- Number of heads read, or of fields written or deleted, per command.
 local AT_ONCE = 100
 
 function steps.identity(kind, name, key)
   return kind .. ':' .. name .. '\n' .. key
 end
 
---- The counter of a record, or one that has counted nothing.
+--- Returns the counter of a record, at zero if nothing was counted.
 function steps.counter(counted)
   local following, count, undos, bytes = (counted or '0 0 0 0'):match('^(%d+) (%d+) (%d+) (%d+)$')
   return { next = tonumber(following), count = tonumber(count), undos = tonumber(undos), bytes = tonumber(bytes) }
 end
 
---- A counter as its record has it.
+--- Returns a counter as the record stores it.
 function steps.counted(counter)
   return table.concat({ text(counter.next), text(counter.count), text(counter.undos), text(counter.bytes) }, ' ')
 end
@@ -29,12 +29,12 @@ function steps.count(counter, seq, kind, bytes)
   counter.next, counter[which], counter.bytes = seq + 1, counter[which] + 1, counter.bytes + bytes
 end
 
---- The bytes that come with a claim.
+--- Returns the bytes of steps that come with a claim.
 function steps.handed(counted)
   return math.min(steps.counter(counted).bytes, limits.claim_step_bytes)
 end
 
---- Visits the heads of an execution from a number on, in order, until a visit says that it was the last.
+--- Visits the heads of an execution from a number on, in order, until a visit returns true.
 local function each(id, from, counter, visit)
   for first = from, counter.next - 1, AT_ONCE do
     local names = {}
@@ -49,8 +49,8 @@ local function each(id, from, counter, visit)
   end
 end
 
---- The steps after a number: at most so many, and so many bytes, but one when there is one. The number of the last, if more follow;
---- then head and result of each in turn.
+--- Returns the steps after a number: at most `limit`, and at most `room` bytes, but at least one if there is one. The first item is the
+--- number of the last step if more follow, then come head and result of each in turn.
 function steps.page(id, counter, after, limit, room)
   local page, seqs, sum = { '' }, {}, 0
   each(id, after and after + 1 or 0, counter, function(seq, head)
@@ -71,7 +71,7 @@ function steps.page(id, counter, after, limit, room)
   return page
 end
 
---- The records of all steps of an execution without their results, in order.
+--- Returns the records of all steps without their results, in order.
 function steps.heads(id, counted)
   local heads = {}
   if counted then
@@ -86,7 +86,7 @@ function steps.heads(id, counted)
   return heads
 end
 
---- Steps and waits that were not undone.
+--- Returns the steps and waits that were not undone.
 function steps.standing(heads)
   local undone, standing = {}, {}
   for _, head in ipairs(heads) do
@@ -102,7 +102,7 @@ function steps.standing(heads)
   return standing
 end
 
---- The number of the first step or wait of a name and a key; or nothing, and the refusal.
+--- Returns the number of the first step or wait of a name and a key; otherwise nil and the refusal.
 function steps.point(heads, field, name, key)
   for _, head in ipairs(heads) do
     if head.kind ~= 'undo' and head.name == name and head.key == key then
@@ -114,7 +114,7 @@ function steps.point(heads, field, name, key)
   return nil, no.invalid_input('field', field, 'detail', detail)
 end
 
---- The steps that another life of a finished execution begins with; nothing when there are none; and what it is refused with.
+--- Returns the steps that a replay of a finished execution begins with, nil if there are none, and the refusal, if any.
 function steps.kept(e, from_name, from_key)
   local counted = e.core.steps
   if not from_name and (not counted or e.core.terminal_outcome == 'success') then
@@ -142,7 +142,7 @@ local function delete(key, names)
   end
 end
 
---- Forgets every step of an execution but these.
+--- Forgets every step of an execution but the kept ones.
 function steps.keep(e, kept)
   if not kept then
     local gone = {}
@@ -167,7 +167,7 @@ function steps.keep(e, kept)
   record.put(e, 'steps', steps.counted(counter))
 end
 
---- Gives an execution without steps those of another one.
+--- Copies the steps of an execution to another one that has none.
 function steps.copy(from, to, heads)
   for first = 1, #heads, AT_ONCE do
     local seqs, packed, results, identities = {}, {}, {}, {}

@@ -1,19 +1,19 @@
---- Streams: what attempts put out, frame by frame. A stream has a record (`meta`) from its first frame on; frames are entries
---- whose id is one more than their number, because no entry has the id zero.
+--- Streams: the output of attempts, frame by frame. A stream has a record (`meta`) from its first frame on. The id of an entry is one more
+--- than the number of its frame, because no entry has the id zero.
 
 local stream = {}
 
 local NUMBERS = { 'max_frames', 'max_bytes', 'first', 'frame_count', 'bytes' }
 
---- A stream that is bounded in bytes is trimmed a group at a time, and has about so many groups.
+--- A stream with a limit in bytes is trimmed a group at a time, and has about so many groups.
 local GROUPS = 16
 
 local function entry(seq)
   return text(seq + 1) .. '-0'
 end
 
---- The record of a stream, numbers as numbers, if there is one. Its groups are the numbers of their first frames and their
---- bytes, in turn.
+--- Returns the record of a stream with numbers converted, or nil. `groups` holds the number of each group's first frame and its bytes, in
+--- turn.
 function stream.load(id, nth)
   local meta = record.hash(keys.stream_meta(id, nth))
   if not meta then
@@ -30,7 +30,7 @@ function stream.load(id, nth)
   return meta
 end
 
---- A stream without frames.
+--- Returns a stream without frames.
 function stream.new(mode, max_frames, max_bytes, moment)
   return {
     mode = mode or 'durable', max_frames = max_frames, max_bytes = max_bytes, first = 0, frame_count = 0, bytes = 0,
@@ -42,7 +42,7 @@ local function differs(field, is)
   return no.invalid_input('field', field, 'detail', 'is ' .. is .. ' since the first frame and does not change')
 end
 
---- The refusal of a call that requests another kind of stream than there is.
+--- Returns the refusal of a call that requests another kind of stream than there is.
 function stream.unlike(found, mode, max_frames, max_bytes)
   if mode and mode ~= found.mode then
     return differs('mode', found.mode)
@@ -53,7 +53,7 @@ function stream.unlike(found, mode, max_frames, max_bytes)
   end
 end
 
---- The refusal of frames that do not fit the stream. They are channel, type and bytes of each in turn.
+--- Returns the refusal of frames that do not fit the stream. `frames` holds channel, type and bytes of each in turn.
 function stream.refusal(found, frames)
   for nth = 1, #frames, 3 do
     local field, kind = 'frames[' .. text((nth - 1) / 3) .. ']', frames[nth + 1]
@@ -77,7 +77,7 @@ local function group(found, seq, bytes)
   end
 end
 
---- The number of the first frame that stays.
+--- Returns the number of the first frame that stays.
 local function trimmed(found)
   local kept = found.max_frames
   if found.mode == 'summary' then
@@ -109,7 +109,7 @@ local function write_meta(id, nth, found, moment)
   call('HSET', keys.stream_meta(id, nth), unpack(meta))
 end
 
---- Adds frames from the `from`th on, and trims what is kept no longer.
+--- Adds frames from item `from` of the list on, and trims the frames that no longer stay.
 function stream.append(id, nth, found, frames, from, moment)
   local key, first, next_seq = keys.stream(id, nth), found.first, found.frame_count
   local added = next_seq
@@ -137,16 +137,16 @@ function stream.append(id, nth, found, frames, from, moment)
   hint.streamed(id)
 end
 
---- Keeps the document of a summary, with its version.
+--- Stores the document of a summary, with its version.
 function stream.summarise(id, nth, found, document)
   call('HSET', keys.stream_summary(id, nth), 'document', document, 'version', text(found.frame_count))
 end
 
---- How many entries are read at once.
+--- Number of entries per read.
 local AT_ONCE = 250
 
---- The frames of an attempt from a number on: no more than so many, and none after so many bytes. Says how many of both are
---- left to others.
+--- Returns the frames of an attempt from a number on: no more than `limit`, and no further read after `room` bytes. Also returns what is
+--- left of both.
 function stream.frames(id, nth, from, limit, room)
   local found = {}
   while limit > 0 and room > 0 do
@@ -167,7 +167,7 @@ function stream.frames(id, nth, from, limit, room)
   return found, limit, room
 end
 
---- How an attempt ended, from the fields that are written of it.
+--- Returns when and how an attempt ended, from the fields to be written of it.
 local function outcome_of(attempt)
   local ended_at, outcome
   for at = 1, #(attempt or {}), 2 do
@@ -177,8 +177,7 @@ local function outcome_of(attempt)
   return ended_at, outcome
 end
 
---- An execution with output is written whose state may have changed: its stream closes with its attempt, and readers get a
---- hint.
+--- Closes the stream of an attempt that ended, and gives readers a hint if the attempt ended or the execution moved.
 function stream.moved(e, is_elsewhere)
   local ended_at, outcome = outcome_of(e.attempt)
   local meta = outcome and keys.stream_meta(e.id, e.core.current_attempt_index)

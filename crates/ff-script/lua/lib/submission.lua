@@ -1,8 +1,8 @@
---- A repeated submission.
+--- Repeated submissions.
 
 local submission = {}
 
---- The execution of a key, while the key is remembered.
+--- Returns the execution of an idempotency key, while the key is remembered.
 function submission.found_by_key(namespace, key, moment)
   local id = call('GET', keys.idempotency(namespace, key))
   local e = id and record.load(id)
@@ -15,10 +15,10 @@ local function conflict(field, detail)
   return no.idempotency_conflict('field', field, 'detail', 'was used before ' .. detail)
 end
 
---- The answer when the same key or id was used before: the same work is a duplicate, other work a conflict.
+--- Returns the answer when the same key or id was used before: the same work is a duplicate, other work a conflict.
 function submission.again(e, namespace, kind, digest, idempotency_key)
   local before = e.core
-  -- An id answered under a key that is not stored would let the next submission of that key be another execution.
+  -- An id answered under a key that is not stored would make the next submission of that key another execution.
   if before.idempotency_key ~= idempotency_key then
     return conflict('uuid', 'under another idempotency key')
   end

@@ -1,4 +1,4 @@
---- The reply to the submitter of a flow: its state, how many members and edges it has, and its revision.
+--- Returns the reply to the submitter of a flow: its state, how many members and edges it has, and its revision.
 
 return function(flow)
   local core = flow.core

@@ -1,4 +1,4 @@
---- Suspending: its refusals, repeated answers, and writes.
+--- Suspends executions: refusals, repeated answers, and writes.
 
 local suspend = {}
 
@@ -16,7 +16,7 @@ local function is_policy(json)
   return true
 end
 
---- The error in a suspension, for any execution.
+--- Returns the refusal of an invalid suspension, whatever the execution.
 function suspend.refusal(reason_code, requested_by, timeout_behavior, condition_json, policy_json)
   if not printable(reason_code) then
     return no.invalid_input('field', 'reason_code')
@@ -31,8 +31,8 @@ function suspend.refusal(reason_code, requested_by, timeout_behavior, condition_
   end
 end
 
---- The answer: the suspension, and of each waitpoint its id, key and token. With `signals` it never began, and these are
---- what satisfied it.
+--- Returns the answer: the suspension, and id, key and token of each waitpoint. With `signals` the suspension never began, because these
+--- signals satisfied it.
 local function answer(suspension_id, granted, signals)
   local reply = { 1, signals and 'ALREADY_SATISFIED' or 'OK', suspension_id }
   for nth, one in ipairs(granted) do
@@ -47,7 +47,7 @@ local function answer(suspension_id, granted, signals)
   return reply
 end
 
---- The first answer, from what is kept of the waitpoints.
+--- Returns the first answer again, from the stored waitpoints.
 local function answer_again(id, suspension_id, ids, signals)
   local granted = {}
   for nth, waitpoint_id in ipairs(ids) do
@@ -68,7 +68,7 @@ local function words(line)
   return list
 end
 
---- The first answer under an idempotency key, while the key is remembered.
+--- Returns the first answer under an idempotency key, while the key is remembered.
 function suspend.under_key(id, idempotency_key, moment)
   local first = record.hash(keys.suspend_dedup(id, idempotency_key))
   if first and moment < tonumber(first.remembered_until) then
@@ -85,14 +85,14 @@ local function ids_of(bound)
   return ids
 end
 
---- The first answer, for the holder whose reply got lost.
+--- Returns the first answer again, to a holder whose reply was lost.
 function suspend.again(e)
   local kept = e.suspension or suspension.last(e)
   return answer_again(e.id, kept.suspension_id, ids_of(suspension.bound(kept)))
 end
 
---- The first reply, when this lease was told before that its condition is already met. Its waitpoints are used up, so
---- evaluating again could not find it out.
+--- Returns the first reply if this lease was told before that its condition is already met. Its waitpoints are used up, so another
+--- evaluation would not find that out.
 function suspend.satisfied_before(e, bindings)
   local last = suspension.last(e)
   local epoch = lease.attempt_parts(e.lease.attempt)
@@ -109,8 +109,8 @@ function suspend.satisfied_before(e, bindings)
   end
 end
 
---- Weighs what came early, waitpoint by waitpoint, in the order it came to each. Says what has counted, as the fields of a
---- hash, and what the worker is handed when that meets the condition. What no leaf could count any more is not looked at.
+--- Evaluates early signals, waitpoint by waitpoint, in the order they came to each. Returns the counted signals as the fields of a hash,
+--- and the signals for the worker if they meet the condition. Signals that no leaf could count any more are not read.
 local function weigh_early(kept, bindings)
   local tree = condition.read(kept.condition)
   local leaves = condition.leaves(tree)
@@ -131,8 +131,8 @@ end
 
 local GRACE_MS = 60000
 
---- Remembers the answer under a key. Whether it is still remembered is judged by the moment it keeps; the key's expiry only
---- collects garbage, a little later.
+--- Remembers the answer under an idempotency key. The stored time decides whether it is still remembered. The expiry only collects garbage,
+--- a little later.
 local function remember_answer(id, idempotency_key, ttl_ms, kept, bindings, signals, moment)
   local key = keys.suspend_dedup(id, idempotency_key)
   local fields = { 'suspension_id', kept.suspension_id, 'remembered_until', moment + ttl_ms }
@@ -146,7 +146,7 @@ local function remember_answer(id, idempotency_key, ttl_ms, kept, bindings, sign
   end
 end
 
---- Suspends an execution, unless what it would wait for is there already, and answers.
+--- Suspends an execution, unless its condition is already met, and returns the answer.
 function suspend.begin(e, kept, bindings, idempotency_key, ttl_ms, moment)
   local changed, handed = weigh_early(kept, bindings)
   local used, granted = {}, {}

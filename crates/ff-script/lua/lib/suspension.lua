@@ -1,10 +1,10 @@
---- Suspensions: the record of one while it lasts, its end, and the record of the last one.
+--- Suspensions: the record of the current one, its end, and the record of the last one.
 
 local suspension = {}
 
 local RESUMED_BY = { already_satisfied = 'signals', satisfied = 'signals', operator = 'operator', timed_out = 'timeout' }
 
---- The waitpoints of a suspension as one text, in the order its holder named them.
+--- Returns the waitpoints of a suspension as one text, in the order the holder named them.
 function suspension.bound_text(bound)
   local lines = {}
   for nth, one in ipairs(bound) do
@@ -13,7 +13,7 @@ function suspension.bound_text(bound)
   return table.concat(lines, '\n')
 end
 
---- The waitpoints of a suspension that is kept.
+--- Returns the waitpoints of a stored suspension.
 function suspension.bound(kept)
   local bound = {}
   for id, key in kept.waitpoints:gmatch('(%S+) ([^\n]+)') do
@@ -22,7 +22,7 @@ function suspension.bound(kept)
   return bound
 end
 
---- The resume policy of a suspension: its delay, and whether all signals are handed on.
+--- Returns the resume policy of a suspension: its delay, and whether all signals are handed on.
 function suspension.policy(kept)
   local said = kept.policy and cjson.decode(kept.policy) or {}
   return said.resume_delay_ms or 0, said.handed == 'all'
@@ -36,7 +36,7 @@ local function flat(fields)
   return list
 end
 
---- Suspends an execution whose lease has ended. `counted` are the fields of the tally that came early.
+--- Suspends an execution whose lease has ended. `counted` holds the tally fields of early signals.
 function suspension.begin(e, fields, counted, moment)
   e.suspension = fields
   call('HSET', keys.of(e.id, 'suspension:current'), unpack(flat(fields)))
@@ -46,7 +46,7 @@ function suspension.begin(e, fields, counted, moment)
   phase.suspended(e, suspension.bound(fields)[1].id, moment)
 end
 
---- The last suspension that is over, if there was one.
+--- Returns the last suspension that is over, or nil.
 function suspension.last(e)
   if e.core.has_waited and e.last == nil then
     e.last = record.hash(keys.of(e.id, 'suspension:last')) or false
@@ -54,7 +54,7 @@ function suspension.last(e)
   return e.last or nil
 end
 
---- Remembers a suspension that is over. `ended` says how, `handed` has the signals for its worker.
+--- Stores a suspension that is over. `ended` says how, `handed` holds the signals for its worker.
 function suspension.past(e, kept, ended, handed, moment)
   local epoch = lease.attempt_parts(e.lease and e.lease.attempt or e.core.last_attempt)
   local fields = { 'suspension_id', kept.suspension_id, 'waitpoints', kept.waitpoints, 'lease_epoch', epoch }
@@ -75,8 +75,7 @@ function suspension.past(e, kept, ended, handed, moment)
   e.suspension, e.last = nil, nil
 end
 
---- The signals that would be handed on if the suspension ended now. `counted` has those that were counted and are not
---- written yet.
+--- Returns the signals that would be handed on if the suspension ended now. `counted` holds counted signals that are not written yet.
 function suspension.handed(e, counted)
   local all = record.hash(keys.of(e.id, 'suspension:tally')) or {}
   for name, value in pairs(counted or {}) do
@@ -86,8 +85,7 @@ function suspension.handed(e, counted)
   return tally.handed(all, condition.read(e.suspension.condition), everything)
 end
 
---- Lets a suspended execution go on after a delay. Its waitpoints are closed by this alone: they belong to a suspension
---- that is not there any more.
+--- Releases a suspended execution after a delay. This alone closes its waitpoints, because their suspension no longer exists.
 function suspension.release(e, ended, handed, delay_ms, moment)
   event_feed.to(e, 'released', 'by', RESUMED_BY[ended.how])
   suspension.past(e, e.suspension, ended, handed, moment)
@@ -95,7 +93,7 @@ function suspension.release(e, ended, handed, delay_ms, moment)
   phase.delayed(e, moment + delay_ms, 'resume', moment)
 end
 
---- Lets it go on with a signal from within, recorded at its first waitpoint after what had counted so far.
+--- Releases an execution with an internal signal, recorded at its first waitpoint after the signals counted so far.
 function suspension.release_with(e, ended, sent, delay_ms, moment)
   local handed = suspension.handed(e)
   handed[#handed + 1] = { id = sent.id, bytes = sent.bytes }
@@ -104,13 +102,13 @@ function suspension.release_with(e, ended, sent, delay_ms, moment)
   suspension.release(e, ended, handed, delay_ms or suspension.policy(e.suspension), moment)
 end
 
---- A suspension times out once, so its id serves the signal as well.
+--- Releases an execution on timeout. A suspension times out once, so its id serves the signal as well.
 local function auto_resume(e, moment)
   local sent = { id = e.suspension.suspension_id, name = 'timeout', source_type = 'engine', bytes = 0 }
   suspension.release_with(e, { how = 'timed_out' }, sent, nil, moment)
 end
 
---- Hands it to an operator. Its waitpoints stay open, and its timeout does not come again.
+--- Hands a suspension to an operator. Its waitpoints stay open, and its timeout does not come again.
 local function escalate(e, moment)
   local current = keys.of(e.id, 'suspension:current')
   call('HDEL', current, 'timeout_at')
@@ -138,7 +136,7 @@ function suspension.expire(e, moment)
   finish(e, ending, moment)
 end
 
---- Hands nothing on any more: a new life does not go on from what an earlier one waited for.
+--- Hands nothing on any more: a replay does not go on from an earlier suspension.
 function suspension.forget(e)
   if suspension.last(e) then
     local last = keys.of(e.id, 'suspension:last')
@@ -147,7 +145,7 @@ function suspension.forget(e)
   end
 end
 
---- The signals the worker was handed by a suspension that is over.
+--- Returns the ids of the signals that a past suspension handed to its worker.
 function suspension.handed_ids(last)
   local ids = {}
   for id in (last.handed or ''):gmatch('(%S+) %d+') do
@@ -156,7 +154,7 @@ function suspension.handed_ids(last)
   return ids
 end
 
---- The resumption a worker gets of the last suspension of an execution, and how many bytes of signals come with it.
+--- Returns the resumption a worker gets of the last suspension, and how many bytes of signals come with it.
 function suspension.resumption(id)
   local last = record.hash(keys.of(id, 'suspension:last'))
   local by = last and RESUMED_BY[last.how]
@@ -176,7 +174,7 @@ function suspension.resumption(id)
   return { fields = fields, ids = ids, with_payload = with_payload }, total
 end
 
---- The whole of it, with the signals.
+--- Returns the whole resumption, with its signals.
 function suspension.fields(resumption)
   local signals = {}
   for nth, id in ipairs(resumption.ids) do

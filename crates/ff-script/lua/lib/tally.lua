@@ -1,6 +1,6 @@
---- The signals counted towards a condition, leaf by leaf. It is kept as fields of a hash: `n<leaf>` is how many a leaf
---- has counted, `<leaf>|<what it counted as>` is which of them it was, the signal, and how large that is. Leaf 0 has what
---- did not count, where the worker wants to be handed all.
+--- The signals counted towards a condition, leaf by leaf. They are stored as fields of a hash: `n<leaf>` is the count of a leaf, and
+--- `<leaf>|<identity>` the position, id and size of a counted signal. Leaf 0 has the signals that did not count, if the worker wants all of
+--- them.
 
 local tally = {}
 
@@ -13,7 +13,7 @@ local EFFECTS = {
   'appended_to_waitpoint',
 }
 
---- By what a leaf distinguishes a signal from others.
+--- Returns the identity by which a leaf distinguishes signals.
 local function counts_as(leaf, signal)
   if leaf.of == 'waitpoints' then
     return signal.waitpoint_key
@@ -27,7 +27,7 @@ local function count_of(counted, nth)
   return tonumber(counted['n' .. nth] or 0)
 end
 
---- Adds a signal to the count of a leaf, and notes the fields that changed.
+--- Adds a signal to the count of a leaf, and notes the changed fields.
 local function add(counted, changed, nth, as, signal)
   local count = text(count_of(counted, nth) + 1)
   local names = { 'n' .. nth, nth .. '|' .. as }
@@ -62,7 +62,7 @@ local function weigh_leaf(counted, changed, nth, leaf, signal)
   return COUNTED
 end
 
---- The leaves that name a waitpoint, each with its number.
+--- Returns the leaves that name a waitpoint, each with its number.
 function tally.concerned(leaves, key)
   local concerned = {}
   for nth, leaf in ipairs(leaves) do
@@ -71,8 +71,8 @@ function tally.concerned(leaves, key)
   return concerned
 end
 
---- Counts a signal wherever the condition has a use for it, which is at most in the leaves that name its waitpoint, and says
---- what that came to and whether it counted. With `all` one that did not is noted as well.
+--- Counts a signal in each leaf that can use it; only leaves that name its waitpoint can. Returns the effect, and whether it counted. With
+--- `all`, a signal that did not count is noted as well.
 function tally.weigh(counted, changed, concerned, all, signal)
   local weight = NOT_IN_CONDITION
   for _, one in ipairs(concerned) do
@@ -84,7 +84,7 @@ function tally.weigh(counted, changed, concerned, all, signal)
   return EFFECTS[weight], weight == COUNTED
 end
 
---- Whether one of the leaves that name a waitpoint could still count a signal of it.
+--- Returns true if a leaf that names a waitpoint could still count one of its signals.
 function tally.wants(counted, concerned)
   for _, one in ipairs(concerned) do
     if count_of(counted, one.nth) < condition.needs(one.leaf) then
@@ -94,7 +94,7 @@ function tally.wants(counted, concerned)
   return false
 end
 
---- The fields of a tally that are needed to weigh one signal.
+--- Reads the fields of a tally that are needed to evaluate one signal.
 function tally.around(key, tree, signal)
   local names, counted = { 'n0' }, {}
   for nth, leaf in ipairs(condition.leaves(tree)) do
@@ -114,7 +114,7 @@ function tally.meets(counted, tree)
   return condition.met(tree, enough) ~= nil
 end
 
---- The signals each leaf has counted, in order.
+--- Returns the signals each leaf has counted, in order.
 local function lists_of(counted)
   local lists = {}
   for name, value in pairs(counted) do
@@ -128,8 +128,8 @@ local function lists_of(counted)
   return lists
 end
 
---- The signals the worker is handed, were the suspension over now: those that met the condition, or those that have
---- counted so far when something else ended it; with `all` every one that arrived, those that met it first.
+--- Returns the signals for the worker if the suspension ended now: the signals that met the condition, or all signals counted so far if it
+--- is not met. With `all`, every signal that arrived, starting with the ones that met it.
 function tally.handed(counted, tree, all)
   local lists, handed, known = lists_of(counted), {}, {}
   local function hand(list)

@@ -1,4 +1,4 @@
---- A whole number as text, with all its digits.
+--- Returns a whole number as text, with all its digits.
 
 return function(number)
   return string.format('%.0f', number)

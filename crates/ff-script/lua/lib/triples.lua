@@ -1,5 +1,5 @@
---- A list of threes among the arguments, which are how many there are and then the items of each, all in one list; and the
---- position after it. Where nothing is sent there are none.
+--- Reads a list of triples from the arguments: their number, then the items of all of them in one list. Also returns the position after it.
+--- A missing list is empty. Returns nil if it is malformed.
 
 return function(arguments, at)
   local last = #arguments

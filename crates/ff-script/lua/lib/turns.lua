@@ -1,23 +1,23 @@
 --- The turns of keys of fair lanes, and the queues of their work. Claims take the keys in the order of their turns.
 ---
---- The turn of a key is a hash: `at` is when it comes, in virtual time, and kind and class with a space between are how many of
---- them wait. That of the empty key, which is plain work, has the `clock` of the lane instead of counts. Keys are in sorted sets by
---- their turns: for each kind and class of which something waits, for each such class, and those of which nothing waits.
+--- The turn of a key is a hash: `at` is its time, in virtual time, and a field named kind, space and class has how many of them wait. The
+--- empty key is plain work; it has the `clock` of the lane instead of counts. Keys are in sorted sets by turn: one for each kind and class
+--- with waiting work, one for each such class, and one for keys without waiting work.
 
 local turns = {}
 
---- How far a claim puts off the next turn of a key.
+--- Returns how far a claim puts off the next turn of a key.
 local function step_of(configured, key)
   return math.floor(limits.turn_step / (configured.weight_of[key] or 1))
 end
 
---- When the turn of plain work comes, and the clock.
+--- Returns the time of the turn of plain work, and the clock.
 local function clock_of(lane)
   local at, time = unpack(call('HMGET', keys.turn(lane, ''), 'at', 'clock'))
   return tonumber(at or 0), tonumber(time or 0)
 end
 
---- The key by which a lane queues new work, if it does. Its tags are keys and values in turn, from one place of a list to another.
+--- Returns the key by which a lane queues new work, or nil. Its tags are keys and values in turn, at positions `first` to `last` of a list.
 function turns.key_of(lane, namespace, kind, tags, first, last)
   local configured = settings.of(lane)
   local by = configured and configured.fair_by
@@ -36,7 +36,7 @@ function turns.key_of(lane, namespace, kind, tags, first, last)
   end
 end
 
---- So many more of a key wait. One of which nothing waited begins at the clock, or at its last turn when that is later.
+--- Adds `by` waiting executions to a key. A key without waiting work begins at the clock, or at its last turn if that is later.
 local function join(lane, kind, class, key, by)
   local hash = keys.turn(lane, key)
   if call('HINCRBY', hash, kind .. ' ' .. (class or ''), by) > by then
@@ -60,7 +60,7 @@ local function join(lane, kind, class, key, by)
   end
 end
 
---- Whether anything of a key waits, and whether anything of a class does.
+--- Returns whether any work of a key waits, and whether any of a class does.
 local function waiting(hash, class)
   local any, of_class = false, false
   for _, field in ipairs(call('HKEYS', hash)) do
@@ -70,7 +70,7 @@ local function waiting(hash, class)
   return any, of_class
 end
 
---- So many of a key no longer wait. One of which nothing waits is remembered until the clock has passed its turn.
+--- Removes `by` waiting executions from a key. A key without waiting work is remembered until the clock has passed its turn.
 local function leave(lane, kind, class, key, by)
   local hash, queue = keys.turn(lane, key), kind .. ' ' .. (class or '')
   if call('HINCRBY', hash, queue, -by) > 0 then
@@ -93,7 +93,7 @@ local function leave(lane, kind, class, key, by)
   end
 end
 
---- It waits for a worker under a key.
+--- Adds an execution that waits for a worker under a key.
 function turns.wait(lane, kind, class, key, priority, created_at, id)
   local score = index.score(priority, created_at)
   index.add(keys.waiting_keyed(lane), score, id)
@@ -107,21 +107,21 @@ function turns.unwait(lane, kind, class, key, id)
   leave(lane, kind, class, key, 1)
 end
 
---- One that waits goes before or after others of its key from now on.
+--- Moves a waiting execution before or after others of its key.
 function turns.rank(lane, kind, class, key, priority, created_at, id)
   local score = index.score(priority, created_at)
   index.add(keys.waiting_keyed(lane), score, id)
   index.add(keys.queue_of_key(lane, kind, class, key), score, id)
 end
 
---- Executions of one kind, class and key that waited are taken.
+--- Removes waiting executions of one kind, class and key that are taken.
 function turns.take_all(lane, kind, class, key, ids)
   call('ZREM', keys.waiting_keyed(lane), unpack(ids))
   call('ZREM', keys.queue_of_key(lane, kind, class, key), unpack(ids))
   leave(lane, kind, class, key, #ids)
 end
 
---- Whether one text comes before another, byte by byte.
+--- Returns true if a text comes before another, byte by byte.
 local function is_before(a, b)
   for nth = 1, math.min(#a, #b) do
     local left, right = a:byte(nth), b:byte(nth)
@@ -136,8 +136,7 @@ local function sooner(a, b)
   return a.at < b.at or a.at == b.at and is_before(a.key, b.key)
 end
 
---- The keys of a lane whose turns come first, of some kinds, or of any when none is named, and of these classes; plain work is one
---- of the classes.
+--- Returns the keys of a lane whose turns come first: of some kinds, or of any if `kinds` is empty, and of these classes or of none.
 local function keys_in_turn(lane, kinds, classes, most)
   local found, seen = {}, {}
   local function look(list)
@@ -160,7 +159,7 @@ local function keys_in_turn(lane, kinds, classes, most)
   return found
 end
 
---- Adds to a key the queues of it that a claim looks at, with the class of each, and how many wait in them.
+--- Adds to a key the queues that a claim reads, the class of each, and how many executions wait in them.
 local function open_queues(lane, one, is_kind, is_class)
   one.of, one.class_of, one.left = {}, {}, 0
   local flat = call('HGETALL', keys.turn(lane, one.key))
@@ -174,7 +173,7 @@ local function open_queues(lane, one, is_kind, is_class)
   end
 end
 
---- Which key is served at each turn, each with how many are taken of it.
+--- Returns the key served at each turn. Each key notes how many executions are taken of it.
 local function serve(candidates, most)
   local order = {}
   while #order < most do
@@ -201,8 +200,8 @@ local function set_of(list)
   return set
 end
 
---- The first of a fair lane in the order of the turns, as ids and scores in turn, and one more than may be taken. Besides, by id, the
---- class and the key of those that have one.
+--- Returns the first executions of a fair lane in the order of turns, as ids and scores in turn, one more than may be taken. Also returns
+--- class and key by id, for executions that have one.
 function turns.first(lane_eligible, lane, configured, kinds, classes, max, moment)
   local ageing_ms, at, time = configured.ageing_ms, clock_of(lane)
   local plain, class_of = claim.first(lane_eligible, lane, kinds, classes, max, ageing_ms, moment)
@@ -236,7 +235,7 @@ function turns.first(lane_eligible, lane, configured, kinds, classes, max, momen
   return flat, class_of, key_of
 end
 
---- Forgets keys of which nothing has waited for a while: their next turn begins at the clock anyway.
+--- Forgets keys without waiting work whose turn the clock has passed: their next turn begins at the clock anyway.
 local function forget(lane, time)
   local list = keys.turns_idle(lane)
   for _, key in ipairs(call('ZRANGE', list, '-inf', text(time), 'BYSCORE', 'LIMIT', 0, limits.idle_turns)) do
@@ -245,7 +244,7 @@ local function forget(lane, time)
   end
 end
 
---- Moves a key to its next turn wherever something of it waits.
+--- Moves a key to its next turn wherever it has waiting work.
 local function move(lane, key, at)
   local hash = keys.turn(lane, key)
   for _, field in ipairs(call('HKEYS', hash)) do
@@ -259,8 +258,8 @@ local function move(lane, key, at)
   call('HSET', hash, 'at', at)
 end
 
---- Executions of these keys are being taken, in this order: the clock goes on, and each key has to wait for its next turn. Says by how
---- much the clock went on.
+--- Charges these keys, in order, for executions being taken: advances the clock, and moves each key to its next turn. Returns how far the
+--- clock advanced.
 function turns.charge(lane, configured, served)
   if not served[1] then
     return 0

@@ -1,5 +1,5 @@
---- Spending of an execution, as one field of its record: how many reports were accepted and how many of them every budget is known to
---- have counted, and of both the total.
+--- Spending of an execution, as one field of its record: how many reports were accepted, how many of them every budget is known to have
+--- counted, and the total of each.
 
 local usage = {}
 
@@ -21,7 +21,7 @@ function usage.count(spent, seq, total)
   spent.counted_seq, spent.counted = seq, total
 end
 
---- Why amounts cannot be added, if they cannot: a sum must be exact, and there are only so many dimensions.
+--- Returns the refusal if amounts cannot be added: a sum must be exact, and the number of dimensions is limited.
 function usage.refusal(spent, amounts)
   local count = 0
   for _ in pairs(spent.total) do
@@ -44,7 +44,7 @@ function usage.refusal(spent, amounts)
   end
 end
 
---- Writes it, and moves the execution in the index of those that budgets have to count.
+--- Writes the spending, and moves the execution in the index of usage that budgets have to count.
 function usage.write(e, spent)
   local before = e.core.usage and usage.read(e.core.usage)
   e.core.usage = table.concat({
@@ -59,7 +59,7 @@ function usage.write(e, spent)
   end
 end
 
---- Takes the execution out of that index.
+--- Removes the execution from that index.
 function usage.forget(e)
   index.remove(keys.usage_backlog(e.core.namespace or 'default'), e.id)
 end

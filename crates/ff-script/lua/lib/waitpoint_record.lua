@@ -1,10 +1,10 @@
---- Waitpoints: what one is, and what opens it. Whether it is open follows from its execution.
+--- Waitpoints: their record and their token. The state of a waitpoint follows from its execution.
 
 local waitpoint_record = {}
 
 local FIELDS = { 'execution_id', 'waitpoint_key', 'token_kid', 'token_mac', 'expires_at', 'suspension_id', 'closed_at' }
 
---- A waitpoint of an execution, if it has it.
+--- Returns a waitpoint of an execution, or nil.
 function waitpoint_record.read(execution_id, id)
   local of, key, kid, mac, expires_at, suspension_id, closed_at = unpack(call('HMGET', keys.waitpoint(id), unpack(FIELDS)))
   if of ~= execution_id then
@@ -21,7 +21,7 @@ function waitpoint_record.read(execution_id, id)
   }
 end
 
---- How a waitpoint of an execution stands.
+--- Returns the state of a waitpoint.
 function waitpoint_record.state(e, waitpoint, moment)
   for _, one in ipairs(pending.of(e)) do
     if one.id == waitpoint.id then
@@ -37,7 +37,7 @@ function waitpoint_record.state(e, waitpoint, moment)
   return 'closed'
 end
 
---- The waitpoint outsiders know by a key: an open one, or else one of the last suspension.
+--- Returns the waitpoint that outsiders know by a key: an open one, or else one of the last suspension.
 function waitpoint_record.by_key(e, key)
   for _, one in ipairs(pending.of(e)) do
     if one.key == key then
@@ -53,7 +53,7 @@ function waitpoint_record.by_key(e, key)
   end
 end
 
---- Makes a waitpoint. `more` has what else is known of it, as names and values.
+--- Creates a waitpoint. `more` holds further names and values.
 function waitpoint_record.create(e, id, key, token, more, moment)
   local kid, mac = ring.parts(token)
   call(
@@ -64,7 +64,7 @@ function waitpoint_record.create(e, id, key, token, more, moment)
   record.put_if_said(e, 'has_waited', not e.core.has_waited and '1')
 end
 
---- A waitpoint as its maker gets it: id, key and token.
+--- Returns a waitpoint as its maker gets it: id, key and token.
 function waitpoint_record.granted(waitpoint)
   return waitpoint.id, waitpoint.key, waitpoint.kid .. ':' .. waitpoint.mac
 end

@@ -1,4 +1,4 @@
---- The whole number a text stands for, if it stands for one that a double holds exactly.
+--- Returns the whole number of a text, or nil if there is none that a double holds exactly.
 
 return function(text)
   local number = tonumber(text)

@@ -1,8 +1,8 @@
---- New work as a list has it: groups, each with what its members have in common and then its members.
+--- New work as a list of arguments: groups, each with the common properties of its members and then its members.
 ---
---- A group begins with namespace, lane, kind, content type (empty when it is JSON), priority, policy (empty when it is the default
---- one) and how many members it has. A member begins with execution id, payload, digest, how many items its tags are, and how many
---- what else there is to say of it; then come these items, keys and values, and names and values.
+--- A group begins with namespace, lane, kind, content type (empty for JSON), priority, policy (empty for the default one) and the number of
+--- its members. A member begins with execution id, payload, digest, the number of tag items, and the number of further items. Then come the
+--- tags as keys and values, and the further items as names and values.
 
 local work = {}
 
@@ -16,7 +16,7 @@ local NUMBERS = {
   attempt_timeout_ms = true,
 }
 
---- How many members a list has, if it is whole.
+--- Returns how many members a list has, or nil if it is malformed.
 function work.count(works)
   local at, last, all = 1, #works, 0
   while at <= last do
@@ -36,7 +36,7 @@ function work.count(works)
   return at == last + 1 and all or nil
 end
 
---- What else there is to say of a member, or the name of what is not a number.
+--- Returns the further items of a member by name; otherwise nil and the name of an invalid number.
 local function more_of(works, first, last)
   local more = {}
   for nth = first, last, 2 do
@@ -52,7 +52,7 @@ local function more_of(works, first, last)
   return more
 end
 
---- Creates the member at a position, and says its answer and where the next one begins. One that waits answers with its id alone.
+--- Creates the member at a position. Returns its answer and where the next one begins. A member that waits answers with its id alone.
 local function create_member(group, works, at)
   local id, payload, digest, tags, few = unpack(works, at, at + MEMBER - 1)
   local first_tag = at + MEMBER
@@ -69,7 +69,7 @@ local function create_member(group, works, at)
   return answer or state == 'waiting' and id or ok(id, state), following
 end
 
---- Creates all of a list, and gives the answers.
+--- Creates all members of a list, and returns the answers.
 function work.create_all(works, moment)
   local answers, at, last = {}, 1, #works
   while at <= last do

@@ -1,4 +1,4 @@
---- Cancels one member of a cancelled flow, unless the flow spares it, ahead of the sweep over all of them.
+--- Cancels one member of a cancelled flow ahead of the member sweep, unless the flow spares it.
 ---
 --- key  core          hash
 --- arg  execution_id  text

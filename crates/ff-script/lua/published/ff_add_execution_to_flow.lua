@@ -1,8 +1,8 @@
---- Adds one member to a flow that lives.
+--- Adds one member to a live flow.
 ---
 --- key  core                     hash
---- arg  node                     list    as `graph_args` reads one
---- arg  expected_graph_revision  int?    only if the graph has not changed since
+--- arg  node                     list    one node in the format of `graph_args`
+--- arg  expected_graph_revision  int?    refused when the graph has another revision
 ---
 --- ok   graph_revision
 --- ok   members                  its execution

@@ -1,4 +1,4 @@
---- Has a child see how an edge into it stands, and settles the edge if its upstream has ended without a notification.
+--- Returns the state of an edge into a child. Settles the edge first if its upstream has ended and no notification is pending.
 ---
 --- key  core                   hash
 --- arg  edge_id                uuid

@@ -1,9 +1,9 @@
---- Takes an execution that may not run now out of its queue.
+--- Blocks a waiting execution that may not run now, and takes it out of its queue.
 ---
 --- key  core          hash
 --- arg  on            text   route, quota or budget
---- arg  retry_at      int?   when it is ready again, if time alone decides
---- arg  detail        bytes  what keeps it back, as JSON: the `on` again, and what belongs to it
+--- arg  retry_at      int?   when it is ready again, if only time blocks it
+--- arg  detail        bytes  JSON: the same `on` and the fields of that blocker
 ---
 --- ok   public_state
 --- no   execution_not_found

@@ -1,4 +1,5 @@
---- Buffers a signal for a suspension that has not begun, and for nothing else: `ff_deliver_signal` is for one that has.
+--- Buffers a signal for a pending waitpoint, whose suspension has not begun. Any other waitpoint is refused; `ff_deliver_signal` serves
+--- those.
 ---
 --- key  core             hash
 --- arg  waitpoint_id     uuid
@@ -12,9 +13,9 @@
 --- arg  content_type     text?   absent when it is JSON
 --- arg  idempotency_key  text?
 --- arg  dedup_ttl_ms     int     how long the key is remembered
---- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token handed to its maker
+--- arg+ secret_mark      text?   of the secret under which the caller verified the MAC; not needed for the token handed to its maker
 ---
---- ok   signal_id        of a duplicate, the id of the first
+--- ok   signal_id        of a duplicate, the id of the first signal
 --- ok   effect
 --- no   invalid_token
 --- no   token_expired

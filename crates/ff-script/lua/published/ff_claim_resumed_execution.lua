@@ -1,4 +1,4 @@
---- Takes one execution whose attempt goes on, because its suspension or its delay is over.
+--- Claims one execution whose attempt resumes, because its suspension or its delay is over.
 ---
 --- key  core                hash
 --- arg  worker_id           text
@@ -9,7 +9,7 @@
 --- ok   expires_at          ms
 --- ok   namespace
 --- ok   lane_id
---- ok   task                as `ff_claim_execution` tells each
+--- ok   task                in the format of `ff_claim_execution`
 --- no   execution_not_found
 --- no   execution_not_eligible
 --- no   not_a_resumed_execution
@@ -31,7 +31,7 @@ local score, taken = index.score(e.core.priority or 0, e.core.created_at), {}
 local task, _, ended =
   claim.take(id, score, e.core.class, payload or '', policy_json, e.lane, holder, lease_id, nil, taken, nil, moment)
 if ended then
-  -- Its flow was cancelled, so what was asked for is over instead of refused.
+  -- Its cancelled flow ended it here: that end is written although the claim is refused.
   step.run()
   event_feed.write()
   return no.execution_not_eligible('state', e.core.public_state)

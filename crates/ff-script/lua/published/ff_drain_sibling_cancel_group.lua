@@ -1,10 +1,10 @@
---- Continues to cancel the other upstreams of a join that fired, those that no other dependent needs, as far as one step
---- goes.
+--- Continues to cancel the other upstreams of a join that has fired, up to the bound of one step. It spares an upstream that another
+--- dependent needs.
 ---
 --- key  core       hash
 ---
---- ok   cancelled  executions that ended with it
---- ok   more       1 when some are still to be looked at
+--- ok   cancelled  number of executions that ended with it
+--- ok   more       1 when some upstreams are still to be checked
 --- no   execution_not_found
 --- no   execution_not_in_flow
 --- no   invalid_args

@@ -1,4 +1,4 @@
---- Whether the join of a member is decided; one that no edges enter is satisfied.
+--- Returns the state of the join of a member. A member that no edge enters is satisfied.
 ---
 --- key  core         hash
 ---

@@ -1,4 +1,4 @@
---- Does what the holder asked for in case nothing ends its suspension in time, if that time has come.
+--- Applies the timeout behavior of a suspension, if its timeout has come.
 ---
 --- key  exec_core            hash
 --- key  suspension_current   hash
@@ -14,7 +14,7 @@
 --- key  lease_history        list
 --- arg  execution_id         text
 ---
---- ok   behavior             or why nothing was done, and nothing after it
+--- ok   behavior             or the reason why nothing was done, without further fields
 --- ok   public_state
 --- no   invalid_args
 --- flag allow-oom                     a full server must still be able to fire what is due

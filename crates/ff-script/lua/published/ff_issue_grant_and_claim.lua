@@ -1,4 +1,4 @@
---- Hands one execution that waits, or is assigned to this worker instance, to it at once.
+--- Claims one execution for a worker instance at once. The execution must wait, or be assigned to this instance.
 ---
 --- key  core                hash
 --- arg  worker_id           text
@@ -10,7 +10,7 @@
 --- ok   expires_at          ms
 --- ok   namespace
 --- ok   lane_id
---- ok   task                as `ff_claim_execution` tells each
+--- ok   task                in the format of `ff_claim_execution`
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   execution_not_eligible

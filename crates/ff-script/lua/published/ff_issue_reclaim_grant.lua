@@ -1,4 +1,5 @@
---- Hands an execution whose lease has run out, taken back already or not, to one worker instance: nobody else may claim it for a while.
+--- Assigns an execution whose lease has expired to one worker instance: only that instance may claim it for a while. The lease may be
+--- reclaimed already or not.
 ---
 --- key  core                hash
 --- arg  worker_instance_id  text
@@ -29,6 +30,6 @@ if refusal then
   return refusal
 end
 local expires_at = text(e.grant.expires_at)
--- Also when nothing changes: a flow that is being cancelled ends its member.
+-- Also saved without a change: a flow that is being cancelled ends its member here.
 record.save(e)
 return is_assigned and already(expires_at) or ok(expires_at)

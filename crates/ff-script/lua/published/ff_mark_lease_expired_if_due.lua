@@ -1,8 +1,8 @@
---- Takes an execution back from its holder, if the lease has run out.
+--- Reclaims an execution from its holder, if the lease has expired.
 ---
 --- key  core          hash
 ---
---- ok   public_state  after the word not_yet_due when it is not
+--- ok   public_state  follows the word not_yet_due when it is not due
 --- no   execution_not_found
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to fire what is due

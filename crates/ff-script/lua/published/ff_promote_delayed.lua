@@ -1,8 +1,8 @@
---- Lets a delayed execution wait for a worker, if its delay is over.
+--- Makes a delayed execution ready for a worker, if its delay is over.
 ---
 --- key  core          hash
 ---
---- ok   public_state  after the word not_yet_due when it is not
+--- ok   public_state  follows the word not_yet_due when it is not due
 --- no   execution_not_found
 --- no   invalid_args
 --- flag allow-oom             a full server must still be able to fire what is due

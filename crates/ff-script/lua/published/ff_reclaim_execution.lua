@@ -1,4 +1,4 @@
---- Takes one execution whose lease ran out, under the grant of the worker instance.
+--- Claims one execution whose lease expired, under the grant of the worker instance.
 ---
 --- key  core                hash
 --- arg  worker_id           text
@@ -10,7 +10,7 @@
 --- ok   expires_at          ms
 --- ok   namespace
 --- ok   lane_id
---- ok   task                as `ff_claim_execution` tells each
+--- ok   task                in the format of `ff_claim_execution`
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   execution_not_eligible

@@ -1,10 +1,10 @@
---- Makes sure that a join which fired has its other upstreams looked at: one that should have been and is not noted as owed
---- is looked at from the start. Finds nothing to do when all is well.
+--- Repairs the cancellation of the other upstreams of a join that has fired. If none is recorded as pending, it checks these upstreams from
+--- the start. It changes nothing when all of them are settled.
 ---
 --- key  core       hash
 ---
---- ok   cancelled  executions that ended with it
---- ok   more       1 when some are still to be looked at
+--- ok   cancelled  number of executions that ended with it
+--- ok   more       1 when some upstreams are still to be checked
 --- no   execution_not_found
 --- no   execution_not_in_flow
 --- no   invalid_args

@@ -1,8 +1,8 @@
---- Says how the edges into a member are to join, which may all be still to come. Fixed with its first edge.
+--- Sets how the edges into a member join. It may come before any edge, and is fixed with the first one.
 ---
 --- key  core                     hash
---- arg  joins                    list    as `graph_args` reads one
---- arg  expected_graph_revision  int?    only if the graph has not changed since
+--- arg  joins                    list    one join in the format of `graph_args`
+--- arg  expected_graph_revision  int?    refused when the graph has another revision
 ---
 --- ok   graph_revision
 --- ok   members                  none

@@ -1,8 +1,8 @@
---- Adds one edge to a flow that lives. It counts at once; onto an upstream that has ended it is settled at once.
+--- Adds one edge to a live flow, with immediate effect. An edge from an upstream that has ended is settled at once.
 ---
 --- key  core                     hash
---- arg  edges                    list    as `graph_args` reads one
---- arg  expected_graph_revision  int?    only if the graph has not changed since
+--- arg  edges                    list    one edge in the format of `graph_args`
+--- arg  expected_graph_revision  int?    refused when the graph has another revision
 ---
 --- ok   graph_revision
 --- ok   members                  none

@@ -1,5 +1,5 @@
---- Makes an execution ready again that admission has blocked. One that an operator holds stays blocked until it is released, and one
---- behind another of its singleton key until that has ended.
+--- Makes an execution that admission has blocked ready again. An execution that an operator holds stays blocked until it is released. One
+--- behind another execution of its singleton key stays blocked until that one ends.
 ---
 --- key  core          hash
 ---

@@ -1,14 +1,14 @@
---- Reserves what executions need of a quota policy before they are claimed, in their order, so that two that ask together are
---- counted both. One that was admitted before under the same epoch is admitted, and counts once.
+--- Reserves slots of a quota policy for executions before they are claimed, in the order of the list, so that concurrent calls are both
+--- counted. An execution that was admitted under the same epoch stays admitted, and counts once.
 ---
 --- key  definition  hash
 --- arg  revision    int    of the policy, as the partition of the executions knows it
---- arg  claim_id    uuid?  the claim to come, to which it belongs for a while; absent when none is to come, and only what is known is judged
---- arg  asked       list   key, execution, epoch of the lease to come, and again
+--- arg  claim_id    uuid?  the coming claim, for which slots are reserved for a while; absent to judge only executions with a slot or a place
+--- arg  asked       list   key, execution id and epoch of the coming lease, repeated
 ---
---- ok   name        of the policy, empty when its home knows another definition: then nothing was decided
+--- ok   name        of the policy; empty when its home has another revision of it, and nothing was decided
 --- ok   at          ms
---- ok   verdicts    used (empty: admitted; `elsewhere`: reserved for another claim), limit and when to come back, and again
+--- ok   verdicts    used (empty: admitted; `elsewhere`: reserved for another claim), limit and retry time, repeated
 --- no   invalid_args
 
 local moment, q = now(), quota_ledger.open(definition)

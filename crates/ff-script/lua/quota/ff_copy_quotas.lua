@@ -1,13 +1,13 @@
---- Takes over the quota policies of a namespace, if they are newer than what is known here, or exactly the next after what is
---- known, where a revision is expected.
+--- Stores the quota policies of a namespace on this partition, if they are newer than the stored ones. With `expected`, the stored revision
+--- must also be that one.
 ---
 --- key  quotas_here  string
 --- arg  namespace    text
 --- arg  revision     int
---- arg  expected     int?   the revision that must be known
+--- arg  expected     int?   the revision that must be stored
 --- arg  set          text   JSON
 ---
---- ok   known        the revision that is known then
+--- ok   known        the revision that is stored now
 --- no   invalid_args
 
 now()

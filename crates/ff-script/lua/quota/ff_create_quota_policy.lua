@@ -1,4 +1,4 @@
---- Tells the home of a quota policy how it is defined, or that it is gone, if that is newer than what it knows.
+--- Stores or removes the definition of a quota policy at its home partition, if `revision` is newer than the stored one.
 ---
 --- key  definition      hash
 --- key  policies        set
@@ -9,7 +9,7 @@
 --- arg  window_ms       int?
 --- arg  max_concurrent  int?
 ---
---- ok   known           the revision that is known then
+--- ok   known           the revision that is stored now
 --- no   invalid_args
 
 now()

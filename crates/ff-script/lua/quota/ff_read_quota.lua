@@ -1,12 +1,12 @@
---- What is used of a quota policy: under some values of its key, or the slots of some executions.
+--- Reads the usage of a quota policy, a page at a time: either the numbers of each key, or the slots of executions.
 ---
 --- key  definition  hash
---- arg  slots       flag   which of the two
---- arg  cursor      text?  where to go on
---- arg  count       int    about how many
+--- arg  slots       flag   reads slots
+--- arg  cursor      text?  where to continue
+--- arg  count       int    approximate page size
 ---
---- ok   after       where to go on, empty at the end
---- ok   found       of a key itself and its numbers; of a slot key, execution, epoch and moment; and again
+--- ok   after       cursor of the next page, empty at the end
+--- ok   found       key and its numbers; or key, execution id, epoch and time of a slot; repeated
 --- no   invalid_args
 --- flag no-writes
 

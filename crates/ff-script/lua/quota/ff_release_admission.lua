@@ -1,12 +1,12 @@
---- Gives slots of a quota policy back, and has those that wait for them have them. Under the keys that are named besides, what
---- has left the window goes, and free slots go to those that wait.
+--- Releases slots of a quota policy. Under the released keys and `others`, drops admissions that have left the window and gives free slots
+--- to waiting executions.
 ---
 --- key  definition  hash
---- arg  releases    list   key, execution, epoch, 1 when no lease came of it, the claim or the moment it must be reserved for or since, or empty, and again
---- arg  others      list   keys to look after besides
+--- arg  releases    list   key, execution id, epoch, 1 when it led to no lease, and guard (claim id, reservation time, or empty), repeated
+--- arg  others      list   further keys to update
 ---
---- ok   released    how many were given back
---- ok   woken       key, execution and epoch of those that need not wait any longer, and again
+--- ok   released    number of released slots and places
+--- ok   woken       key, execution id and epoch of each execution that no longer waits, repeated
 --- no   invalid_args
 --- flag allow-oom   a full server must still be able to finish and tidy up
 

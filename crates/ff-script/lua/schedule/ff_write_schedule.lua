@@ -1,16 +1,16 @@
---- Writes a schedule over a version of it, or removes it. The same again is answered as the first time. All schedules of the partition are
---- in one set by name, and those that have to be looked at in another, by when.
+--- Replaces a given version of a schedule, or removes it. A repeated call gets the first answer. The partition has one set of all schedules
+--- by name, and one by the time of their next look.
 ---
 --- key  schedule       hash
 --- key  all_schedules  zset
 --- key  looks          zset
---- arg  name           text   as the sets have it
---- arg  expected       int    the version that must be there; 0 where there must be none
---- arg  version        int?   absent when it is to go
+--- arg  name           text   name used in the sets
+--- arg  expected       int    the version that must be stored, 0 for none
+--- arg  version        int?   the new version, absent to remove the schedule
 --- arg  look_at        int?
 --- arg  json           text?  the schedule
 ---
---- ok   written        1, or 0 when another version is there
+--- ok   written        1, or 0 when another version is stored
 --- no   invalid_args
 
 now()

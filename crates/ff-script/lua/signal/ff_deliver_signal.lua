@@ -1,6 +1,5 @@
---- Delivers a signal by the authority of a token: counts it for the suspension that waits for it, or buffers it for a
---- pending waitpoint. The caller verifies the token's MAC and says by its mark under which secret; here that secret must
---- still be there and verify.
+--- Delivers a signal by the authority of a token: counts it for the suspension that waits for it, or buffers it for a pending waitpoint.
+--- The caller verifies the token's MAC and sends the mark of the secret it used. That secret must still exist and still verify tokens.
 ---
 --- key  core             hash
 --- arg  waitpoint_id     uuid
@@ -14,9 +13,9 @@
 --- arg  content_type     text?   absent when it is JSON
 --- arg  idempotency_key  text?
 --- arg  dedup_ttl_ms     int     how long the key is remembered
---- arg+ secret_mark      text?   of the secret the caller verified the MAC under; not needed for the token handed to its maker
+--- arg+ secret_mark      text?   of the secret under which the caller verified the MAC; not needed for the token handed to its maker
 ---
---- ok   signal_id        of a duplicate, the id of the first
+--- ok   signal_id        of a duplicate, the id of the first signal
 --- ok   effect
 --- no   invalid_token
 --- no   token_expired

@@ -1,17 +1,17 @@
---- What it takes to verify a token presented for a waitpoint: which waitpoint is meant, and the secret of the token's kid.
---- No state is revealed, and every missing record is answered in the same way.
+--- Returns the data to verify a token presented for a waitpoint: the waitpoint, and the secret of the token's kid. No state is revealed,
+--- and every missing record gets the same answer.
 ---
 --- key  core           hash
 --- arg  waitpoint_id   uuid?   by its id, or
---- arg  waitpoint_key  text?   by the name outsiders know it by
+--- arg  waitpoint_key  text?   by the key outsiders know
 --- arg  kid            text
 ---
 --- ok   waitpoint_id
 --- ok   waitpoint_key
 --- ok   secret_hex
---- ok   expires_at     ms, empty when it is the current one
+--- ok   expires_at     ms, empty for the current secret
 --- ok   now            ms
---- ok   secret_mark    to be shown with a token that was verified under this secret
+--- ok   secret_mark    to be sent with a token that was verified under this secret
 --- no   invalid_token
 --- no   invalid_args
 --- flag no-writes

@@ -1,14 +1,14 @@
---- The deliveries of a partition after a place in its feed, or only where the feed ends. The reader gets a hint when there
---- is more.
+--- Reads the deliveries of a partition after a position in its feed, or only the position of the feed's end. The reader gets a hint when
+--- there is more.
 ---
 --- key  partition_signal_delivery  stream
---- arg  from_now                   flag    only where the feed ends
---- arg  after                      text?   from the beginning when not said
+--- arg  from_now                   flag    only the position of the feed's end
+--- arg  after                      text?   from the beginning when absent
 --- arg  limit                      int
 ---
---- ok   last                       the place of the last entry when asked for it, empty when there is none
---- ok   entries                    of each its place, and its names and values
---- ok   missed                     1 when some before them may be gone that the reader never saw
+--- ok   last                       position of the last entry with `from_now`, empty when there is none
+--- ok   entries                    position and fields of each
+--- ok   missed                     1 when the reader may have missed trimmed entries before them
 --- no   invalid_args
 --- flag no-writes
 

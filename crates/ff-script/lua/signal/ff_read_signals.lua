@@ -1,13 +1,13 @@
---- The signals of an execution, oldest first: a page of them, or one.
+--- Reads the signals of an execution, oldest first: a page of them, or one.
 ---
 --- key  core          hash
---- arg  signal_id     uuid?   only this one, when said
+--- arg  signal_id     uuid?   only this one, when given
 --- arg  skip          int
 --- arg  limit         int
 --- arg  with_payload  flag
 ---
---- ok   count         how many the execution received
---- ok   signals       id, names and values, and bytes of each
+--- ok   count         number of signals the execution has received
+--- ok   signals       id, fields and payload of each
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes

@@ -1,16 +1,16 @@
---- Creates an execution from another one of its partition: with its properties, its payload, and copies of the steps that succeeded and
---- were not undone, up to one of them.
+--- Creates an execution from another one of its partition, with the same properties and payload. Copies the steps before a given one that
+--- succeeded and were not undone.
 ---
 --- key  core          hash
---- arg  source        uuid    of the other one
---- arg  payload       bytes   of the other one, as it was read a moment ago
---- arg  digest        bytes   stands for the payload where only equality matters
+--- arg  source        uuid    the other execution
+--- arg  payload       bytes   of the source, as just read
+--- arg  digest        bytes   of the payload, for comparisons
 --- arg  content_type  text?   absent when it is JSON
---- arg  before_name   text?   the first step that is not copied; all are when it is not said
+--- arg  before_name   text?   the first step that is not copied; all are copied when absent
 --- arg  before_key    bytes
 ---
 --- ok   execution_id
---- ok   copied        how many steps
+--- ok   copied        number of copied steps
 --- no   execution_not_found
 --- no   idempotency_conflict
 --- no   invalid_input

@@ -1,11 +1,11 @@
---- The recorded steps of an execution, in order: at most so many, and so many bytes, but one when there is one.
+--- Lists recorded steps of an execution in order, bounded by number and bytes, but always one when there is one.
 ---
 --- key  core     hash
---- arg  after    int?    the number of the last step of the page before
+--- arg  after    int?    number of the last step of the previous page
 --- arg  limit    int
---- arg  room     int     bytes
+--- arg  room     int     maximum number of bytes
 ---
---- ok   page     the number of the last, empty when no other follows; then head and result of each in turn
+--- ok   page     number of the last step when more follow, otherwise empty; then head and result of each, repeated
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes

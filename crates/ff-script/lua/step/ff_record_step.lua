@@ -1,4 +1,4 @@
---- Records a step of an execution, once: a step that is there already is answered with, and nothing is written.
+--- Records a step of an execution once. If the step is recorded already, returns it and writes nothing.
 ---
 --- key  core              hash
 --- arg  lease_id          uuid
@@ -6,8 +6,8 @@
 --- arg  attempt_id        uuid
 --- arg  kind              text    step, wait or undo
 --- arg  name              text
---- arg  step_key          bytes   tells steps of one name apart, empty when there is no other
---- arg  started_at        int?    the moment of recording, when it is not said or later
+--- arg  step_key          bytes   distinguishes steps of one name, empty when there is only one
+--- arg  started_at        int?    the time of recording when absent or later than it
 --- arg  content_type      text?   of the result; absent when the step failed
 --- arg  result            bytes
 --- arg  category          text?   of the failure; absent when the step succeeded
@@ -15,7 +15,7 @@
 --- arg  permanent         flag
 ---
 --- ok   seq               its number
---- ok   head              the step that was recorded before, without its result; absent when there was none
+--- ok   head              the step that was recorded before, without its result; absent when it is new
 --- ok   result            the result of that step
 --- no   execution_not_found
 --- no   execution_not_active

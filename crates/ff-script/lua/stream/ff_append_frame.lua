@@ -1,21 +1,20 @@
---- Adds frames to the stream of the running attempt: all of them or none. Frames that are there already, by their number, are
---- passed over.
+--- Adds frames to the stream of the running attempt, all of them or none. Frames whose numbers exist already are skipped.
 ---
 --- key  core         hash
 --- arg  lease_id     uuid
 --- arg  lease_epoch  int
 --- arg  attempt_id   uuid
---- arg  from         int?     the number of the first of these frames; they go to the end when it is not said
---- arg  mode         text?    durable, when the first call does not say
+--- arg  from         int?     number of the first of these frames; at the end when absent
+--- arg  mode         text?    durable, when the first call sends none
 --- arg  max_frames   int?
 --- arg  max_bytes    int?
---- arg  version      int?     the version of the summary that `document` was made of
+--- arg  version      int?     version of the summary before these patches
 --- arg  document     bytes    the summary after these patches
 --- arg  frames       triples  channel, type and bytes of each
 ---
 --- ok   attempt_index
---- ok   first        the number of the first of these frames
---- ok   next         the number of the next frame
+--- ok   first        number of the first of these frames
+--- ok   next         number of the next frame
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease
@@ -55,7 +54,7 @@ elseif found.mode == 'summary' and version ~= found.frame_count then
   return no.invalid_offset('field', 'version')
 end
 if not streamed then
-  -- The end of the lease closes the stream, and readers see it.
+  -- Marks the lease: its end closes the stream and notifies readers.
   call('HSET', core, 'streamed', '1')
   call('HSET', held_key, 'ending', (held[4] or '') .. ' linked')
 end

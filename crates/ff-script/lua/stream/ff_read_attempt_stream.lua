@@ -1,15 +1,15 @@
---- What the attempts at an execution put out, from a frame of one of them on, in one consistent look.
+--- Reads the output of an execution's attempts, from a frame of one of them on, in one consistent snapshot.
 ---
 --- key  core           hash
---- arg  attempt        int   where to begin
---- arg  from           int   the number of its first frame that is wanted
---- arg  attempts       int   how many attempts to tell of at most
---- arg  limit          int   how many frames at most
---- arg  room           int   no further frames after so many bytes
+--- arg  attempt        int   the first attempt
+--- arg  from           int   number of its first wanted frame
+--- arg  attempts       int   maximum number of attempts
+--- arg  limit          int   maximum number of frames
+--- arg  room           int   number of bytes after which no further frame is read
 ---
 --- ok   attempts_made
 --- ok   outcome        empty while the execution has not ended
---- ok   parts          of each attempt its index, when and how it ended, what is known of its stream, its summary, and frames
+--- ok   parts          index, end time, outcome, stream record, summary and frames of each attempt
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes

@@ -1,11 +1,11 @@
---- The summary of an attempt's stream.
+--- Reads the summary of an attempt's stream.
 ---
 --- key  core      hash
---- arg  attempt   int?   the last one when it is not said
+--- arg  attempt   int?   the last attempt when absent
 ---
---- ok   version   how many frames there were, zero when there is no stream
+--- ok   version   number of frames, 0 when there is no stream
 --- ok   mode      empty when there is no stream
---- ok   document  null when the stream is none of mode summary
+--- ok   document  null when the stream is not of mode summary
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes

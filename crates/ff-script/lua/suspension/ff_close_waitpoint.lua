@@ -1,14 +1,14 @@
---- Closes a pending waitpoint. One that takes no more signals stays as it is; one a suspension waits on is refused, since
---- the suspension might then wait for ever.
+--- Closes a pending waitpoint. A waitpoint that takes no more signals stays as it is. A waitpoint that a suspension waits on is refused,
+--- because the suspension might then never end.
 ---
 --- key  exec_core                 hash
 --- key  waitpoint                 hash
 --- key  pending_waitpoint_expiry  zset
 --- arg  waitpoint_id              uuid
 --- arg  reason                    bytes
---- arg+ has_reason                flag     set when the reason is said and empty
+--- arg+ has_reason                flag     set when the reason is given and empty
 ---
---- ok   closed                    already_closed when it was, otherwise nothing
+--- ok   closed                    already_closed when it was closed or expired, otherwise absent
 --- no   execution_not_found
 --- no   waitpoint_not_found
 --- no   waitpoint_not_pending

@@ -1,16 +1,16 @@
---- Creates a waitpoint that pends until a suspension uses it or it expires. Asked again for the key of a pending waitpoint,
---- it answers with that one: signals buffered meanwhile are not lost.
+--- Creates a waitpoint that is pending until a suspension uses it or it expires. A repeated call with the key of a pending waitpoint
+--- returns that one, so that its buffered signals are not lost.
 ---
 --- key  exec_core                 hash
 --- key  waitpoint                 hash
 --- key  pending_waitpoint_expiry  zset
 --- key+ waitpoint_hmac_secrets    hash
 --- arg  execution_id              text
---- arg  attempt_index             int?     the current one, where there is no fence
+--- arg  attempt_index             int?     the current one, when there is no fence
 --- arg  waitpoint_id              uuid
 --- arg  waitpoint_key             bytes
 --- arg  expires_at                int?
---- arg+ expires_in_ms             int?     wins over a moment
+--- arg+ expires_in_ms             int?     overrides the absolute time
 --- arg+ lease_id                  uuid?
 --- arg+ lease_epoch               int?
 --- arg+ attempt_id                uuid?
@@ -83,7 +83,7 @@ end
 waitpoint_record.create(e, waitpoint_id, waitpoint_key, token, { 'expires_at', ends_at }, moment)
 live[#live + 1] = { id = waitpoint_id, expires_at = ends_at, key = waitpoint_key }
 pending.keep(e, live)
--- Its end has to close the waitpoint.
+-- Marks the lease: its end has to close the waitpoint.
 call('HSET', keys.of(e.id, 'lease:current'), 'ending', (e.lease.ending or '') .. ' linked')
 record.save(e)
 return ok(waitpoint_id, waitpoint_key, token)

@@ -1,9 +1,9 @@
---- The names of the secrets of a partition: the one that signs, and those that still verify with the moment they end.
+--- Lists the kids of the secrets of a partition: the one that signs, and those that still verify, with the times they end.
 ---
 --- key  waitpoint_hmac_secrets  hash
 ---
 --- ok   current_kid             empty when there is none
---- ok   n                       how many only verify, and then kid and moment of each
+--- ok   n                       number of kids that only verify, then kid and end time of each
 --- no   invalid_args
 --- flag no-writes
 

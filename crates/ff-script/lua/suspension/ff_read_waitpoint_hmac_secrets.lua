@@ -1,9 +1,9 @@
---- The secrets of a partition, for signing tokens.
+--- Reads the secrets of a partition, for signing tokens.
 ---
 --- key  waitpoint_hmac_secrets  hash
 ---
 --- ok   secrets                 names and values
---- ok   mark                    of the current one, to be shown with what is signed under it; empty when there is none
+--- ok   mark                    of the current secret, to be sent with tokens signed under it; empty when there is none
 --- no   invalid_args
 --- flag no-writes
 

@@ -1,10 +1,10 @@
---- The waitpoints of an execution, in one consistent look.
+--- Reads the waitpoints of an execution in one consistent snapshot.
 ---
 --- key  core          hash
---- arg  waitpoint_id  uuid?   only this one, when said
---- arg  open          flag    only those that take signals
+--- arg  waitpoint_id  uuid?   only this one, when given
+--- arg  open          flag    only waitpoints that take signals
 ---
---- ok   waitpoints    of each its id, how it stands, its names and values, and the signals that wait for its suspension
+--- ok   waitpoints    id, state, fields and buffered signals of each
 --- no   execution_not_found
 --- no   invalid_args
 --- flag no-writes

@@ -1,5 +1,5 @@
---- An operator ends a suspension without its condition being met. The decision is recorded as a signal, after what had
---- counted so far. Asked again for a suspension the same decision ended, it changes nothing.
+--- Ends a suspension by an operator's decision, without its condition being met. The decision is recorded as a signal after those counted
+--- so far. A repeated call for a suspension that the same decision ended changes nothing.
 ---
 --- key  exec_core           hash
 --- key  suspension_current  hash
@@ -10,10 +10,10 @@
 --- key  lane_delayed        zset
 --- key  lane_suspended      zset
 --- arg  execution_id        text
---- arg  trigger_type        text     resume, approve or reject; another text is kept, and means resume
---- arg  resume_delay_ms     int?     as its policy says when not said
---- arg+ suspension_id       uuid?    only this suspension, when said
---- arg+ signal_id           uuid?    of the decision; the suspension's own when not said, for it ends once
+--- arg  trigger_type        text     resume, approve or reject; any other text is stored and means resume
+--- arg  resume_delay_ms     int?     the delay of its policy when absent
+--- arg+ suspension_id       uuid?    only this suspension, when given
+--- arg+ signal_id           uuid?    of the decision; the suspension's id when absent, because a suspension ends once
 --- arg+ payload             bytes
 --- arg+ content_type        text?    absent when it is JSON
 --- arg+ requested_by        text?
@@ -21,7 +21,7 @@
 ---
 --- ok   public_state
 --- ok   suspension_id
---- ok   already             when the same decision had ended it before, otherwise nothing
+--- ok   already             when the same decision had ended it before, otherwise absent
 --- no   execution_not_found
 --- no   execution_not_suspended
 --- no   invalid_input

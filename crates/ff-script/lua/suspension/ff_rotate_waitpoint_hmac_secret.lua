@@ -1,5 +1,6 @@
---- Makes a secret the current one of a partition. The one before goes on verifying for a while; those whose time is over are
---- thrown away. A retired one that still verifies becomes current again. Asked again it changes nothing, so a rotation that reached some partitions can be repeated over all.
+--- Makes a secret the current one of a partition. The previous secret still verifies for a while, and expired secrets are deleted. A
+--- retired secret that still verifies can become current again. A repeated call changes nothing, so a rotation that reached only some
+--- partitions can be repeated over all.
 ---
 --- key  waitpoint_hmac_secrets  hash
 --- arg  new_kid                 bytes
@@ -7,9 +8,9 @@
 --- arg  grace_ms                bytes
 ---
 --- ok   outcome                 rotated or noop
---- ok   previous_kid            empty when there was none; of a noop the kid, and nothing after it
+--- ok   previous_kid            empty when there was none; the kid for a noop, without further fields
 --- ok   new_kid
---- ok   gc_count                how many were thrown away
+--- ok   gc_count                number of deleted secrets
 --- no   invalid_kid
 --- no   invalid_secret_hex
 --- no   invalid_grace_ms

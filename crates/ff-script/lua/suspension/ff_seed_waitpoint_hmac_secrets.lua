@@ -1,4 +1,4 @@
---- Gives a partition its secrets, unless it has some, and says which it has.
+--- Stores secrets for a partition that has none, and returns the stored secrets.
 ---
 --- key  waitpoint_hmac_secrets  hash
 --- arg  fields                  list   names and values

@@ -1,9 +1,8 @@
---- Releases the lease until a condition is met. Signals that came early to waitpoints made ahead are weighed first; if they
---- meet the condition, the holder keeps its lease and goes on. Asked again under its key, or by the fence it released, it
---- answers as the first time.
+--- Releases the lease until a condition is met. Early signals to pending waitpoints are evaluated first; if they meet the condition, the
+--- holder keeps its lease. A repeated call with the same key, or with the fence it released, gets the first answer.
 ---
---- What the record says is not taken from keys: a caller that does not know its lane may send the placeholder. A further
---- waitpoint without a token is one made ahead.
+--- Stored values are read from the record and not taken from keys. A caller that does not know its lane may send the placeholder. A further
+--- waitpoint without a token is a pending one.
 ---
 --- key  exec_core                      hash
 --- key  attempt_record                 hash
@@ -41,18 +40,18 @@
 --- arg  timeout_behavior               text
 --- arg  lease_history_maxlen           int?
 --- arg+ waitpoint_token                text?     signed here when a new waitpoint has none
---- arg+ timeout_in_ms                  int?      wins over a moment
+--- arg+ timeout_in_ms                  int?      overrides the absolute time
 --- arg+ idempotency_key                text?
 --- arg+ dedup_ttl_ms                   int?      how long the key is remembered
 --- arg+ further                        triples   id, key and token of each further waitpoint
---- arg+ has_continuation               flag      set when the pointer is said and empty
+--- arg+ has_continuation               flag      set when the pointer is given and empty
 --- arg+ secret_mark                    text?     of the secret the tokens are signed under
 ---
 --- ok   suspension_id
 --- ok   waitpoint_id
 --- ok   waitpoint_key
 --- ok   waitpoint_token
---- ok   n_extra         and then id, key and token of each further waitpoint; and the signals that satisfied already
+--- ok   n_extra         number of further waitpoints, then id, key and token of each; then the signals, if they satisfy it already
 --- no   execution_not_found
 --- no   execution_not_active
 --- no   stale_lease

@@ -1,4 +1,4 @@
---- Records that a worker instance is alive. An instance that counts as gone is told so and registers again.
+--- Records that a worker instance is alive. An unknown or expired instance is refused and must register again.
 ---
 --- key  worker      hash
 --- arg  moment      int

@@ -1,4 +1,4 @@
---- Removes a worker instance. It keeps its leases, until it finishes them or they expire.
+--- Removes a worker instance. Its leases last until it finishes them or they expire.
 ---
 --- key  worker     hash
 --- arg  namespace  text

@@ -1,14 +1,13 @@
---- Enters a worker instance, or what is new about one that is there already. Another worker's name cannot be taken while that
---- one lives.
+--- Registers a worker instance, or updates a registered one. Another worker cannot take the name of a live instance.
 ---
---- The key lies outside the partitions and there is nothing beside it, so the moment comes with the call.
+--- The key belongs to no partition and so has no clock; the caller sends the time.
 ---
 --- key  worker         hash
 --- arg  moment         int
 --- arg  worker_id      text
 --- arg  namespace      text
---- arg  lanes          text    in their order, with commas between
---- arg  kinds          text?   likewise; any when none is named
+--- arg  lanes          text    in order, separated by commas
+--- arg  kinds          text?   likewise; any kind when absent
 --- arg  capabilities   text?   likewise
 --- arg  ttl_ms         int
 ---

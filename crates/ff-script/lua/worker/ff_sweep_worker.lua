@@ -1,10 +1,10 @@
---- Takes out a worker instance if it is gone; one that was heard of meanwhile stays.
+--- Removes a worker instance that has expired. An instance with a newer heartbeat stays.
 ---
 --- key  worker  hash
 --- arg  moment  int
 ---
---- ok   gone    1 when it was
---- ok   known   1 when it is still known
+--- ok   gone    1 when it was removed
+--- ok   known   1 when it is still registered
 --- no   invalid_args
 --- flag allow-oom       a full server must still be able to tidy up
 
