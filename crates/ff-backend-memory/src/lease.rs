@@ -10,7 +10,7 @@ use crate::flow;
 use crate::signal::handed;
 
 /// The claimed executions with their payloads, signals, inputs and steps.
-pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
+pub(crate) fn claims(model: &Model, decision: ClaimDecision) -> Answer<Claims> {
     let with_payload = |task: Task| {
         let payload = payload_of(model, &task.execution_id)?;
         let signals = task.resumption.as_ref().map_or(Ok(vec![]), |r| handed(model, &task.execution_id, r))?;
@@ -19,6 +19,6 @@ pub(crate) fn claims(model: &Model, taken: ClaimDecision) -> Answer<Claims> {
         let steps = model.steps_page(&task.execution_id, None, limits::PAGE, limits::CLAIM_STEP_BYTES);
         Ok(ClaimedExecution { task, payload, signals, inputs, steps })
     };
-    let claimed = taken.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?;
-    Ok(Claims { claimed, next: taken.next, limited: taken.limited, admissions: taken.admissions })
+    let claimed = decision.tasks.into_iter().map(with_payload).collect::<Answer<_>>()?;
+    Ok(Claims { claimed, next: decision.next, limited: decision.limited, admissions: decision.admissions })
 }

@@ -74,12 +74,12 @@ impl MemoryBackend {
         let (reply, hints) = model.execute(operation, &at)?;
         self.announcer.announce(hints);
         Ok(match reply {
-            Reply::ClaimDecision(taken) => Reply::Claimed(claims(&model, taken)?),
-            Reply::ClaimGranted(GrantedClaim { taken, count }) => {
-                Reply::GrantClaimed(GrantedClaims { claims: claims(&model, taken)?, count })
+            Reply::ClaimDecision(decision) => Reply::Claimed(claims(&model, decision)?),
+            Reply::ClaimGranted(GrantedClaim { decision, count }) => {
+                Reply::GrantClaimed(GrantedClaims { claims: claims(&model, decision)?, count })
             }
-            Reply::ClaimAdmitted(AdmittedClaim { taken, count, running }) => {
-                Reply::AdmittedClaimed(AdmittedClaims { claims: claims(&model, taken)?, count, running })
+            Reply::ClaimAdmitted(AdmittedClaim { decision, count, running }) => {
+                Reply::AdmittedClaimed(AdmittedClaims { claims: claims(&model, decision)?, count, running })
             }
             complete => complete,
         })

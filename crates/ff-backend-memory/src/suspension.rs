@@ -39,11 +39,11 @@ impl Handle<MintToken, WaitpointToken> for MemoryBackend {
 impl Handle<JudgeToken, ()> for MemoryBackend {
     async fn handle(
         &self,
-        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
+        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref token }: JudgeToken,
     ) -> Answer<()> {
         let (model, now) = (self.model()?, self.clock.now());
         let found = model.waitpoints(id).find(|known| known.id == *waitpoint).ok_or(Code::InvalidToken)?;
-        Ok(found.verify(model.ring(id.partition()).ok().flatten(), shown, now)?)
+        Ok(found.verify(model.ring(id.partition()).ok().flatten(), token, now)?)
     }
 }
 

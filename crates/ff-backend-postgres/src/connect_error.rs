@@ -70,18 +70,18 @@ pub enum ConnectError {
         known: i64,
     },
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
+    #[error("partitions: the store was made with {stored}, must be these or left out, not {requested}")]
     Partitions {
         /// The counts in the store.
         stored: PartitionConfig,
         /// The counts in the options.
-        asked: PartitionConfig,
+        requested: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("partitions: must be at least 1 of each family, not {asked}")]
+    #[error("partitions: must be at least 1 of each family, not {requested}")]
     NoPartitions {
         /// The counts in the options.
-        asked: PartitionConfig,
+        requested: PartitionConfig,
     },
     /// The server's settings may lose acknowledged work, and that was to be refused.
     #[error("{address} may lose acknowledged work: {why}")]

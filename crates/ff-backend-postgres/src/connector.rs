@@ -9,7 +9,7 @@ use tokio_postgres::{Client, Socket};
 
 use crate::ConnectError;
 use crate::connection::{Connection, Meter};
-use crate::driver_error::{DriverError, said};
+use crate::driver_error::{DriverError, message_of};
 use crate::tls::TlsChannel;
 use crate::url::StoreLocation;
 
@@ -99,7 +99,7 @@ impl Connector {
 
 /// Why a statement failed that a store needs in order to be opened.
 pub(crate) fn failed(place: &StoreLocation, error: &tokio_postgres::Error) -> ConnectError {
-    let (address, why) = (place.address(), said(error));
+    let (address, why) = (place.address(), message_of(error));
     match error.code() {
         Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => ConnectError::NotAllowed { address, why },
         _ => ConnectError::Server { address, why },

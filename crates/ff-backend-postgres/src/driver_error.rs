@@ -46,7 +46,7 @@ const UNDOING: &[SqlState] =
 
 impl DriverError {
     pub(crate) fn of(error: &Error) -> Self {
-        let why = said(error);
+        let why = message_of(error);
         match error.code() {
             Some(code) if LOSING.contains(code) || code.code().starts_with("08") => Self::Useless(why),
             Some(code) if OUTDATED.contains(code) => Self::Outdated(why),
@@ -95,7 +95,7 @@ impl DriverError {
 
 /// The server's message, in one line. Where a row breaks a constraint the server quotes the row, which holds payloads
 /// and secrets; that is left out.
-pub(crate) fn said(error: &Error) -> String {
+pub(crate) fn message_of(error: &Error) -> String {
     use std::error::Error;
     if let Some(server_error) = error.as_db_error() {
         let quotes_values = ["22", "23"].iter().any(|class| server_error.code().code().starts_with(class));

@@ -78,9 +78,9 @@ pub(crate) async fn settle(
     partitions: &PartitionConfig,
     entropy: &dyn Entropy,
 ) -> Result<(), String> {
-    let said = |error: tokio_postgres::Error| crate::driver_error::said(&error);
+    let message = |error: tokio_postgres::Error| crate::driver_error::message_of(&error);
     let below = i32::from(partitions.num_flow_partitions);
-    let rows = client.query(RINGS, &[&below]).await.map_err(said)?;
+    let rows = client.query(RINGS, &[&below]).await.map_err(message)?;
     let stored = rows.iter().map(|row| (u16::try_from(row.get::<_, i32>(0)).unwrap_or(u16::MAX), row.get(1)));
     let stored: BTreeMap<u16, String> = stored.collect();
     let missing = missing_rings(&stored, partitions, entropy).map_err(|error| error.to_string())?;
@@ -88,7 +88,7 @@ pub(crate) async fn settle(
     let partitions = Parameter::each(missing.iter().map(|(partition, _)| Value::from(*partition)));
     let records = Parameter::each(missing.iter().map(|(_, record)| Value::from(record.as_str())));
     let insert = "INSERT INTO key_ring (partition, record) SELECT * FROM unnest($1::int4[], $2::text[])";
-    client.execute(insert, &[&partitions, &records]).await.map_err(said)?;
+    client.execute(insert, &[&partitions, &records]).await.map_err(message)?;
     Ok(())
 }
 

@@ -74,7 +74,7 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
         (config, _) => config,
     };
     if let Some(config) = config.filter(|config| counts(config).contains(&0)) {
-        return Err(ConnectError::NoPartitions { asked: config });
+        return Err(ConnectError::NoPartitions { requested: config });
     }
     let mut client = open(connector).await?;
     let failed = |error: tokio_postgres::Error| failed(place, &error);
@@ -109,7 +109,7 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     let unmade = || ConnectError::NoStore { schema: place.schema.clone() };
     let stored = partitions.ok_or_else(unmade)?;
     match config {
-        Some(config) if config != stored => Err(ConnectError::Partitions { stored, asked: config }),
+        Some(config) if config != stored => Err(ConnectError::Partitions { stored, requested: config }),
         _ => Ok(PreparedStore { partitions: stored, class, risks, migrated }),
     }
 }

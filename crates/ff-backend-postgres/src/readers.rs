@@ -122,18 +122,18 @@ impl ReaderConnection {
         for _ in 1..TRIES {
             match self.try_to_find(&load).await {
                 Err(error) if error.is_lost() && !self.began => self.connection = None,
-                found => return self.found(found),
+                found => return self.settle(found),
             }
         }
         let found = self.try_to_find(&load).await;
-        self.found(found)
+        self.settle(found)
     }
 
-    fn found(
+    fn settle(
         &mut self,
-        found: Result<Result<Vec<Vec<Row>>, SqlError>, DriverError>,
+        outcome: Result<Result<Vec<Vec<Row>>, SqlError>, DriverError>,
     ) -> Result<Vec<Vec<Row>>, SqlError> {
-        match found {
+        match outcome {
             Ok(found) => found,
             Err(error) => {
                 if error.is_lost() {
@@ -162,7 +162,7 @@ impl ReaderConnection {
         for before in sent {
             before.await?;
         }
-        let found = reply.found().await;
+        let found = reply.rows().await;
         self.connection = Some(connection);
         self.began |= found.is_ok();
         found

@@ -89,7 +89,7 @@ pub(crate) struct PendingRequest {
 
 impl PendingRequest {
     /// The rows it brings, as they belong together.
-    pub(crate) async fn found(self) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
+    pub(crate) async fn rows(self) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         let rows = self.answer.await?;
         Ok(match self.sets {
             None => rows.iter().map(|found| row(found, 0)).collect::<Result<_, _>>().map(|rows| vec![rows]),

@@ -54,7 +54,7 @@ impl StoreLocation {
     /// A connection to the database, made like those of the store, for the caller's own use.
     pub async fn connect(&self) -> Result<Client, ConnectError> {
         let unreachable =
-            |error| ConnectError::Unreachable { address: self.address(), why: crate::driver_error::said(&error) };
+            |error| ConnectError::Unreachable { address: self.address(), why: crate::driver_error::message_of(&error) };
         let (client, conversation) = self.config.connect(self.tls.clone()).await.map_err(unreachable)?;
         tokio::spawn(async move {
             if let Err(error) = conversation.await {

@@ -24,9 +24,9 @@ impl Parameter {
         Self::Each(values.map(SentValue).collect())
     }
 
-    /// Rows of a table, or the beginnings of such rows. Of each the given columns are sent.
-    pub(crate) fn rows(table: &'static Table, given: Columns, rows: Vec<Vec<Value>>) -> Self {
-        Self::Rows(TableRows { table, given, rows })
+    /// Rows of a table, or the beginnings of such rows. Of each, these columns are sent.
+    pub(crate) fn rows(table: &'static Table, columns: Columns, rows: Vec<Vec<Value>>) -> Self {
+        Self::Rows(TableRows { table, columns, rows })
     }
 }
 
@@ -79,11 +79,11 @@ fn write(value: &Value, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn
     Ok(IsNull::No)
 }
 
-/// Rows of a table, as an array of its row type. A column that is not given, or behind the end of a row, is null.
+/// Rows of a table, as an array of its row type. A column not among `columns`, or behind the end of a row, is null.
 #[derive(Debug)]
 pub(crate) struct TableRows {
     table: &'static Table,
-    given: Columns,
+    columns: Columns,
     rows: Vec<Vec<Value>>,
 }
 
@@ -93,7 +93,7 @@ impl TableRows {
         let Kind::Composite(fields) = row.kind() else { return Err(format!("rows for elements of type {row}").into()) };
         let place = |field: &Field| self.table.columns.iter().position(|column| column.name == field.name());
         let fields: Vec<_> =
-            fields.iter().map(|field| (place(field).filter(|at| self.given.has(*at)), field.type_())).collect();
+            fields.iter().map(|field| (place(field).filter(|at| self.columns.has(*at)), field.type_())).collect();
         for header in [1, 0, row.oid().cast_signed(), self.rows.len().try_into()?, 1] {
             out.put_i32(header);
         }
@@ -190,8 +190,8 @@ mod tests {
         let of = Type::new("_execution".into(), 8, Kind::Array(row), "flowfabric".into());
         let rows = vec![vec![Value::Uuid(Uuid::max()), Value::Int(3), Value::Text("kept".into())]];
         let mut raw = BytesMut::new();
-        let given = EXECUTION.key_columns_at();
-        assert!(matches!(Parameter::rows(&EXECUTION, given, rows).to_sql(&of, &mut raw), Ok(IsNull::No)));
+        let columns = EXECUTION.key_columns_at();
+        assert!(matches!(Parameter::rows(&EXECUTION, columns, rows).to_sql(&of, &mut raw), Ok(IsNull::No)));
         let of_number = |number: i32| number.to_be_bytes().to_vec();
         let oid = |of: Type| of.oid().to_be_bytes().to_vec();
         let expected = [

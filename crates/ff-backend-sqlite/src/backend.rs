@@ -130,5 +130,5 @@ impl Driver for Sqlite {
 
 fn check(config: PartitionConfig) -> Result<(), OpenError> {
     let counts = [config.num_flow_partitions, config.num_budget_partitions, config.num_quota_partitions];
-    if counts.contains(&0) { Err(OpenError::NoPartitions { asked: config }) } else { Ok(()) }
+    if counts.contains(&0) { Err(OpenError::NoPartitions { requested: config }) } else { Ok(()) }
 }

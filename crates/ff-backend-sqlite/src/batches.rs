@@ -120,19 +120,19 @@ impl Subject for SessionOnFile {
 
 /// A reply as the rules give it, and the tasks of a claim with what each worker is handed.
 fn claimed(reply: Reply) -> (Reply, Vec<ClaimedExecution>) {
-    let taken = |claims: &Claims| ClaimDecision {
+    let decision = |claims: &Claims| ClaimDecision {
         tasks: claims.claimed.iter().map(|claimed| claimed.task.clone()).collect(),
         next: claims.next,
         limited: claims.limited,
         admissions: claims.admissions.clone(),
     };
     match reply {
-        Reply::Claimed(claims) => (Reply::ClaimDecision(taken(&claims)), claims.claimed),
+        Reply::Claimed(claims) => (Reply::ClaimDecision(decision(&claims)), claims.claimed),
         Reply::GrantClaimed(GrantedClaims { claims, count }) => {
-            (Reply::ClaimGranted(GrantedClaim { taken: taken(&claims), count }), claims.claimed)
+            (Reply::ClaimGranted(GrantedClaim { decision: decision(&claims), count }), claims.claimed)
         }
         Reply::AdmittedClaimed(AdmittedClaims { claims, count, running }) => {
-            (Reply::ClaimAdmitted(AdmittedClaim { taken: taken(&claims), count, running }), claims.claimed)
+            (Reply::ClaimAdmitted(AdmittedClaim { decision: decision(&claims), count, running }), claims.claimed)
         }
         other => (other, Vec::new()),
     }

@@ -51,7 +51,7 @@ pub(crate) fn migrate(
     let stored = meta::partitions(&transaction).map_err(failed)?;
     let partitions = match (stored, config) {
         (Some(stored), Some(config)) if stored != config => {
-            return Err(OpenError::Partitions { stored, asked: config });
+            return Err(OpenError::Partitions { stored, requested: config });
         }
         (Some(stored), _) => stored,
         (None, config) => {

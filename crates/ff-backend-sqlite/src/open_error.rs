@@ -29,18 +29,18 @@ pub enum OpenError {
         known: i64,
     },
     /// It was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
+    #[error("partitions: the store was made with {stored}, must be these or left out, not {requested}")]
     Partitions {
         /// The counts in the file.
         stored: PartitionConfig,
         /// The counts in the options.
-        asked: PartitionConfig,
+        requested: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("partitions: must be at least 1 of each family, not {asked}")]
+    #[error("partitions: must be at least 1 of each family, not {requested}")]
     NoPartitions {
         /// The counts in the options.
-        asked: PartitionConfig,
+        requested: PartitionConfig,
     },
     /// The directory it should be in is not there.
     #[error("path: the directory {} does not exist, must be one that does", path.display())]

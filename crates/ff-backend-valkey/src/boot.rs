@@ -54,7 +54,7 @@ async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, Con
     if let (Some(stored), Some(config)) = (stored, config)
         && stored != config
     {
-        return Err(ConnectError::Partitions { stored, asked: config });
+        return Err(ConnectError::Partitions { stored, requested: config });
     }
     let primaries = calls.link.primaries().await.map_err(|failed| call_failed(&failed))?;
     if place.durability.unwrap_or(options.durability) == Durability::Fsync {
@@ -66,7 +66,7 @@ async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, Con
     let partitions =
         ff_configure_partitions(&calls, &wanted).await.map_err(|error| ConnectError::Server(error.into()))?;
     if let Some(config) = config.filter(|config| *config != partitions) {
-        return Err(ConnectError::Partitions { stored: partitions, asked: config });
+        return Err(ConnectError::Partitions { stored: partitions, requested: config });
     }
     secrets::ensure(&calls, &partitions, &*options.entropy)
         .await
@@ -119,7 +119,7 @@ fn read_config(options: &ValkeyOptions, place: &StoreLocation) -> Result<Option<
         Some(PartitionConfig { num_flow_partitions: 0, .. })
         | Some(PartitionConfig { num_budget_partitions: 0, .. })
         | Some(PartitionConfig { num_quota_partitions: 0, .. }) => {
-            Err(ConnectError::NoPartitions { asked: config.unwrap_or_default() })
+            Err(ConnectError::NoPartitions { requested: config.unwrap_or_default() })
         }
         _ => Ok(config),
     }

@@ -40,7 +40,7 @@ impl Handle<DefineBudgetArgs, QuotaDefined> for ValkeyBackend {
 
 impl Handle<ReadUsage, UsageInfo> for ValkeyBackend {
     async fn handle(&self, ReadUsage { execution_id: ref id }: ReadUsage) -> Answer<UsageInfo> {
-        Ok(UsageInfo::of(&self.kept(id, ExtraReads::default()).await?.execution))
+        Ok(UsageInfo::of(&self.stored_execution(id, ExtraReads::default()).await?.execution))
     }
 }
 
@@ -49,7 +49,7 @@ impl Handle<ReadPendingUsage, Option<PendingUsage>> for ValkeyBackend {
         &self,
         ReadPendingUsage { execution_id: ref id }: ReadPendingUsage,
     ) -> Answer<Option<PendingUsage>> {
-        let execution = self.kept(id, ExtraReads::default()).await?.execution;
+        let execution = self.stored_execution(id, ExtraReads::default()).await?.execution;
         let key = quotas_key(id.partition(), &execution.namespace);
         let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;
         let unreadable = || EngineError::Corrupt(format!("{key} does not hold quotas"));

@@ -23,22 +23,22 @@ const NOT_BEGUN: &[&str] = &[
 
 /// The error a caller gets for a call that failed.
 pub(crate) fn engine_error(error: &RedisError) -> EngineError {
-    let said = said(error);
+    let message = message_of(error);
     match error.kind() {
-        _ if error.code().is_some_and(|code| NOT_BEGUN.contains(&code)) => EngineError::Unavailable(said),
-        _ if lacks_the_library(error) => EngineError::Unavailable(said),
-        ErrorKind::Server(_) | ErrorKind::Extension | ErrorKind::UnexpectedReturnType => EngineError::Corrupt(said),
+        _ if error.code().is_some_and(|code| NOT_BEGUN.contains(&code)) => EngineError::Unavailable(message),
+        _ if lacks_the_library(error) => EngineError::Unavailable(message),
+        ErrorKind::Server(_) | ErrorKind::Extension | ErrorKind::UnexpectedReturnType => EngineError::Corrupt(message),
         ErrorKind::AuthenticationFailed | ErrorKind::InvalidClientConfig | ErrorKind::ClusterConnectionNotFound => {
-            EngineError::Unavailable(said)
+            EngineError::Unavailable(message)
         }
-        _ if error.is_connection_refusal() => EngineError::Unavailable(said),
-        _ => EngineError::Unknown(format!("the store did not answer: {said}")),
+        _ if error.is_connection_refusal() => EngineError::Unavailable(message),
+        _ => EngineError::Unknown(format!("the store did not answer: {message}")),
     }
 }
 
 /// The error a caller gets when there is no connection.
 pub(crate) fn unreachable(error: &RedisError) -> EngineError {
-    EngineError::Unavailable(said(error))
+    EngineError::Unavailable(message_of(error))
 }
 
 /// Whether the server has lost the library, or never had it.
@@ -47,7 +47,7 @@ pub(crate) fn lacks_the_library(error: &RedisError) -> bool {
 }
 
 /// An error in one line.
-pub(crate) fn said(error: &RedisError) -> String {
+pub(crate) fn message_of(error: &RedisError) -> String {
     let text = match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),
         _ => error.to_string(),

@@ -61,7 +61,7 @@ pub(crate) struct Coalescer<J: Coalesce>(Mutex<HashMap<J::Group, Vec<QueuedCall<
 
 /// One that waits, and its caller.
 struct QueuedCall<J: Coalesce> {
-    asked: J,
+    call: J,
     /// Steps that are left to be done first.
     preparation: Option<Preparation>,
     caller: oneshot::Sender<Answer<J::Reply>>,
@@ -79,7 +79,7 @@ impl<J: Coalesce> Coalescer<J> {
         let group = call.group();
         let (caller, answered) = oneshot::channel();
         let preparation = call.prepare(calls);
-        if self.join(group.clone(), QueuedCall { asked: call, preparation, caller }) {
+        if self.join(group.clone(), QueuedCall { call, preparation, caller }) {
             // A task of its own, for others rely on it when this caller goes away.
             tokio::spawn(self.clone().send_all(calls.clone(), group));
         }
@@ -136,7 +136,7 @@ impl<J: Coalesce> Coalescer<J> {
         let mut bytes = 0;
         let more = waiting.iter().take(TOGETHER).position(|one| {
             let enough = bytes >= TOGETHER_BYTES;
-            bytes += one.asked.bytes();
+            bytes += one.call.bytes();
             enough
         });
         let rest = waiting.split_off(more.unwrap_or(TOGETHER).min(waiting.len()));
@@ -172,7 +172,7 @@ async fn prepared<J: Coalesce>(waiting: Vec<QueuedCall<J>>) -> (Vec<QueuedCall<J
 
 /// Sends some together and gives each caller its answer. A caller that has gone needs none.
 async fn send<J: Coalesce>(calls: &Calls, waiting: Vec<QueuedCall<J>>) {
-    let (all, callers): (Vec<_>, Vec<_>) = waiting.into_iter().map(|one| (one.asked, one.caller)).unzip();
+    let (all, callers): (Vec<_>, Vec<_>) = waiting.into_iter().map(|one| (one.call, one.caller)).unzip();
     match J::ask(calls, all).await {
         Ok(answers) => {
             for (caller, answer) in callers.into_iter().zip(answers) {
@@ -284,10 +284,10 @@ mod tests {
         let (mut waiting, mut answers) = (Vec::new(), Vec::new());
         for (number, preparation) in (0..).zip(preparations) {
             let (caller, answered) = oneshot::channel();
-            waiting.push(QueuedCall { asked: NumberedCall(number), preparation, caller });
+            waiting.push(QueuedCall { call: NumberedCall(number), preparation, caller });
             answers.push(answered);
         }
-        let numbers = |calls: &[QueuedCall<NumberedCall>]| calls.iter().map(|call| call.asked.0).collect::<Vec<_>>();
+        let numbers = |calls: &[QueuedCall<NumberedCall>]| calls.iter().map(|call| call.call.0).collect::<Vec<_>>();
         let (ready, unprepared) = prepared(waiting).await;
         assert_eq!((numbers(&ready), numbers(&unprepared)), (vec![0, 3], vec![1]));
         assert_eq!(answers[2].try_recv().unwrap().unwrap_err().code(), Code::StoreUnavailable);

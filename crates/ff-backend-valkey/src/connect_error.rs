@@ -65,18 +65,18 @@ pub enum ConnectError {
     #[error("the server holds no store")]
     NoStore,
     /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
-    #[error("partitions: the store was made with {stored}, must be these or left out, not {asked}")]
+    #[error("partitions: the store was made with {stored}, must be these or left out, not {requested}")]
     Partitions {
         /// The counts in the store.
         stored: PartitionConfig,
         /// The counts in the options.
-        asked: PartitionConfig,
+        requested: PartitionConfig,
     },
     /// The options ask for no partitions at all.
-    #[error("partitions: must be at least 1 of each family, not {asked}")]
+    #[error("partitions: must be at least 1 of each family, not {requested}")]
     NoPartitions {
         /// The counts in the options.
-        asked: PartitionConfig,
+        requested: PartitionConfig,
     },
     /// The server has functions this program cannot work with.
     #[error(transparent)]

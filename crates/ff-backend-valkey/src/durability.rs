@@ -9,7 +9,7 @@ use redis::{Cmd, ConnectionInfo, RedisError, RedisResult, Value, cmd};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::ConnectError;
-use crate::call_error::said;
+use crate::call_error::message_of;
 use crate::link::{CallFailure, Plain, RESPONSE_TIMEOUT, SingleLink};
 
 /// Groups that can wait at the same time. While one waits for the disk, the next is being done.
@@ -32,7 +32,7 @@ impl FsyncGroup {
     /// Starts the connections. Refused when the server cannot say what is on its disk.
     pub(crate) async fn start(info: &ConnectionInfo, server: &Plain) -> Result<Self, ConnectError> {
         let probe = server.ask::<Value>(&wait_aof()).await;
-        probe.map_err(|error| ConnectError::NoFsync { why: said(&error) })?;
+        probe.map_err(|error| ConnectError::NoFsync { why: message_of(&error) })?;
         if leaves_it_to_the_system(server).await {
             let why = "with appendfsync no a wait never ends; set it to everysec or always";
             return Err(ConnectError::NoFsync { why: why.into() });
@@ -41,7 +41,7 @@ impl FsyncGroup {
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..CONNECTIONS {
             let link = SingleLink::to(info.clone());
-            let link = link.map_err(|error| ConnectError::NoFsync { why: said(&error) })?;
+            let link = link.map_err(|error| ConnectError::NoFsync { why: message_of(&error) })?;
             tokio::spawn(work(link, queue.clone()));
         }
         Ok(Self { jobs })

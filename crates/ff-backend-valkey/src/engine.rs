@@ -94,9 +94,9 @@ impl Handle<ReadKeyRing, KeyRing> for ValkeyBackend {
 impl Handle<JudgeToken, ()> for ValkeyBackend {
     async fn handle(
         &self,
-        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref shown }: JudgeToken,
+        JudgeToken { execution_id: ref id, waitpoint_id: ref waitpoint, ref token }: JudgeToken,
     ) -> Answer<()> {
-        self.verify_token(id, &WaitpointRef::Id(*waitpoint), shown).await.map(drop)
+        self.verify_token(id, &WaitpointRef::Id(*waitpoint), token).await.map(drop)
     }
 }
 
@@ -115,7 +115,7 @@ impl Handle<NamespaceOfFlow, Option<Namespace>> for ValkeyBackend {
 impl Handle<EndOf, Option<ExecutionEnd>> for ValkeyBackend {
     async fn handle(&self, EndOf { execution_id: ref id }: EndOf) -> Answer<Option<ExecutionEnd>> {
         let beside = ExtraReads { result: true, end: true, ..ExtraReads::default() };
-        let StoredExecution { execution, result, .. } = self.kept(id, beside).await?;
+        let StoredExecution { execution, result, .. } = self.stored_execution(id, beside).await?;
         Ok(execution.ended(result))
     }
 }

@@ -48,7 +48,7 @@ impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {
 
 impl Handle<Describe, ExecutionInfo> for ValkeyBackend {
     async fn handle(&self, Describe { execution_id: ref id }: Describe) -> Answer<ExecutionInfo> {
-        Ok(self.kept(id, ExtraReads::default()).await?.execution.info())
+        Ok(self.stored_execution(id, ExtraReads::default()).await?.execution.info())
     }
 }
 
@@ -60,7 +60,7 @@ impl Handle<ListArgs, Page> for ValkeyBackend {
 
 impl Handle<ReadPayload, Payload> for ValkeyBackend {
     async fn handle(&self, ReadPayload { execution_id: ref id }: ReadPayload) -> Answer<Payload> {
-        let record = self.kept(id, ExtraReads { payload: true, ..ExtraReads::default() }).await?;
+        let record = self.stored_execution(id, ExtraReads { payload: true, ..ExtraReads::default() }).await?;
         record.payload.ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
     }
 }
@@ -68,7 +68,7 @@ impl Handle<ReadPayload, Payload> for ValkeyBackend {
 impl Handle<ReadResult, ExecutionEnd> for ValkeyBackend {
     async fn handle(&self, ReadResult { execution_id: ref id }: ReadResult) -> Answer<ExecutionEnd> {
         let StoredExecution { execution, result, .. } =
-            self.kept(id, ExtraReads { result: true, ..ExtraReads::default() }).await?;
+            self.stored_execution(id, ExtraReads { result: true, ..ExtraReads::default() }).await?;
         execution.ended(result).ok_or_else(|| {
             let state = execution.public_state();
             let refusal = Code::ExecutionNotTerminal.refusal().in_state(state);
@@ -79,7 +79,7 @@ impl Handle<ReadResult, ExecutionEnd> for ValkeyBackend {
 
 impl Handle<ReadAttempts, Attempts> for ValkeyBackend {
     async fn handle(&self, ReadAttempts { execution_id: ref id }: ReadAttempts) -> Answer<Attempts> {
-        let record = self.kept(id, ExtraReads { history: true, ..ExtraReads::default() }).await?;
+        let record = self.stored_execution(id, ExtraReads { history: true, ..ExtraReads::default() }).await?;
         Ok(record.execution.attempts(record.attempts, record.leases))
     }
 }
@@ -112,7 +112,8 @@ impl Handle<CompleteArgs, CompletedExecution> for ValkeyBackend {
 impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
     async fn handle(&self, args: SetTagsArgs) -> Answer<TaggedExecution> {
         // Where labels are listed follows from whose execution it is.
-        let namespace = self.kept(&args.execution_id, ExtraReads::default()).await?.execution.namespace.clone();
+        let namespace =
+            self.stored_execution(&args.execution_id, ExtraReads::default()).await?.execution.namespace.clone();
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
         self.calls.directory.note(&self.calls.link, &entries).await?;
         Ok(ff_set_execution_tags(&*self.calls, args).await?)
@@ -121,7 +122,7 @@ impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
 
 impl ValkeyBackend {
     /// Reads one execution and the wanted side records at the same moment.
-    pub(crate) async fn kept(&self, id: &ExecutionId, beside: ExtraReads) -> Answer<StoredExecution> {
+    pub(crate) async fn stored_execution(&self, id: &ExecutionId, beside: ExtraReads) -> Answer<StoredExecution> {
         Ok(ff_read_execution(&*self.calls, id, beside).await?)
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::call_error::said;
+use crate::call_error::message_of;
 use crate::calls::Calls;
 use crate::link::{CONNECT_TIMEOUT, Post};
 
@@ -152,7 +152,7 @@ async fn listen_again(calls: &Calls) -> Subscription {
     loop {
         match subscribe(calls.link.listening_posts().await).await {
             Ok(subscription) => return subscription,
-            Err(error) => tracing::debug!(error = said(&error), "the connection for hints cannot be made yet"),
+            Err(error) => tracing::debug!(error = message_of(&error), "the connection for hints cannot be made yet"),
         }
         #[allow(clippy::disallowed_methods, reason = "nothing signals that a server is back")]
         tokio::time::sleep(pause).await;

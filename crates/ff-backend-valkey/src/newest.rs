@@ -24,7 +24,7 @@ const FEW: usize = 4;
 
 /// The entries of one partition, newest first.
 pub(crate) struct Part<Row, From> {
-    pub(crate) found: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Where to go on, when there may be more.
     pub(crate) more: Option<From>,
     /// How many were looked at.
@@ -43,16 +43,16 @@ pub(crate) struct NewestRows<Row> {
 /// The newest rows of several partitions, each of which is asked from where it is to begin; one more than the limit, if
 /// there is one. Ends before that once `most` were looked at: then everything from the newest down to where every partition
 /// has come to is among the rows.
-pub(crate) async fn newest<Row, From, Asked>(
+pub(crate) async fn newest<Row, From, Fut>(
     partitions: impl IntoIterator<Item = (u16, From)>,
     limit: usize,
     most: usize,
-    ask: impl Fn(u16, From, usize) -> Asked,
+    ask: impl Fn(u16, From, usize) -> Fut,
 ) -> Answer<NewestRows<Row>>
 where
     Row: Copy + Ord,
     From: Copy,
-    Asked: Future<Output = Answer<Part<Row, From>>>,
+    Fut: Future<Output = Answer<Part<Row, From>>>,
 {
     let mut sources: Vec<_> = partitions.into_iter().map(|(partition, from)| Source::new(partition, from)).collect();
     let (mut newest, mut looked) = (Vec::new(), 0);
@@ -62,8 +62,8 @@ where
         few = (few * 2).min(limit + 1);
         let before = newest.len();
         while newest.len() <= limit && !sources.iter().any(Source::must_be_asked) {
-            let best = sources.iter_mut().max_by_key(|source| source.found.front().copied());
-            let Some(row) = best.and_then(|source| source.found.pop_front()) else { break };
+            let best = sources.iter_mut().max_by_key(|source| source.rows.front().copied());
+            let Some(row) = best.and_then(|source| source.rows.pop_front()) else { break };
             newest.push(row);
         }
         let asks_on = sources.iter().any(Source::must_be_asked);
@@ -86,23 +86,23 @@ fn take_down_to_where_all_came<Row: Copy + Ord, From>(
 ) -> Option<Row> {
     let reached = sources.iter().filter(|source| !source.exhausted).filter_map(|source| source.reached).max();
     while newest.len() <= limit {
-        let best = sources.iter_mut().max_by_key(|source| source.found.front().copied());
+        let best = sources.iter_mut().max_by_key(|source| source.rows.front().copied());
         let within = |row: &Row| reached.is_none_or(|reached| *row >= reached);
-        let Some(source) = best.filter(|source| source.found.front().is_some_and(within)) else { break };
-        newest.extend(source.found.pop_front());
+        let Some(source) = best.filter(|source| source.rows.front().is_some_and(within)) else { break };
+        newest.extend(source.rows.pop_front());
     }
     reached
 }
 
 /// Asks the partitions that may have newer ones than are known of them, and says how many they looked at.
-async fn refill<Row, From, Asked>(
+async fn refill<Row, From, Fut>(
     sources: &mut [Source<Row, From>],
     few: usize,
-    ask: &impl Fn(u16, From, usize) -> Asked,
+    ask: &impl Fn(u16, From, usize) -> Fut,
 ) -> Answer<usize>
 where
     From: Copy,
-    Asked: Future<Output = Answer<Part<Row, From>>>,
+    Fut: Future<Output = Answer<Part<Row, From>>>,
 {
     let calls = sources.iter().enumerate().filter(|(_, source)| source.must_be_asked()).map(|(at, source)| {
         let answer = ask(source.partition, source.from, few);
@@ -122,7 +122,7 @@ where
 struct Source<Row, From> {
     partition: u16,
     from: From,
-    found: VecDeque<Row>,
+    rows: VecDeque<Row>,
     /// The last that was looked at.
     reached: Option<Row>,
     exhausted: bool,
@@ -130,11 +130,11 @@ struct Source<Row, From> {
 
 impl<Row, From: Copy> Source<Row, From> {
     fn new(partition: u16, from: From) -> Self {
-        Self { partition, from, found: VecDeque::new(), reached: None, exhausted: false }
+        Self { partition, from, rows: VecDeque::new(), reached: None, exhausted: false }
     }
 
     fn learn(&mut self, part: Part<Row, From>) {
-        self.found.extend(part.found);
+        self.rows.extend(part.rows);
         self.exhausted = part.more.is_none();
         self.reached = part.reached;
         self.from = part.more.unwrap_or(self.from);
@@ -142,7 +142,7 @@ impl<Row, From: Copy> Source<Row, From> {
 
     /// Whether it may have more and nothing of it is known.
     fn must_be_asked(&self) -> bool {
-        self.found.is_empty() && !self.exhausted
+        self.rows.is_empty() && !self.exhausted
     }
 }
 
@@ -157,7 +157,7 @@ impl ValkeyBackend {
         newest.truncate(args.limit);
         let next = if more { newest.last().copied() } else { reached };
         let read = newest.into_iter().map(|row| async move {
-            match self.kept(&row.execution_id, ExtraReads::default()).await {
+            match self.stored_execution(&row.execution_id, ExtraReads::default()).await {
                 Ok(record) => Ok(Some(record.execution.info())),
                 // Gone since it was listed.
                 Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
@@ -195,7 +195,7 @@ impl ValkeyBackend {
         newest(begin, args.limit, limits::SEARCH, |partition, before, few| async move {
             let listed = ff_list_executions(&*self.calls, partition, wanted, before, (few, share)).await?;
             let more = listed.more.map(ListStart::Execution);
-            Ok(Part { found: listed.found, more, looked: listed.looked, reached: listed.more })
+            Ok(Part { rows: listed.rows, more, looked: listed.looked, reached: listed.more })
         })
         .await
     }
@@ -229,7 +229,7 @@ mod tests {
     #[tokio::test]
     async fn a_partition_may_be_asked_any_number_of_times() {
         let one_row = |_, from: i64, _| async move {
-            Ok(Part { found: vec![from], more: (from > 0).then(|| from - 1), looked: 1, reached: Some(from) })
+            Ok(Part { rows: vec![from], more: (from > 0).then(|| from - 1), looked: 1, reached: Some(from) })
         };
         let found = newest([(0, 299)], 300, usize::MAX, one_row).await.unwrap();
         assert_eq!(found.rows, (0..300).rev().collect::<Vec<i64>>());

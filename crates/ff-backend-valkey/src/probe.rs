@@ -6,7 +6,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, cmd};
 
 use crate::ConnectError;
-use crate::call_error::{engine_error, said};
+use crate::call_error::{engine_error, message_of};
 use crate::link::Plain;
 
 /// A server's identity, as it reports it.
@@ -28,7 +28,7 @@ pub(crate) async fn probe(address: &str, connection: &mut MultiplexedConnection)
         return Err(ConnectError::TooOld { address: address.into(), found: format!("Redis {version}") });
     }
     let listed = cmd("FUNCTION").arg("LIST").query_async::<redis::Value>(connection).await;
-    listed.map_err(|error| ConnectError::NoFunctions { address: address.into(), why: said(&error) })?;
+    listed.map_err(|error| ConnectError::NoFunctions { address: address.into(), why: message_of(&error) })?;
     // Valkey has a word of its own for it.
     let mode = field("server_mode").or_else(|| field("redis_mode"));
     Ok(ServerProbe { cluster: mode == Some("cluster") })
@@ -39,13 +39,16 @@ pub(crate) fn refusal(address: &str, error: &RedisError) -> ConnectError {
     let address = address.to_owned();
     let closed = matches!(error.code(), Some("NOAUTH" | "NOPERM" | "WRONGPASS"));
     if closed || error.kind() == ErrorKind::AuthenticationFailed {
-        return ConnectError::NotAllowed { address, why: said(error) };
+        return ConnectError::NotAllowed { address, why: message_of(error) };
     }
     if error.is_io_error() {
-        return ConnectError::Unreachable { address, why: said(error) };
+        return ConnectError::Unreachable { address, why: message_of(error) };
     }
     if error.kind() == ErrorKind::Parse {
-        return ConnectError::Unreachable { address, why: format!("it answers as no Valkey does: {}", said(error)) };
+        return ConnectError::Unreachable {
+            address,
+            why: format!("it answers as no Valkey does: {}", message_of(error)),
+        };
     }
     ConnectError::Server(engine_error(error))
 }
@@ -77,7 +80,7 @@ fn risks(info: &str, fsync: Result<Vec<String>, RedisError>) -> Vec<String> {
             }
         }
         (Some("1"), Err(error)) => {
-            risks.push(format!("appendfsync could not be checked ({}): allow +config|get", said(&error)));
+            risks.push(format!("appendfsync could not be checked ({}): allow +config|get", message_of(&error)));
         }
         _ => risks.push("appendonly is no: set it to yes".to_owned()),
     }

@@ -34,21 +34,21 @@ pub(crate) struct Secrets(Mutex<HashMap<u16, Arc<SigningRing>>>);
 impl Secrets {
     /// The ring of a partition, as it was when it was last read. Without secrets it is empty, and signs nothing.
     async fn ring(&self, calls: &Calls, partition: u16) -> Result<Arc<SigningRing>, ScriptError> {
-        let known = self.known().get(&partition).cloned();
+        let known = self.cache().get(&partition).cloned();
         if let Some(ring) = known {
             return Ok(ring);
         }
         let ring = Arc::new(ff_read_waitpoint_hmac_secrets(calls, partition).await?.unwrap_or_default());
-        self.known().insert(partition, ring.clone());
+        self.cache().insert(partition, ring.clone());
         Ok(ring)
     }
 
     /// Drops the cached secrets of a partition.
     fn forget(&self, partition: u16) {
-        self.known().remove(&partition);
+        self.cache().remove(&partition);
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<u16, Arc<SigningRing>>> {
+    fn cache(&self) -> MutexGuard<'_, HashMap<u16, Arc<SigningRing>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,9 +106,9 @@ fn unreadable(error: BadText) -> ScriptError {
 impl ValkeyBackend {
     /// Makes a call with tokens signed for a partition. When the secrets changed meanwhile it is signed and made again; when
     /// they were lost, they are given again first.
-    pub(crate) async fn signing<T, Asked>(&self, partition: u16, ask: impl Fn(Arc<SigningRing>) -> Asked) -> Answer<T>
+    pub(crate) async fn signing<T, Fut>(&self, partition: u16, ask: impl Fn(Arc<SigningRing>) -> Fut) -> Answer<T>
     where
-        Asked: Future<Output = Result<T, ScriptError>>,
+        Fut: Future<Output = Result<T, ScriptError>>,
     {
         let mut answer = ask(self.secrets.ring(&self.calls, partition).await?).await;
         for _ in 0..SIGNED_AGAIN {

@@ -67,14 +67,14 @@ impl ValkeyBackend {
         &self,
         execution: &ExecutionId,
         waitpoint: &WaitpointRef,
-        shown: &PresentedToken,
+        token: &PresentedToken,
     ) -> Answer<(WaitpointId, VerifiedToken)> {
-        if shown.is_missing() {
+        if token.is_missing() {
             return Err(Code::MissingToken.into());
         }
-        let kid = WaitpointToken::parse(shown.expose()).map_err(|_| Code::InvalidToken)?.kid;
+        let kid = WaitpointToken::parse(token.expose()).map_err(|_| Code::InvalidToken)?.kid;
         let opened = ff_open_waitpoint(&*self.calls, execution, waitpoint, &kid).await?;
-        Ok((opened.waitpoint_id, opened.verify(execution, shown, &kid)?))
+        Ok((opened.waitpoint_id, opened.verify(execution, token, &kid)?))
     }
 
     /// Where every feed ends now.

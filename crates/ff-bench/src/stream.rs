@@ -161,7 +161,7 @@ async fn follow(subject: &Subject, id: &ExecutionId, speaker: &mut Speaker) -> a
 struct Readers {
     tasks: JoinSet<anyhow::Result<u64>>,
     /// When one of them got a frame of which number.
-    heard: mpsc::UnboundedReceiver<(u64, Instant)>,
+    frames: mpsc::UnboundedReceiver<(u64, Instant)>,
 }
 
 impl Readers {
@@ -172,7 +172,7 @@ impl Readers {
         for _ in 0..count {
             tasks.spawn(read(SseReader::open(server.url(), id).await?, tell.clone()));
         }
-        Ok(Self { tasks, heard: frames })
+        Ok(Self { tasks, frames })
     }
 
     /// Has a handler put out frames one at a time, each when all readers have the one before, and more at once. Counts the readers that
@@ -189,7 +189,7 @@ impl Readers {
             speaker.asks.send(())?;
             let put_out = speaker.says.recv().await.context("the handler has ended")?;
             for reader in 1..=count {
-                let Ok(frame) = tokio::time::timeout(STARVED, self.heard.recv()).await else {
+                let Ok(frame) = tokio::time::timeout(STARVED, self.frames.recv()).await else {
                     return Ok(count + 1 - reader);
                 };
                 let (_, came) = frame.context("a reader was cut off")?;

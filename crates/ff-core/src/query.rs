@@ -139,8 +139,8 @@ macro_rules! queries {
                 key_ring(partition: u16) -> KeyRing = KeyRing(ReadKeyRing): ReadKeyRing { partition };
                 /// Whether a token opens a waitpoint, without using it. Refused as `invalid_token` in every case, so that a
                 /// caller without one learns nothing.
-                judge_token(id: &ExecutionId, waitpoint: &WaitpointId, shown: &PresentedToken) -> () = JudgeToken(JudgeToken):
-                    JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, shown: shown.clone() };
+                judge_token(id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken) -> () = JudgeToken(JudgeToken):
+                    JudgeToken { execution_id: *id, waitpoint_id: *waitpoint, token: token.clone() };
                 /// The namespace of an execution; none where there is none of this id. It is asked before anything else of an id a
                 /// tenant names, and reads the same little of one that exists and one that does not, so that its time does not
                 /// tell them apart.
@@ -264,7 +264,7 @@ questions! {
     /// A token for a waitpoint.
     MintToken { execution_id: ExecutionId, waitpoint_id: WaitpointId }
     /// Does a token open a waitpoint?
-    JudgeToken { execution_id: ExecutionId, waitpoint_id: WaitpointId, shown: PresentedToken }
+    JudgeToken { execution_id: ExecutionId, waitpoint_id: WaitpointId, token: PresentedToken }
     /// One signal of an execution.
     ReadSignal { execution_id: ExecutionId, signal_id: SignalId }
     /// How does a flow stand?

@@ -51,8 +51,8 @@ impl Membership {
     }
 
     /// Another engine announced itself. Answers whether this one owns other partitions from now on.
-    pub(crate) fn heard(&mut self, engine_id: EngineId, keeps_up: bool) -> bool {
-        self.peers.heard(engine_id, keeps_up, Instant::now())
+    pub(crate) fn note_engine(&mut self, engine_id: EngineId, keeps_up: bool) -> bool {
+        self.peers.note_engine(engine_id, keeps_up, Instant::now())
     }
 
     /// The partitions this engine acts for.

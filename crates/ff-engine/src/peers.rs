@@ -18,32 +18,36 @@ const GONE: Duration = Duration::from_millis(2_500);
 #[derive(Debug)]
 pub(crate) struct Peers {
     own: EngineId,
-    seen: HashMap<EngineId, Instant>,
+    last_seen: HashMap<EngineId, Instant>,
 }
 
 impl Peers {
     pub(crate) fn new(own: EngineId) -> Self {
-        Self { own, seen: HashMap::new() }
+        Self { own, last_seen: HashMap::new() }
     }
 
     /// Another engine announced itself. Answers whether that changes who owns what.
-    pub(crate) fn heard(&mut self, engine_id: EngineId, keeps_up: bool, now: Instant) -> bool {
+    pub(crate) fn note_engine(&mut self, engine_id: EngineId, keeps_up: bool, now: Instant) -> bool {
         if engine_id == self.own {
             return false;
         }
-        if keeps_up { self.seen.insert(engine_id, now).is_none() } else { self.seen.remove(&engine_id).is_some() }
+        if keeps_up {
+            self.last_seen.insert(engine_id, now).is_none()
+        } else {
+            self.last_seen.remove(&engine_id).is_some()
+        }
     }
 
     /// Forgets those that are gone. Answers whether there were any.
     pub(crate) fn drop_gone(&mut self, now: Instant) -> bool {
-        let before = self.seen.len();
-        self.seen.retain(|_, seen| now.duration_since(*seen) < GONE);
-        self.seen.len() < before
+        let before = self.last_seen.len();
+        self.last_seen.retain(|_, seen| now.duration_since(*seen) < GONE);
+        self.last_seen.len() < before
     }
 
     /// When the next one counts as gone if it is not heard before.
     pub(crate) fn next_gone(&self) -> Option<Instant> {
-        self.seen.values().min().map(|seen| *seen + GONE)
+        self.last_seen.values().min().map(|seen| *seen + GONE)
     }
 
     /// The partitions this engine acts for.
@@ -53,7 +57,7 @@ impl Peers {
 
     fn owns(&self, partition: u16) -> bool {
         let own = rank(&self.own, partition);
-        self.seen.keys().all(|other| rank(other, partition) < own)
+        self.last_seen.keys().all(|other| rank(other, partition) < own)
     }
 }
 
@@ -83,7 +87,7 @@ mod tests {
         let mut engines: Vec<_> = all().map(Peers::new).collect();
         for one in &mut engines {
             all().for_each(|other| {
-                one.heard(other, true, now);
+                one.note_engine(other, true, now);
             });
         }
         engines
@@ -109,7 +113,7 @@ mod tests {
         let before: Vec<_> = engines.iter().map(|engine| engine.owned(256)).collect();
         let gone = engine(3);
         for (nth, one) in engines.iter_mut().take(3).enumerate() {
-            assert!(one.heard(gone, false, now));
+            assert!(one.note_engine(gone, false, now));
             let after = one.owned(256);
             assert!(before[nth].is_subset(&after), "none is given away");
             assert!(after.difference(&before[nth]).all(|gained| before[3].contains(gained)));
@@ -121,8 +125,8 @@ mod tests {
         let now = Instant::now();
         let mut engines = engines(3, now);
         // The first has not heard of the second, the second not of the third.
-        engines[0].heard(engine(1), false, now);
-        engines[1].heard(engine(2), false, now);
+        engines[0].note_engine(engine(1), false, now);
+        engines[1].note_engine(engine(2), false, now);
         let owned: BTreeSet<_> = engines.iter().flat_map(|engine| engine.owned(256)).collect();
         assert_eq!(owned.len(), 256);
     }
@@ -131,11 +135,11 @@ mod tests {
     async fn an_engine_that_falls_silent_counts_as_gone() {
         let began = Instant::now();
         let mut peers = Peers::new(engine(0));
-        assert!(peers.heard(engine(1), true, began));
-        assert!(!peers.heard(engine(0), true, began), "its own announcement comes back");
+        assert!(peers.note_engine(engine(1), true, began));
+        assert!(!peers.note_engine(engine(0), true, began), "its own announcement comes back");
         assert_eq!(peers.next_gone(), Some(began + GONE));
         assert!(!peers.drop_gone(began + GONE - Duration::from_millis(1)));
-        assert!(!peers.heard(engine(1), true, began + Duration::from_secs(1)), "nothing new");
+        assert!(!peers.note_engine(engine(1), true, began + Duration::from_secs(1)), "nothing new");
         assert!(!peers.drop_gone(began + GONE));
         assert!(peers.drop_gone(began + GONE + Duration::from_secs(1)));
         assert_eq!(peers.owned(256).len(), 256);

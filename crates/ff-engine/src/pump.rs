@@ -328,7 +328,7 @@ impl Pump {
         match hint {
             Hint::Due { partition, at } => self.note(partition, at),
             Hint::EngineSeen { engine_id, keeps_up } => {
-                if self.membership.as_mut().is_some_and(|membership| membership.heard(engine_id, keeps_up)) {
+                if self.membership.as_mut().is_some_and(|membership| membership.note_engine(engine_id, keeps_up)) {
                     self.share();
                 }
             }
@@ -337,7 +337,7 @@ impl Pump {
                 self.sweeper.everything();
                 self.ticker.ask_again();
             }
-            Hint::Ended { .. } | Hint::FlowEnded { .. } => self.ticker.heard(&hint),
+            Hint::Ended { .. } | Hint::FlowEnded { .. } => self.ticker.note_end(&hint),
             Hint::Ready { partition, lane, kind, class, .. } => {
                 if class.has_requirements() && self.sweeper.is_responsible_for(partition) {
                     self.routing_news.ready(partition, WorkQueue { lane, kind, class });

@@ -182,7 +182,7 @@ impl Ticker {
     }
 
     /// Something ended: a tick that waited for it may start.
-    pub(crate) fn heard(&mut self, hint: &Hint) {
+    pub(crate) fn note_end(&mut self, hint: &Hint) {
         let work = match hint {
             Hint::Ended { execution_id } => StartedWork::Execution(*execution_id),
             Hint::FlowEnded { flow_id } => StartedWork::Flow(*flow_id),

@@ -78,7 +78,9 @@ impl Coverage {
                 CancelPolicy::FlowOnly => "flow_only",
             }),
             Reply::ClaimDecision(taken) if !taken.admissions.is_empty() => self.happened("admission listed"),
-            Reply::ClaimAdmitted(claim) if claim.taken.tasks.is_empty() => self.happened("taken nothing as admitted"),
+            Reply::ClaimAdmitted(claim) if claim.decision.tasks.is_empty() => {
+                self.happened("taken nothing as admitted")
+            }
             Reply::ClaimAdmitted(_) => self.happened("taken as admitted"),
             Reply::AdmissionsJudged(judged) => {
                 if judged.name.is_none() {
@@ -256,7 +258,7 @@ fn name_of(operation: &Operation, reply: &Reply) -> &'static str {
         Reply::LaneCopied(_) => "lane copied",
         Reply::Allotted(allotted) if allotted.grant.is_some() => "granted",
         Reply::Allotted(_) => "granted nothing",
-        Reply::ClaimGranted(granted) if granted.taken.tasks.is_empty() => "taken nothing with a grant",
+        Reply::ClaimGranted(granted) if granted.decision.tasks.is_empty() => "taken nothing with a grant",
         Reply::ClaimGranted(_) | Reply::GrantClaimed(_) => "taken with a grant",
         Reply::LaneRecounted(_) => "lane recounted",
         Reply::LaneSettled(settled) if settled.taken == 0 => "lane settled nothing",

@@ -64,27 +64,27 @@ pub type MakingSubject = Pin<Box<dyn Future<Output = Box<dyn Subject>> + Send>>;
 /// Shows every side one nonce until the next is drawn, however often a store looks.
 pub(crate) struct SharedEntropy {
     source: SeededEntropy,
-    shown: Mutex<Nonce>,
+    current: Mutex<Nonce>,
 }
 
 impl SharedEntropy {
     pub(crate) fn new(seed: u64) -> Self {
         let source = SeededEntropy::new(seed);
-        let shown = Mutex::new(source.nonce());
-        Self { source, shown }
+        let current = Mutex::new(source.nonce());
+        Self { source, current }
     }
 
     /// Draws the nonce that is shown from now on.
     pub(crate) fn draw(&self) -> Nonce {
         let drawn = self.source.nonce();
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
         drawn
     }
 }
 
 impl Entropy for SharedEntropy {
     fn nonce(&self) -> Nonce {
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn secret(&self) -> [u8; 32] {

@@ -42,8 +42,8 @@ impl Matchmaker {
     /// Takes what is wanted from at most so many partitions.
     pub(crate) fn take(self: &Arc<Self>, wanted: &WorkFilter, most: usize) -> Vec<Offer> {
         let mut state = self.state();
-        let taken = state.ready.take(wanted, most);
-        self.offers(taken, state.let_go)
+        let lanes = state.ready.take(wanted, most);
+        self.offers(lanes, state.let_go)
     }
 
     /// Comes when something is held back, or has been since it last came.
@@ -60,8 +60,8 @@ impl Matchmaker {
     pub(crate) fn let_go(&self, lane: &LaneId) {
         let mut state = self.state();
         state.let_go += 1;
-        for taken in state.held_back.remove(lane).unwrap_or_default() {
-            state.put_back(&taken);
+        for ready_lane in state.held_back.remove(lane).unwrap_or_default() {
+            state.put_back(&ready_lane);
         }
     }
 
@@ -71,8 +71,8 @@ impl Matchmaker {
         QueuePlace { matchmaker: self.clone(), ticket, wanted, notify: Arc::default() }
     }
 
-    fn offers(self: &Arc<Self>, taken: Vec<ReadyLane>, let_go: u64) -> Vec<Offer> {
-        taken.into_iter().map(|taken| Offer { matchmaker: self.clone(), taken, let_go }).collect()
+    fn offers(self: &Arc<Self>, lanes: Vec<ReadyLane>, let_go: u64) -> Vec<Offer> {
+        lanes.into_iter().map(|ready_lane| Offer { matchmaker: self.clone(), ready_lane, let_go }).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -87,9 +87,9 @@ impl State {
         }
     }
 
-    fn put_back(&mut self, taken: &ReadyLane) {
-        for (of, head) in &taken.types {
-            self.add(taken.partition, &taken.lane, of, *head);
+    fn put_back(&mut self, ready_lane: &ReadyLane) {
+        for (of, head) in &ready_lane.types {
+            self.add(ready_lane.partition, &ready_lane.lane, of, *head);
         }
     }
 
@@ -107,7 +107,7 @@ impl State {
 /// it is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
 pub(crate) struct Offer {
     matchmaker: Arc<Matchmaker>,
-    taken: ReadyLane,
+    ready_lane: ReadyLane,
     /// How often anything had been let go when this was taken.
     let_go: u64,
 }
@@ -115,43 +115,43 @@ pub(crate) struct Offer {
 impl Offer {
     /// The partition to ask.
     pub(crate) fn partition(&self) -> u16 {
-        self.taken.partition
+        self.ready_lane.partition
     }
 
     /// Where the lane to ask for stands among those wanted.
     pub(crate) fn preference(&self) -> usize {
-        self.taken.preference
+        self.ready_lane.preference
     }
 
     /// Whether its lane is fair.
     pub(crate) fn is_fair(&self) -> bool {
-        self.taken.types.iter().any(|(_, head)| head.is_fair())
+        self.ready_lane.types.iter().any(|(_, head)| head.is_fair())
     }
 
     /// The lane as indexes name it.
     pub(crate) fn lane(&self) -> &LaneId {
-        &self.taken.lane
+        &self.ready_lane.lane
     }
 
     /// Whether it is assigned to the worker it is offered to.
     pub(crate) fn is_assigned(&self) -> bool {
-        self.taken.is_assigned()
+        self.ready_lane.is_assigned()
     }
 
     /// The store has answered, and says what is the best left there. It does not say of which type, so every type that
     /// was taken may be; a type of which there is none is found out by the next claim of it.
     pub(crate) fn settle(mut self, next: Option<Head>) {
         match next {
-            None => self.taken.types.clear(),
+            None => self.ready_lane.types.clear(),
             Some(used) if used.is_fair() => {
                 let state = self.matchmaker.state();
-                let ReadyLane { lane, types, .. } = &mut self.taken;
+                let ReadyLane { lane, types, .. } = &mut self.ready_lane;
                 types.iter_mut().for_each(|(_, head)| *head = state.ready.after_turn(lane, *head, used));
             }
             Some(next) => {
                 // A claim under quotas does not know how much was used: as much as one turn.
                 let state = self.matchmaker.state();
-                let ReadyLane { lane, types, .. } = &mut self.taken;
+                let ReadyLane { lane, types, .. } = &mut self.ready_lane;
                 types.iter_mut().for_each(|(_, head)| match head.is_fair() {
                     true => *head = state.ready.after_turn(lane, *head, Head::fair(step_of(1))),
                     false => *head = next.max(*head),
@@ -168,7 +168,7 @@ impl Offer {
         if state.let_go != self.let_go {
             return;
         }
-        let ReadyLane { partition, lane, preference, types } = &mut self.taken;
+        let ReadyLane { partition, lane, preference, types } = &mut self.ready_lane;
         let (partition, preference, types) = (*partition, *preference, std::mem::take(types));
         let ready_lane = ReadyLane { partition, lane: lane.clone(), preference, types };
         state.held_back.entry(lane.clone()).or_default().push(ready_lane);
@@ -178,7 +178,7 @@ impl Offer {
 
 impl Drop for Offer {
     fn drop(&mut self) {
-        self.matchmaker.state().put_back(&self.taken);
+        self.matchmaker.state().put_back(&self.ready_lane);
     }
 }
 
@@ -195,12 +195,12 @@ impl QueuePlace {
     pub(crate) fn take_or_wait(&self, most: usize) -> Vec<Offer> {
         let mut state = self.matchmaker.state();
         let called_for = state.queue.answer(self.ticket);
-        let taken = state.ready.take(&self.wanted, most);
-        if taken.is_empty() {
+        let lanes = state.ready.take(&self.wanted, most);
+        if lanes.is_empty() {
             state.queue.join(self.ticket, self.wanted.clone(), self.notify.clone());
         }
         state.pass_on(called_for);
-        self.matchmaker.offers(taken, state.let_go)
+        self.matchmaker.offers(lanes, state.let_go)
     }
 
     /// Comes when this worker is called.
@@ -302,7 +302,7 @@ mod tests {
         assert!(first.take_or_wait(1).is_empty());
         offer.settle(Some(head(2)));
         assert!(was_called(&first));
-        assert_eq!(first.take_or_wait(1)[0].taken.types, [(kind("x"), head(2))]);
+        assert_eq!(first.take_or_wait(1)[0].ready_lane.types, [(kind("x"), head(2))]);
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
         matchmaker.add(1, &lane(), &kind("x"), head(1));
         drop(first.take_or_wait(1));
         assert!(was_called(&second));
-        assert_eq!(second.take_or_wait(1)[0].taken.types, [(kind("x"), head(1))]);
+        assert_eq!(second.take_or_wait(1)[0].ready_lane.types, [(kind("x"), head(1))]);
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(matchmaker.limited(), [lane()]);
         matchmaker.let_go(&lane());
         assert!(was_called(&second) || was_called(&first));
-        assert_eq!(second.take_or_wait(1)[0].taken.types, [(kind("x"), head(1))]);
+        assert_eq!(second.take_or_wait(1)[0].ready_lane.types, [(kind("x"), head(1))]);
         assert_eq!(matchmaker.limited(), []);
     }
 

@@ -125,7 +125,7 @@ fn take_best(
     ready: &mut HashMap<WorkType, Heads>,
     types: Vec<WorkType>,
     most: usize,
-    taken: impl Fn(u16, Vec<(WorkType, Head)>) -> ReadyLane,
+    to_lane: impl Fn(u16, Vec<(WorkType, Head)>) -> ReadyLane,
 ) -> Vec<ReadyLane> {
     let mut best: Option<Head> = None;
     let mut out = Vec::new();
@@ -138,7 +138,7 @@ fn take_best(
         best = Some(head);
         // One claim covers all the types, so they are taken out together.
         let here = types.iter().filter_map(|of| Some((of.clone(), ready.get_mut(of)?.remove(partition)?)));
-        out.push(taken(partition, here.collect()));
+        out.push(to_lane(partition, here.collect()));
     }
     for of in types {
         if ready.get(&of).is_some_and(Heads::is_empty) {
@@ -260,8 +260,8 @@ mod tests {
         RequirementClass::assigned_to(&WorkerInstanceId::parse(instance).unwrap())
     }
 
-    fn partitions(taken: &[ReadyLane]) -> Vec<u16> {
-        taken.iter().map(|taken| taken.partition).collect()
+    fn partitions(lanes: &[ReadyLane]) -> Vec<u16> {
+        lanes.iter().map(|lane| lane.partition).collect()
     }
 
     #[test]

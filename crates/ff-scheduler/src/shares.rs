@@ -39,9 +39,9 @@ impl Depth {
 
     /// Records how many executions a partition gave, and whether it has more. One that gave few may have been claimed from just
     /// before, and says little of the others.
-    pub(crate) fn saw(&self, given: usize, has_more: bool) {
+    pub(crate) fn saw(&self, executions: usize, has_more: bool) {
         let known = self.0.load(Ordering::Relaxed);
-        let depth = if has_more { known.max(given) * 2 } else { given.max(known - known.div_ceil(4)) };
+        let depth = if has_more { known.max(executions) * 2 } else { executions.max(known - known.div_ceil(4)) };
         self.0.store(depth.clamp(1, DEEPEST), Ordering::Relaxed);
     }
 }

@@ -221,7 +221,7 @@ pub async fn ff_buffer_signal_for_pending_waitpoint(
     server: &dyn Server,
     args: DeliverArgs,
     waitpoint: &WaitpointId,
-    shown: &VerifiedToken,
+    token: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<DeliveredSignal, ScriptError> {
     let DeliverSignal {
@@ -238,7 +238,7 @@ pub async fn ff_buffer_signal_for_pending_waitpoint(
         idempotency_key,
         dedup_ttl_ms,
         secret_mark,
-    } = delivery(args, waitpoint, shown, nonce);
+    } = delivery(args, waitpoint, token, nonce);
     let buffer = BufferSignalForPendingWaitpoint {
         core,
         waitpoint_id,

@@ -30,7 +30,7 @@ impl Client {
             Some(cursor) => cursor,
             None => self.backend().events(EventsArgs { limit: 1, ..args.clone() }).await?.next,
         };
-        Ok(Events { client: self.clone(), asked: args, read: next.clone(), next, told: VecDeque::new(), missed: false })
+        Ok(Events { client: self.clone(), args, read: next.clone(), next, events: VecDeque::new(), missed: false })
     }
 }
 
@@ -38,12 +38,12 @@ impl Client {
 pub struct Events {
     client: Client,
     /// The query, without its cursor.
-    asked: EventsArgs,
+    args: EventsArgs,
     /// Where the next page begins.
     next: EventCursor,
     /// The cursor after the last event returned.
     read: EventCursor,
-    told: VecDeque<EventRecord>,
+    events: VecDeque<EventRecord>,
     missed: bool,
 }
 
@@ -62,7 +62,7 @@ impl Events {
 
     /// The next event that has happened; `None` when all so far have been returned.
     pub async fn next_if_any(&mut self) -> Result<Option<EventRecord>, Error> {
-        if self.told.is_empty() {
+        if self.events.is_empty() {
             let page = self.ask(0).await?;
             self.enter(page);
         }
@@ -71,7 +71,7 @@ impl Events {
 
     /// Where to go on, now or after a restart: after the last that was handed out.
     pub fn cursor(&self) -> &EventCursor {
-        if self.told.is_empty() { &self.next } else { &self.read }
+        if self.events.is_empty() { &self.next } else { &self.read }
     }
 
     /// Whether events may be missing since the last call: they were deleted, or not recorded because the feed
@@ -91,18 +91,18 @@ impl Events {
     }
 
     async fn ask(&self, wait_ms: u64) -> Result<EventsPage, Error> {
-        let args = EventsArgs { after: Some(self.next.clone()), ..self.asked.clone() };
+        let args = EventsArgs { after: Some(self.next.clone()), ..self.args.clone() };
         Ok(self.client.long_poll().next_events(args, wait_ms).await?)
     }
 
     fn enter(&mut self, page: EventsPage) {
         self.missed |= page.missed;
         self.read = std::mem::replace(&mut self.next, page.next);
-        self.told = page.events.into();
+        self.events = page.events.into();
     }
 
     fn take(&mut self) -> Option<EventRecord> {
-        let record = self.told.pop_front()?;
+        let record = self.events.pop_front()?;
         let place = Position { nth: record.position.nth + 1, ..record.position };
         self.read.places.insert(record.execution_id.partition(), place);
         Some(record)

@@ -35,10 +35,10 @@ impl Client {
 /// The output of an execution, item by item.
 pub struct OutputReader {
     client: Client,
-    asked: ReadStreamArgs,
+    args: ReadStreamArgs,
     /// The cursor after the last item returned.
     read: StreamCursor,
-    told: VecDeque<StreamItem>,
+    items: VecDeque<StreamItem>,
     ended: bool,
     outcome: Option<Outcome>,
 }
@@ -46,23 +46,23 @@ pub struct OutputReader {
 impl OutputReader {
     fn new(client: &Client, args: ReadStreamArgs) -> Self {
         let read = args.start();
-        Self { client: client.clone(), asked: args, read, told: VecDeque::new(), ended: false, outcome: None }
+        Self { client: client.clone(), args, read, items: VecDeque::new(), ended: false, outcome: None }
     }
 
     /// The next item, however long it takes; `None` once all items are read and no more come. After an error it may be
     /// called again, and continues where it was.
     pub async fn next(&mut self) -> Result<Option<StreamItem>, Error> {
         loop {
-            if let Some(item) = self.told.pop_front() {
+            if let Some(item) = self.items.pop_front() {
                 self.read = item.next(&self.read);
                 return Ok(Some(item));
             }
             if self.ended {
                 return Ok(None);
             }
-            let args = ReadStreamArgs { from: Some(self.read), ..self.asked.clone() };
+            let args = ReadStreamArgs { from: Some(self.read), ..self.args.clone() };
             let page = self.client.long_poll().next_frames(args, limits::LONG_POLL_MS).await?;
-            (self.told, self.ended, self.outcome) = (page.items.into(), page.ended, page.outcome);
+            (self.items, self.ended, self.outcome) = (page.items.into(), page.ended, page.outcome);
         }
     }
 
@@ -73,6 +73,6 @@ impl OutputReader {
 
     /// How the execution ended, once all items are read.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.outcome.filter(|_| self.told.is_empty())
+        self.outcome.filter(|_| self.items.is_empty())
     }
 }

@@ -6,12 +6,12 @@ use ff_core::engine_error::Refusal;
 
 /// Marks the headers that may hold a key as sensitive, so that their values are never printed.
 pub(crate) fn conceal(headers: &mut HeaderMap) {
-    let shown = headers.iter_mut().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
-    shown.for_each(|(_, value)| value.set_sensitive(true));
+    let secrets = headers.iter_mut().filter(|(name, _)| [header::AUTHORIZATION, header::COOKIE].contains(name));
+    secrets.for_each(|(_, value)| value.set_sensitive(true));
 }
 
 /// The key in `Authorization: Bearer ff_…`, if the header is there.
-pub(crate) fn shown(headers: &HeaderMap) -> Result<Option<SecretKey>, Refusal> {
+pub(crate) fn presented_key(headers: &HeaderMap) -> Result<Option<SecretKey>, Refusal> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -34,7 +34,7 @@ mod tests {
             headers.append(header::AUTHORIZATION, value.parse().unwrap());
         }
         conceal(&mut headers);
-        let read = shown(&headers);
+        let read = presented_key(&headers);
         (headers, read)
     }
 

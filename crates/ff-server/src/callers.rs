@@ -69,7 +69,7 @@ impl Callers {
     }
 
     #[cfg(test)]
-    fn known(&self) -> usize {
+    fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).until.len()
     }
 }
@@ -277,7 +277,7 @@ mod tests {
         let many = |nth: u32| IpAddr::V4(Ipv4Addr::from_bits(nth + 1));
         let held_back = (0..30_000).filter(|nth| wrong(&callers, many(*nth), now).is_err()).count();
         assert!(held_back >= 30_000 - KNOWN - 100, "{held_back}");
-        assert!(callers.known() <= KNOWN + 1);
+        assert!(callers.count() <= KNOWN + 1);
         assert!(callers.ask(many(40_000), now).is_err(), "whoever comes late shares what is left");
         assert!(callers.ask(many(40_000), now + Duration::from_secs(3_600)).is_ok());
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pool::{Permit, Pool, PoolError};
 use crate::rate::{RateKey, network};
-
+/// How often it is logged that connections are turned away.
 /// How often it is said that connections are turned away.
 const SAY_AGAIN: Duration = Duration::from_secs(10);
 
@@ -24,7 +24,7 @@ struct OpenConnections {
     /// The oldest first.
     unproven: BTreeMap<u64, UnauthenticatedConnection>,
     next: u64,
-    said: Option<Instant>,
+    warned_at: Option<Instant>,
 }
 
 struct UnauthenticatedConnection {
@@ -83,10 +83,10 @@ impl OpenConnections {
     }
 
     fn say(&mut self, full: PoolError, address: IpAddr) {
-        if self.said.is_some_and(|at| at.elapsed() < SAY_AGAIN) {
+        if self.warned_at.is_some_and(|at| at.elapsed() < SAY_AGAIN) {
             return;
         }
-        self.said = Some(Instant::now());
+        self.warned_at = Some(Instant::now());
         let whose = if full == PoolError::All { "in all".to_owned() } else { format!("from {address}") };
         tracing::warn!("connections are turned away: as many are open {whose} as may be");
     }

@@ -124,11 +124,11 @@ impl Guard {
         bearer::conceal(request.headers_mut());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
         let access = asked_by_route(request);
-        let shown = Some(request.uri()).filter(|_| access.takes_stream_token()).and_then(token::shown_in);
-        let has_token = shown.is_some();
-        if let Some(shown) = shown {
+        let stream_token = Some(request.uri()).filter(|_| access.takes_stream_token()).and_then(token::presented_in);
+        let has_token = stream_token.is_some();
+        if let Some(stream_token) = stream_token {
             // The handler of the stream judges it before it sends anything.
-            request.extensions_mut().insert(shown);
+            request.extensions_mut().insert(stream_token);
         }
         let Some(keyring) = &self.keyring else {
             // A page for outsiders is opened at the public address; all else stays on this machine.
@@ -141,12 +141,12 @@ impl Guard {
         if !access.looks_at_keys() || has_token {
             return Ok(());
         }
-        let shown = match bearer::shown(request.headers()) {
-            Ok(None) => session::shown(&self.sealer, request.method(), request.headers()).await?,
-            shown => shown,
+        let presented = match bearer::presented_key(request.headers()) {
+            Ok(None) => session::presented_key(&self.sealer, request.method(), request.headers()).await?,
+            presented => presented,
         };
-        let shown = match shown {
-            Ok(Some(shown)) => shown,
+        let presented = match presented {
+            Ok(Some(presented)) => presented,
             Ok(None) if access.needs_key() => return Err(unauthenticated("must hold a key: Bearer ff_…").into()),
             Ok(None) => return Ok(()),
             Err(refusal) => {
@@ -156,13 +156,13 @@ impl Guard {
             }
         };
         // A proven key is never held back for wrong keys from the same address.
-        let key = match keyring.judge(&shown).await {
+        let key = match keyring.judge(&presented).await {
             Ok(key) => key,
             Err(error) if error.code() == Code::Unauthenticated => {
                 // Ids are easily made up: unknown ids are counted together.
-                let known = Some(shown.id()).filter(|id| keyring.knows(id));
+                let known = Some(presented.id()).filter(|id| keyring.knows(id));
                 caller.showed_wrong_key(known).map_err(Problem::too_often)?;
-                audit::wrong_key(&caller, Some(shown.id()));
+                audit::wrong_key(&caller, Some(presented.id()));
                 return Err(error.into());
             }
             Err(error) => return Err(error.into()),
@@ -195,7 +195,7 @@ impl Guard {
                     return response;
                 }
                 Ok(Err(panic)) => {
-                    return Problem::defect(&format!("a handler panicked: {}", said(&*panic))).into_response();
+                    return Problem::defect(&format!("a handler panicked: {}", panic_message(&*panic))).into_response();
                 }
                 Err(_) if slot.since().is_some_and(|since| since + patience <= Instant::now()) => {
                     return unanswered(&method, patience).into_response();
@@ -269,7 +269,7 @@ fn unanswered(method: &Method, after: Duration) -> Problem {
 }
 
 /// The message of a panic, if it has one.
-fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

@@ -24,7 +24,7 @@ const LOOKUPS: usize = 32;
 pub(crate) struct Keyring {
     store: Arc<dyn EngineStore>,
     lookups: Semaphore,
-    found: Mutex<HashMap<KeyId, CachedKey>>,
+    cache: Mutex<HashMap<KeyId, CachedKey>>,
 }
 
 /// A key as it was found.
@@ -40,14 +40,14 @@ impl Keyring {
     /// The keys of a store, if it has any: one that never had a key asks for none.
     pub(crate) async fn of(store: &Arc<dyn EngineStore>) -> Answer<Option<Self>> {
         let first = store.list_keys(ListKeysArgs { after: None, limit: 1 }).await?;
-        let ring = Self { store: store.clone(), lookups: Semaphore::new(LOOKUPS), found: Mutex::default() };
+        let ring = Self { store: store.clone(), lookups: Semaphore::new(LOOKUPS), cache: Mutex::default() };
         Ok(Some(ring).filter(|_| !first.keys.is_empty()))
     }
 
     /// The key that is shown, if it is known, proven and valid.
-    pub(crate) async fn judge(&self, shown: &SecretKey) -> Answer<Arc<ApiKey>> {
-        let found = self.find(shown.id()).await?.ok_or_else(unknown_key)?;
-        judge(Some(&found.key), shown, found.time())?;
+    pub(crate) async fn judge(&self, presented: &SecretKey) -> Answer<Arc<ApiKey>> {
+        let found = self.find(presented.id()).await?.ok_or_else(unknown_key)?;
+        judge(Some(&found.key), presented, found.time())?;
         Ok(found.key)
     }
 
@@ -73,7 +73,7 @@ impl Keyring {
     }
 
     fn fresh(&self, id: &KeyId) -> Option<CachedKey> {
-        self.found().get(id).filter(|found| found.at.elapsed() < FRESH).cloned()
+        self.cache().get(id).filter(|found| found.at.elapsed() < FRESH).cloned()
     }
 
     /// Asks the store. Only existing keys are cached: ids are easily made up.
@@ -81,11 +81,11 @@ impl Keyring {
         // Never closed, so a permit always comes.
         let _lookup = self.lookups.acquire().await;
         let Some(key) = self.store.find_key(id).await? else {
-            self.found().remove(id);
+            self.cache().remove(id);
             return Ok(None);
         };
         let found = CachedKey { key: Arc::new(key), at: Instant::now(), now: self.store.now().await? };
-        let mut known = self.found();
+        let mut known = self.cache();
         if known.len() >= KNOWN {
             known.clear();
         }
@@ -93,8 +93,8 @@ impl Keyring {
         Ok(Some(found))
     }
 
-    fn found(&self) -> MutexGuard<'_, HashMap<KeyId, CachedKey>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> MutexGuard<'_, HashMap<KeyId, CachedKey>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

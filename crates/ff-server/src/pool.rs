@@ -9,7 +9,7 @@ use crate::rate::RateKey;
 pub(crate) struct Pool {
     total: usize,
     each: usize,
-    taken: Mutex<Amounts>,
+    amounts: Mutex<Amounts>,
 }
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ pub(crate) struct Permit {
 
 impl Pool {
     pub(crate) fn new(total: usize, each: usize) -> Arc<Self> {
-        Arc::new(Self { total, each, taken: Mutex::default() })
+        Arc::new(Self { total, each, amounts: Mutex::default() })
     }
 
     /// A pool of which one caller gets at most half, so that no single one keeps out all others.
@@ -53,7 +53,7 @@ impl Pool {
     }
 
     fn amounts(&self) -> MutexGuard<'_, Amounts> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.amounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

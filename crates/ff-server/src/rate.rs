@@ -23,19 +23,19 @@ pub(crate) enum RateKey {
 pub(crate) struct Rate {
     callers: DefaultKeyedRateLimiter<RateKey>,
     clock: DefaultClock,
-    asked: AtomicU32,
+    requests: AtomicU32,
 }
 
 impl Rate {
     /// So many requests in a second, and as many at once.
     pub(crate) fn of(each_second: NonZeroU32) -> Self {
         let callers = RateLimiter::keyed(Quota::per_second(each_second));
-        Self { callers, clock: DefaultClock::default(), asked: AtomicU32::new(0) }
+        Self { callers, clock: DefaultClock::default(), requests: AtomicU32::new(0) }
     }
 
     /// Counts a request, or says how long to wait before the next.
     pub(crate) fn ask(&self, who: &RateKey) -> Result<(), Duration> {
-        if self.asked.fetch_add(1, Ordering::Relaxed) % FORGET == FORGET - 1 {
+        if self.requests.fetch_add(1, Ordering::Relaxed) % FORGET == FORGET - 1 {
             self.callers.retain_recent();
         }
         self.callers.check_key(who).map_err(|refused| refused.wait_time_from(self.clock.now()))

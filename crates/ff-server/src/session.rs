@@ -57,9 +57,9 @@ pub(crate) async fn begin(
     if caller.key().is_none() {
         return Ok(answer.into_response());
     }
-    let shown = bearer::shown(&headers)?.ok_or_else(|| unauthenticated("must hold a key: Bearer ff_…"))?;
+    let key = bearer::presented_key(&headers)?.ok_or_else(|| unauthenticated("must hold a key: Bearer ff_…"))?;
     let until = sealer.now().await? + u64::try_from(LASTS.as_millis()).unwrap_or(u64::MAX);
-    let bytes = [&until.0.to_be_bytes()[..], shown.expose().as_bytes()].concat();
+    let bytes = [&until.0.to_be_bytes()[..], key.expose().as_bytes()].concat();
     let sealed = sealer.seal(PURPOSE, bytes).await?;
     let cookie = cookie(&sealed, LASTS, &links);
     Ok(([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, "no-store".to_owned())], answer).into_response())
@@ -76,7 +76,7 @@ fn cookie(value: &str, lasts: Duration, links: &Links) -> String {
 }
 
 /// The key in the cookie of a request, if it has one. The outer error is that of a request that may not use its cookie.
-pub(crate) async fn shown(
+pub(crate) async fn presented_key(
     sealer: &Sealer,
     method: &Method,
     headers: &HeaderMap,

@@ -54,7 +54,7 @@ impl<S> Transport<S> {
     }
 
     /// Lets a write that made no progress wait until its time is up.
-    fn written<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn limit_write<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
             self.unread = None;
             return wrote;
@@ -105,7 +105,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Transport<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let wrote = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.written(cx, wrote)
+        this.limit_write(cx, wrote)
     }
 
     fn poll_write_vectored(
@@ -115,7 +115,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Transport<S> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let wrote = Pin::new(&mut this.stream).poll_write_vectored(cx, parts);
-        this.written(cx, wrote)
+        this.limit_write(cx, wrote)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -125,13 +125,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Transport<S> {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let flushed = Pin::new(&mut this.stream).poll_flush(cx);
-        if flushed.is_ready() { flushed } else { this.written(cx, flushed) }
+        if flushed.is_ready() { flushed } else { this.limit_write(cx, flushed) }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let shut = Pin::new(&mut this.stream).poll_shutdown(cx);
-        this.written(cx, shut)
+        this.limit_write(cx, shut)
     }
 }
 

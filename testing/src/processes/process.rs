@@ -47,7 +47,7 @@ impl Process {
     }
 
     /// The lines since the last call.
-    pub fn said(&mut self) -> Vec<String> {
+    pub fn new_lines(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.lines.try_recv().ok()).collect()
     }
 

@@ -29,11 +29,11 @@ impl ServerProcess {
 
     /// Starts it over the store at a URL, on any port.
     pub async fn over(store: String) -> Self {
-        Self::told(store, &[]).await
+        Self::with_options(store, &[]).await
     }
 
     /// Starts it with further options.
-    pub async fn told(store: String, options: &[String]) -> Self {
+    pub async fn with_options(store: String, options: &[String]) -> Self {
         Self::listening(store, options.to_vec(), "127.0.0.1:0").await
     }
 

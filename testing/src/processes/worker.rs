@@ -27,8 +27,8 @@ impl WorkerProcess {
     }
 
     /// The lines since the last call.
-    pub fn said(&mut self) -> Vec<Line> {
-        self.process.said().iter().map(|line| Line::parse(line)).collect()
+    pub fn new_lines(&mut self) -> Vec<Line> {
+        self.process.new_lines().iter().map(|line| Line::parse(line)).collect()
     }
 
     /// Lets one piece of held work finish.

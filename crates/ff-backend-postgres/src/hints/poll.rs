@@ -70,7 +70,7 @@ struct NoticeTable {
     looks: u32,
     /// The highest number seen; nothing before the first look.
     highest: Option<i64>,
-    seen: BTreeSet<i64>,
+    seen_ids: BTreeSet<i64>,
 }
 
 impl NoticeTable {
@@ -83,7 +83,7 @@ impl NoticeTable {
         let tidy = format!("DELETE FROM {schema}.notice WHERE at < now() - '1 minute'::interval");
         let put_up = format!("INSERT INTO {schema}.notice (note) VALUES ($1)");
         let (look, tidy, put_up) = (look.into(), tidy.into(), put_up.into());
-        Self { connector, connection: None, look, tidy, put_up, looks: 0, highest: None, seen: BTreeSet::new() }
+        Self { connector, connection: None, look, tidy, put_up, looks: 0, highest: None, seen_ids: BTreeSet::new() }
     }
 
     /// Puts up a note, where there is one, and looks for those of others.
@@ -103,18 +103,18 @@ impl NoticeTable {
         }
         self.connection = Some(connection);
         let first = self.highest.is_none();
-        let mut seen = NoticePage { notes: Vec::new(), has_inbox_rows: false };
+        let mut page = NoticePage { notes: Vec::new(), has_inbox_rows: false };
         for row in rows {
             let (id, text): (i64, String) = (row.get(0), row.get(1));
-            seen.has_inbox_rows |= id == 0;
+            page.has_inbox_rows |= id == 0;
             // Notices from before the first look are older than this program.
-            if id > 0 && self.seen.insert(id) && !first {
-                seen.notes.push(text);
+            if id > 0 && self.seen_ids.insert(id) && !first {
+                page.notes.push(text);
             }
         }
-        let highest = self.seen.last().copied().unwrap_or(0).max(self.highest.unwrap_or(0));
+        let highest = self.seen_ids.last().copied().unwrap_or(0).max(self.highest.unwrap_or(0));
         self.highest = Some(highest);
-        self.seen = self.seen.split_off(&(highest - BACK));
-        Ok(seen)
+        self.seen_ids = self.seen_ids.split_off(&(highest - BACK));
+        Ok(page)
     }
 }

@@ -142,10 +142,10 @@ impl InboxConsumer {
 }
 
 fn open(row: &Row) -> Result<SubmitArgs, String> {
-    let said = |error: tokio_postgres::Error| error.to_string();
+    let text = |error: tokio_postgres::Error| error.to_string();
     let inbox_row: InboxRow =
-        serde_json::from_str(row.try_get(1).map_err(said)?).map_err(|error| format!("it cannot be read: {error}"))?;
-    let content_type = ContentType::parse(row.try_get(2).map_err(said)?).map_err(|error| error.to_string())?;
-    let bytes: Vec<u8> = row.try_get(3).map_err(said)?;
+        serde_json::from_str(row.try_get(1).map_err(text)?).map_err(|error| format!("it cannot be read: {error}"))?;
+    let content_type = ContentType::parse(row.try_get(2).map_err(text)?).map_err(|error| error.to_string())?;
+    let bytes: Vec<u8> = row.try_get(3).map_err(text)?;
     Ok(inbox_row.with(Payload::new(content_type, bytes)))
 }

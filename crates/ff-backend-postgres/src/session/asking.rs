@@ -49,20 +49,20 @@ impl Read for WriterSession {
 impl WriterSession {
     async fn read(&mut self, load: Load) -> Result<Vec<Vec<Row>>, SqlError> {
         self.send_all().await?;
-        match self.found(load).await {
+        match self.answer_to(load).await {
             Ok(found) => found,
             Err(error) => Err(self.before_commit(error).await),
         }
     }
 
     /// Takes the answer that is on its way, or else asks. An unforeseen load makes the loads sent ahead useless.
-    async fn found(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
+    async fn answer_to(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         match self.ahead.pop_front().filter(|(ahead, _)| *ahead == load) {
-            Some((_, answer)) => answer.found().await,
+            Some((_, answer)) => answer.rows().await,
             None => {
                 self.ahead.clear();
                 let request = self.request(&load).await?;
-                self.ask(request).await?.found().await
+                self.ask(request).await?.rows().await
             }
         }
     }

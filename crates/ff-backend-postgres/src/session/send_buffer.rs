@@ -104,7 +104,7 @@ enum WriteKind {
 
 impl Rows {
     /// The columns a statement takes.
-    fn given(&self) -> Columns {
+    fn sent_columns(&self) -> Columns {
         let key = self.table.key_columns_at();
         match self.kind {
             WriteKind::Insert | WriteKind::Put => self.table.all(),
@@ -121,8 +121,8 @@ impl Rows {
             WriteKind::Change(changed) => Purpose::Change(changed),
             WriteKind::Delete => Purpose::Delete(self.table.key),
         };
-        let given = self.given();
-        (statement_cache.get(self.table, purpose), vec![Parameter::rows(self.table, given, self.rows)])
+        let columns = self.sent_columns();
+        (statement_cache.get(self.table, purpose), vec![Parameter::rows(self.table, columns, self.rows)])
     }
 }
 
@@ -148,13 +148,13 @@ mod tests {
         let completed = put(&["record", "result_type", "result", "last_attempt"]);
         let cancelled = put(&["state", "record", "last_attempt"]);
         buffer.put(&EXECUTION, vec![claimed(), completed, cancelled, put(&["changed_at", "record"]), claimed()]);
-        let given: Vec<Columns> = buffer.rows.iter().map(Rows::given).collect();
+        let sent: Vec<Columns> = buffer.rows.iter().map(Rows::sent_columns).collect();
         let expected = [
             columns(&["uuid", "partition", "state", "changed_at", "record"]),
             columns(&["uuid", "partition", "state", "record", "last_attempt"]),
             columns(&["uuid", "partition", "record", "result_type", "result", "last_attempt"]),
         ];
-        assert_eq!(given, expected);
+        assert_eq!(sent, expected);
         assert_eq!(buffer.rows.iter().map(|rows| rows.rows.len()).collect::<Vec<_>>(), [3, 1, 1]);
     }
 

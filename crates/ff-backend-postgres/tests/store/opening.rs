@@ -81,7 +81,7 @@ async fn partition_counts_are_those_the_store_was_made_with() {
     let other = PartitionConfig { num_flow_partitions: 8, ..few() };
     let error = refusal(&place, with(other)).await;
     assert!(
-        matches!(error, ConnectError::Partitions { stored, asked } if stored == few() && asked == other),
+        matches!(error, ConnectError::Partitions { stored, requested } if stored == few() && requested == other),
         "{error}"
     );
     let none = PartitionConfig { num_flow_partitions: 0, ..few() };

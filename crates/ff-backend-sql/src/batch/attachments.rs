@@ -155,19 +155,19 @@ impl StoredAttachments {
     /// The reply with what its claims bring along.
     fn complete(&self, reply: Reply, attachments: Vec<ClaimAttachments>) -> Answer<Reply> {
         Ok(match reply {
-            Reply::ClaimDecision(taken) => Reply::Claimed(self.claims(taken, attachments)?),
-            Reply::ClaimGranted(GrantedClaim { taken, count }) => {
-                Reply::GrantClaimed(GrantedClaims { claims: self.claims(taken, attachments)?, count })
+            Reply::ClaimDecision(decision) => Reply::Claimed(self.claims(decision, attachments)?),
+            Reply::ClaimGranted(GrantedClaim { decision, count }) => {
+                Reply::GrantClaimed(GrantedClaims { claims: self.claims(decision, attachments)?, count })
             }
-            Reply::ClaimAdmitted(AdmittedClaim { taken, count, running }) => {
-                Reply::AdmittedClaimed(AdmittedClaims { claims: self.claims(taken, attachments)?, count, running })
+            Reply::ClaimAdmitted(AdmittedClaim { decision, count, running }) => {
+                Reply::AdmittedClaimed(AdmittedClaims { claims: self.claims(decision, attachments)?, count, running })
             }
             complete => complete,
         })
     }
 
-    fn claims(&self, taken: ClaimDecision, attachments: Vec<ClaimAttachments>) -> Answer<Claims> {
-        let ClaimDecision { tasks, next, limited, admissions } = taken;
+    fn claims(&self, decision: ClaimDecision, attachments: Vec<ClaimAttachments>) -> Answer<Claims> {
+        let ClaimDecision { tasks, next, limited, admissions } = decision;
         let claimed = tasks.into_iter().zip(attachments).map(|(task, attachments)| self.claimed(task, attachments));
         Ok(Claims { claimed: claimed.collect::<Answer<_>>()?, next, limited, admissions })
     }
@@ -190,9 +190,9 @@ impl StoredAttachments {
 
 fn tasks(reply: &Reply) -> &[Task] {
     match reply {
-        Reply::ClaimDecision(taken) => &taken.tasks,
-        Reply::ClaimGranted(granted) => &granted.taken.tasks,
-        Reply::ClaimAdmitted(admitted) => &admitted.taken.tasks,
+        Reply::ClaimDecision(decision) => &decision.tasks,
+        Reply::ClaimGranted(granted) => &granted.decision.tasks,
+        Reply::ClaimAdmitted(admitted) => &admitted.decision.tasks,
         _ => &[],
     }
 }

@@ -111,7 +111,7 @@ impl Misses {
                 self.registry.lanes.insert((partition, lane));
             }
             Miss::Active(partition, lane) => {
-                self.registry.held.insert((partition, lane));
+                self.registry.held_counts.insert((partition, lane));
             }
             Miss::Turn(name) => {
                 self.registry.turns.insert(name);

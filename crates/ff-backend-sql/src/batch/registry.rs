@@ -27,7 +27,7 @@ use crate::value::Row;
 #[derive(Clone, Default)]
 pub(super) struct RegistryMisses {
     pub(super) lanes: BTreeSet<(u16, LaneId)>,
-    pub(super) held: BTreeSet<(u16, LaneId)>,
+    pub(super) held_counts: BTreeSet<(u16, LaneId)>,
     pub(super) key_queues: BTreeSet<QueueId>,
     pub(super) turns: BTreeSet<TurnName>,
     pub(super) quotas: BTreeSet<(u16, Namespace)>,
@@ -66,7 +66,7 @@ impl RegistryMisses {
         let (table, key) = ((&API_KEY, &["record"][..]), |id: &KeyId| vec![id.as_str().into()]);
         load(reader, &mut state.api_keys, self.api_keys, table, key, |_, row| record::read(row.text(0)?)).await?;
         load_feeds(reader, &mut state.cache, self.feeds).await?;
-        load_held(reader, state, self.held.into_iter().collect()).await
+        load_held(reader, state, self.held_counts.into_iter().collect()).await
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct BatchState {
     /// The executions to delete with everything of them, even if a new one takes the id.
     going: BTreeSet<ExecutionId>,
     /// How many of a lane the store has as held on a partition.
-    held: HashMap<(u16, LaneId), u32>,
+    held_counts: HashMap<(u16, LaneId), u32>,
     /// Payloads loaded with waiting executions or written a moment ago. A change by the batch takes precedence.
     pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
     pub(crate) side_writes: SideWrites,
@@ -150,7 +150,7 @@ impl BatchState {
     }
 
     pub(crate) fn lay_held(&mut self, partition: u16, lane: LaneId, count: u32) {
-        self.held.insert((partition, lane), count);
+        self.held_counts.insert((partition, lane), count);
     }
 
     pub(crate) fn lay_due(&mut self, partition: u16, list: IndexPrefix<(TimestampMs, ExecutionId)>) {

@@ -134,7 +134,7 @@ impl View for BatchState {
     }
 
     fn active(&self, partition: u16, lane: &LaneId) -> Result<u32, Miss> {
-        let stored = self.held.get(&(partition, lane.clone()));
+        let stored = self.held_counts.get(&(partition, lane.clone()));
         let stored = stored.ok_or_else(|| Miss::Active(partition, lane.clone()))?;
         let holds = |execution: Option<&Execution>| {
             let held = |execution: &Execution| matches!(execution.phase, Phase::Running { .. });

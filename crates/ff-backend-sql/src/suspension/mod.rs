@@ -99,7 +99,7 @@ impl Question for JudgeToken {
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<()> {
         let (waitpoint, ring) = with_ring(reader, &self.execution_id, self.waitpoint_id).await?;
-        Ok(waitpoint.ok_or(Code::InvalidToken)?.verify(ring.as_ref(), &self.shown, at.now)?)
+        Ok(waitpoint.ok_or(Code::InvalidToken)?.verify(ring.as_ref(), &self.token, at.now)?)
     }
 }
 

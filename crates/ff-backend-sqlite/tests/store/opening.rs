@@ -88,7 +88,10 @@ fn partition_counts_are_those_the_file_was_made_with() {
     assert_eq!(place.open().partitions(), few(), "not said");
     let other = PartitionConfig { num_flow_partitions: 8, ..few() };
     let error = refusal(&place, with(other));
-    assert!(matches!(error, OpenError::Partitions { stored, asked } if stored == few() && asked == other), "{error}");
+    assert!(
+        matches!(error, OpenError::Partitions { stored, requested } if stored == few() && requested == other),
+        "{error}"
+    );
     let text = error.to_string();
     assert!(text.contains("4 flow, 2 budget and 1 quota") && text.contains("8 flow, 2 budget and 1 quota"), "{text}");
     drop(ff_backend_sqlite::open(&place.path(), with(few())).unwrap());

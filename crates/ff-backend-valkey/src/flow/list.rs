@@ -30,7 +30,7 @@ impl ValkeyBackend {
                     rows.push(FlowCursor::of(&flow));
                     records.lock().unwrap_or_else(PoisonError::into_inner).insert(id, flow);
                 }
-                Ok(Part { found: rows, more: listed.more.map(Some), looked: 0, reached: None })
+                Ok(Part { rows, more: listed.more.map(Some), looked: 0, reached: None })
             })
             .await?;
         let more = newest.len() > args.limit;

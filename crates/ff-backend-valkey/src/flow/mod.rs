@@ -30,7 +30,7 @@ impl Handle<CreateFlowArgs, SubmittedFlow> for ValkeyBackend {
     async fn handle(&self, args: CreateFlowArgs) -> Answer<SubmittedFlow> {
         let header = args.header.clone();
         let created = async { Ok(ff_create_flow(&*self.calls, &self.partitions, args).await?) };
-        self.listed(&header, vec![], created).await
+        self.note_and_write(&header, vec![], created).await
     }
 }
 
@@ -46,7 +46,7 @@ impl Handle<StageFlowArgs, StagedFlow> for ValkeyBackend {
         let header = args.header.clone();
         let entries = self.entries(&header.flow_id, &header.namespace, &args.nodes);
         let staged = async { Ok(ff_submit_flow(&*self.calls, &self.partitions, args).await?) };
-        self.listed(&header, entries, staged).await
+        self.note_and_write(&header, entries, staged).await
     }
 }
 
@@ -96,18 +96,18 @@ impl Handle<CascadeArgs, CascadeStep> for ValkeyBackend {
 impl ValkeyBackend {
     /// Makes sure that listings look where a flow lives, before and after it is made: making it may have found a server
     /// that had lost everything.
-    async fn listed<T>(
+    async fn note_and_write<T>(
         &self,
         header: &FlowHeader,
         mut entries: Vec<Entry>,
-        made: impl Future<Output = Answer<T>>,
+        write: impl Future<Output = Answer<T>>,
     ) -> Answer<T> {
         let partition = flow_partition(&header.flow_id, &self.partitions).index;
         entries.push(Entry::Tenant(header.namespace.clone(), partition));
         self.calls.directory.note(&self.calls.link, &entries).await?;
-        let made = made.await?;
+        let reply = write.await?;
         let listed = self.calls.directory.note(&self.calls.link, &entries).await;
-        listed.map(|()| made).map_err(|error| EngineError::Unknown(error.to_string()))
+        listed.map(|()| reply).map_err(|error| EngineError::Unknown(error.to_string()))
     }
 
     /// The directory entries of members, each once.

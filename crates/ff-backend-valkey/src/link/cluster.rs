@@ -91,7 +91,7 @@ impl ClusterLink {
 
     /// A connection of its own to every primary that the cluster does not take for failed.
     pub(super) async fn primaries(&self) -> Result<Vec<Plain>, CallFailure> {
-        self.0.known().await.map_err(CallFailure::Unsent)?;
+        self.0.wait_for_map().await.map_err(CallFailure::Unsent)?;
         let (known, mut primaries) = (self.0.map().primaries(), Vec::new());
         for node in known {
             if !node.is_failing() {
@@ -126,7 +126,7 @@ impl ClusterLink {
     /// Every node that can be asked, those that are silent last.
     pub(super) async fn posts(&self) -> Vec<Post> {
         // Without any, those the URL names are known all the same.
-        self.0.known().await.ok();
+        self.0.wait_for_map().await.ok();
         let mut nodes: Vec<_> = self.0.map().nodes.values().cloned().collect();
         nodes.sort_by_key(|node| (node.is_silent(), node.address.clone()));
         let post = |node: Arc<Node>| Post { client: node.client().clone(), silence: Some(node.silence()) };
@@ -142,7 +142,7 @@ impl ClusterLink {
 impl Cluster {
     /// The primary that has a slot.
     async fn owner(self: &Arc<Self>, slot: u16) -> RedisResult<Arc<Node>> {
-        self.known().await?;
+        self.wait_for_map().await?;
         let owner = self.map().slots.get(usize::from(slot)).cloned().flatten();
         owner.ok_or_else(|| {
             self.look_up();
@@ -151,7 +151,7 @@ impl Cluster {
     }
 
     /// Returns when it is known where the slots are.
-    async fn known(self: &Arc<Self>) -> RedisResult<()> {
+    async fn wait_for_map(self: &Arc<Self>) -> RedisResult<()> {
         if !self.map().slots.is_empty() {
             return Ok(());
         }

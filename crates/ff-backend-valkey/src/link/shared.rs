@@ -102,8 +102,8 @@ enum Lookup<Connection> {
 }
 
 impl<Connection: Clone> State<Connection> {
-    fn settle(&mut self, made: RedisResult<Connection>) -> RedisResult<(u64, Connection)> {
-        match made {
+    fn settle(&mut self, result: RedisResult<Connection>) -> RedisResult<(u64, Connection)> {
+        match result {
             Ok(connection) => {
                 self.number += 1;
                 self.current = ConnectionState::There(connection.clone());

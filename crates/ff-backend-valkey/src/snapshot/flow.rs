@@ -20,7 +20,7 @@ use crate::ValkeyBackend;
 /// The flows of one partition.
 #[derive(Default)]
 pub(super) struct Flows {
-    found: Vec<FoundFlow>,
+    flows: Vec<FoundFlow>,
     indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, i64>>,
 }
 
@@ -38,11 +38,11 @@ struct FoundFlow {
 impl Flows {
     /// Every member, also of what is staged, which no index of executions names.
     pub(super) fn members(&self) -> impl Iterator<Item = ExecutionId> {
-        self.found.iter().flat_map(|found| found.members.iter().map(|member| member.execution_id))
+        self.flows.iter().flat_map(|found| found.members.iter().map(|member| member.execution_id))
     }
 
     pub(super) fn enter(self, snapshot: &mut Snapshot) {
-        for found in self.found {
+        for found in self.flows {
             let (id, partition) = (found.flow.id, found.flow.partition);
             // A stray names an execution; of a flow, the id it would have if it were one.
             let stray = ExecutionId::new(partition, *id.as_uuid());
@@ -83,7 +83,7 @@ impl ValkeyBackend {
             if published.contains(&id.to_string()) != listed {
                 found.strays.push("it is in one of flow_index and flows only".into());
             }
-            flows.found.push(found);
+            flows.flows.push(found);
         }
         Ok(flows)
     }
@@ -174,7 +174,7 @@ impl ValkeyBackend {
     pub(super) async fn sibling_strays(&self, snapshot: &mut Snapshot, flows: &Flows, partition: u16) -> Answer<()> {
         let keys = FlowIndexKeys::new(&Partition::new(PartitionFamily::Flow, partition));
         let mut published = self.set(&keys.pending_cancel_groups()).await?;
-        let members = flows.found.iter().flat_map(|found| found.members.iter().map(|member| (found.flow.id, member)));
+        let members = flows.flows.iter().flat_map(|found| found.members.iter().map(|member| (found.flow.id, member)));
         for (flow, member) in members {
             let id = member.execution_id;
             let membership = snapshot.executions.get(&id).and_then(|execution| execution.membership.as_ref());

@@ -125,7 +125,7 @@ impl Load {
     }
 
     /// Asks until there is an answer.
-    async fn ask<T, Asked: Future<Output = Answer<T>>>(&self, ask: impl Fn() -> Asked) -> T {
+    async fn ask<T, Fut: Future<Output = Answer<T>>>(&self, ask: impl Fn() -> Fut) -> T {
         loop {
             match ask().await {
                 Ok(answer) => {

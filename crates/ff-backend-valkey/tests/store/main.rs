@@ -69,7 +69,7 @@ async fn claim(store: &ValkeyBackend, id: &ExecutionId) -> ClaimedExecution {
 }
 
 /// Asks until there is a reply: a call may be repeated when the store is away or the outcome is unknown.
-async fn insist<T, Asked: Future<Output = Answer<T>>>(ask: impl Fn() -> Asked) -> T {
+async fn insist<T, Fut: Future<Output = Answer<T>>>(ask: impl Fn() -> Fut) -> T {
     let asking = async {
         loop {
             match ask().await {

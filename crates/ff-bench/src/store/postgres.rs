@@ -25,7 +25,7 @@ pub(crate) struct Database {
 /// the first look. Empty when the server is on another machine.
 #[derive(Default)]
 struct BackendTimes {
-    seen: HashMap<i32, Duration>,
+    last: HashMap<i32, Duration>,
     total: Duration,
 }
 
@@ -34,9 +34,9 @@ impl BackendTimes {
     fn look(&mut self, processes: impl Iterator<Item = i32>) {
         let now: HashMap<_, _> = processes.filter_map(|id| Some((id, processor_time_of(id, "postgres")?))).collect();
         for (id, used) in &now {
-            self.total += used.saturating_sub(self.seen.get(id).copied().unwrap_or_default());
+            self.total += used.saturating_sub(self.last.get(id).copied().unwrap_or_default());
         }
-        self.seen = now;
+        self.last = now;
     }
 }
 

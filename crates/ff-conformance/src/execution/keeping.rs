@@ -18,8 +18,8 @@ pub(crate) async fn finished_work_is_kept_for_seven_days(world: World) {
 }
 
 pub(crate) async fn work_may_say_how_long_it_is_kept(world: World) {
-    let short = world.job("resize").kept(ms(1_000)).submit().await;
-    let long = world.job("resize").kept(WEEK * 2).submit().await;
+    let short = world.job("resize").retention(ms(1_000)).submit().await;
+    let long = world.job("resize").retention(WEEK * 2).submit().await;
     world.cancel(&short).await.unwrap();
     world.cancel(&long).await.unwrap();
     world.clock.advance(ms(1_000)).await;
@@ -32,7 +32,7 @@ pub(crate) async fn work_may_say_how_long_it_is_kept(world: World) {
 
 pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
     let before = world.contents().await;
-    let id = world.job("resize").kept(ms(1_000)).tag("team", "blue").retries(1, ms(0)).submit().await;
+    let id = world.job("resize").retention(ms(1_000)).tag("team", "blue").retries(1, ms(0)).submit().await;
     world.worker("first").claim().await.fail("network").await.unwrap();
     let held = world.worker("second").claim().await;
     held.ahead("unused").await;
@@ -47,7 +47,7 @@ pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
 
 /// The idempotency key must find its execution.
 pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
-    let job = || world.job("resize").key("order 1").kept(ms(0));
+    let job = || world.job("resize").key("order 1").retention(ms(0));
     let id = job().submit().await;
     world.cancel(&id).await.unwrap();
     world.clock.advance(ms(limits::DEDUP_WINDOW_MS - 1)).await;
@@ -58,7 +58,7 @@ pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
 }
 
 pub(crate) async fn replayed_work_is_kept_until_it_has_ended_again(world: World) {
-    let id = world.job("resize").kept(ms(1_000)).submit().await;
+    let id = world.job("resize").retention(ms(1_000)).submit().await;
     world.cancel(&id).await.unwrap();
     world.clock.advance(ms(999)).await;
     world.replay(&id).await.unwrap();

@@ -14,7 +14,7 @@ pub(crate) async fn work_is_kept_as_its_lane_says(world: World) {
 
 pub(crate) async fn what_work_says_itself_comes_first(world: World) {
     keep(&world, 5_000).await;
-    let id = world.job("send").lane("mail").kept(ms(10_000)).submit().await;
+    let id = world.job("send").lane("mail").retention(ms(10_000)).submit().await;
     world.cancel(&id).await.unwrap();
     world.clock.advance(ms(9_999)).await;
     world.describe(&id).await;

@@ -41,11 +41,11 @@ impl Rolls {
         if self.below(5) < 3 {
             let ask = |_| {
                 let (execution_id, epoch) = self.execution();
-                AdmissionAsked { key: self.key(), execution_id, epoch }
+                SlotRequest { key: self.key(), execution_id, epoch }
             };
-            let admissions = (0..=self.below(3)).map(ask).collect();
+            let requests = (0..=self.below(3)).map(ask).collect();
             let (policy_id, revision, claim_id) = (policy.id, policy.revision, self.claim());
-            return AdmitArgs { policy_id, revision, claim_id, asked: admissions }.into_operation();
+            return AdmitArgs { policy_id, revision, claim_id, requests }.into_operation();
         }
         let release = |_| {
             let (execution_id, epoch) = self.execution();

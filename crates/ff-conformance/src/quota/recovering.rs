@@ -12,13 +12,9 @@ async fn reserve(world: &World, policy: &QuotaPolicy) -> usize {
         let claim = world.worker("dies").claim_args(partition, 24);
         for request in world.engine_store.claim(claim).await.unwrap().admissions {
             let key = request.slots[0].key.clone();
-            let admissions = vec![AdmissionAsked { key, execution_id: request.execution_id, epoch: request.epoch }];
-            let args = AdmitArgs {
-                policy_id: policy.id,
-                revision: policy.revision,
-                claim_id: Some(ClaimId::new()),
-                asked: admissions,
-            };
+            let requests = vec![SlotRequest { key, execution_id: request.execution_id, epoch: request.epoch }];
+            let args =
+                AdmitArgs { policy_id: policy.id, revision: policy.revision, claim_id: Some(ClaimId::new()), requests };
             let answer = world.engine_store.admit(args).await.unwrap();
             admitted += answer.verdicts.iter().filter(|one| **one == AdmissionVerdict::Admitted).count();
         }

@@ -8,7 +8,7 @@ use crate::{World, ms};
 
 pub(crate) async fn nothing_of_forgotten_steps_is_left(world: World) {
     let before = world.contents().await;
-    let id = world.job("resize").kept(ms(1_000)).retries(1, ms(0)).submit().await;
+    let id = world.job("resize").retention(ms(1_000)).retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     record(&first, &world, "a b!").await;
     first.fail("network").await.unwrap();
@@ -24,7 +24,7 @@ pub(crate) async fn nothing_of_forgotten_steps_is_left(world: World) {
 }
 
 pub(crate) async fn a_fork_outlives_what_it_came_from(world: World) {
-    let id = world.job("resize").kept(ms(1_000)).submit().await;
+    let id = world.job("resize").retention(ms(1_000)).submit().await;
     let held = world.worker("holder").claim().await;
     record(&held, &world, "a").await;
     let args = ForkArgs::new(id);

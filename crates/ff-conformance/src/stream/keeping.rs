@@ -6,7 +6,7 @@ use crate::{World, ms};
 
 pub(crate) async fn nothing_of_forgotten_output_is_left(world: World) {
     let before = world.contents().await;
-    let id = world.job("resize").kept(ms(1_000)).retries(1, ms(0)).submit().await;
+    let id = world.job("resize").retention(ms(1_000)).retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;
     first.append(text(&["a", "b"])).await.unwrap();
     first.fail("network").await.unwrap();

@@ -138,7 +138,7 @@ impl Submission {
     }
 
     /// How long it is kept after its end.
-    pub fn kept(mut self, span: Duration) -> Self {
+    pub fn retention(mut self, span: Duration) -> Self {
         self.args.policy.retention_ms = Some(millis(span));
         self
     }

@@ -6,8 +6,8 @@ use crate::types::TimestampMs;
 
 /// The presented key, if it is known, its secret is right and it is valid. An unknown id and a wrong secret are
 /// answered alike; only a caller that has proven the secret learns whether the key was revoked or has expired.
-pub fn judge<'k>(known: Option<&'k ApiKey>, shown: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
-    let proven = known.filter(|known| known.info.key_id == *shown.id() && known.secret_hash == shown.hash());
+pub fn judge<'k>(known: Option<&'k ApiKey>, presented: &SecretKey, now: TimestampMs) -> Result<&'k KeyInfo, Refusal> {
+    let proven = known.filter(|known| known.info.key_id == *presented.id() && known.secret_hash == presented.hash());
     let info = &proven.ok_or_else(unknown_key)?.info;
     check_validity(info, now)?;
     Ok(info)
@@ -42,12 +42,12 @@ mod tests {
     use crate::samples::at;
     use crate::types::{KeyId, KeyName};
 
-    fn shown(id: &str, secret: u8) -> SecretKey {
+    fn secret_key(id: &str, secret: u8) -> SecretKey {
         SecretKey::of(KeyId::parse(id).unwrap(), [secret; 32])
     }
 
     fn known(ttl_ms: Option<u64>) -> ApiKey {
-        let key = shown("a1", 7);
+        let key = secret_key("a1", 7);
         let args = CreateKeyArgs {
             key_id: key.id().clone(),
             name: KeyName::parse("ci").unwrap(),
@@ -62,20 +62,20 @@ mod tests {
     #[test]
     fn who_shows_the_secret_is_heard_and_nobody_else() {
         let key = known(None);
-        assert_eq!(judge(Some(&key), &shown("a1", 7), at(1)), Ok(&key.info));
-        let wrong = judge(Some(&key), &shown("a1", 8), at(1)).unwrap_err();
+        assert_eq!(judge(Some(&key), &secret_key("a1", 7), at(1)), Ok(&key.info));
+        let wrong = judge(Some(&key), &secret_key("a1", 8), at(1)).unwrap_err();
         assert_eq!(wrong.code, Code::Unauthenticated);
-        for (known, shown) in [(None, shown("a1", 7)), (Some(&key), shown("a2", 7))] {
-            assert_eq!(judge(known, &shown, at(1)).unwrap_err(), wrong, "what is not there is answered alike");
+        for (known, presented) in [(None, secret_key("a1", 7)), (Some(&key), secret_key("a2", 7))] {
+            assert_eq!(judge(known, &presented, at(1)).unwrap_err(), wrong, "what is not there is answered alike");
         }
     }
 
     #[test]
     fn a_key_is_heard_until_it_expires() {
         let key = known(Some(100));
-        assert!(judge(Some(&key), &shown("a1", 7), at(99)).is_ok());
-        assert!(judge(Some(&key), &shown("a1", 7), at(100)).unwrap_err().to_string().contains("expired"));
-        let forged = judge(Some(&key), &shown("a1", 8), at(100)).unwrap_err();
+        assert!(judge(Some(&key), &secret_key("a1", 7), at(99)).is_ok());
+        assert!(judge(Some(&key), &secret_key("a1", 7), at(100)).unwrap_err().to_string().contains("expired"));
+        let forged = judge(Some(&key), &secret_key("a1", 8), at(100)).unwrap_err();
         assert!(!forged.to_string().contains("expired"), "who has no secret learns nothing");
     }
 
@@ -84,7 +84,7 @@ mod tests {
         let (revoked, key) = revoke(Some(&known(None)), at(5)).unwrap();
         assert_eq!(revoked, RevokedKey { revoked_at: at(5), already: false });
         let key = key.unwrap();
-        assert!(judge(Some(&key), &shown("a1", 7), at(6)).unwrap_err().to_string().contains("revoked"));
+        assert!(judge(Some(&key), &secret_key("a1", 7), at(6)).unwrap_err().to_string().contains("revoked"));
         let (again, change) = revoke(Some(&key), at(9)).unwrap();
         assert_eq!((again, change), (RevokedKey { revoked_at: at(5), already: true }, None));
         assert_eq!(revoke(None, at(9)).unwrap_err().code, Code::NotFound);

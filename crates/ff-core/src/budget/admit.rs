@@ -5,7 +5,7 @@ use super::{Balance, Budget};
 use crate::limits;
 use crate::operation::command::{Conditions, Decision};
 use crate::quota::contracts::{
-    AdmissionAsked, AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, SettleAdmissionsArgs,
+    AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, SettleAdmissionsArgs, SlotRequest,
     WokenExecution,
 };
 use crate::quota::{QuotaRowName, SlotState};
@@ -20,14 +20,15 @@ pub(crate) fn reserve(
     at: &Conditions,
 ) -> Result<Decision<AdmissionVerdicts>, Stop> {
     let mut ledger = BudgetLedger::of(view, id);
-    ledger.require(args.asked.iter().map(|request| QuotaRowName::Slot(request.key.clone(), request.execution_id)))?;
+    ledger
+        .require(args.requests.iter().map(|request| QuotaRowName::Slot(request.key.clone(), request.execution_id)))?;
     let known = ledger.definition()?.and_then(|(_, budget)| budget);
     let Some(budget) = known.filter(|budget| budget.revision == args.revision) else {
         return Ok(Decision::of(AdmissionVerdicts { name: None, at: at.now, verdicts: Vec::new() }, None));
     };
     let mut balance = ledger.balance(Some(&budget), at.now)?;
-    let mut verdicts = Vec::with_capacity(args.asked.len());
-    for request in &args.asked {
+    let mut verdicts = Vec::with_capacity(args.requests.len());
+    for request in &args.requests {
         verdicts.push(judge(&mut ledger, &budget, &mut balance, (request, args.claim_id), at.now)?);
     }
     ledger.put_balance(balance);
@@ -38,7 +39,7 @@ fn judge(
     ledger: &mut BudgetLedger<'_>,
     budget: &Budget,
     balance: &mut Balance,
-    (AdmissionAsked { key, execution_id, epoch }, claim_id): (&AdmissionAsked, Option<ClaimId>),
+    (SlotRequest { key, execution_id, epoch }, claim_id): (&SlotRequest, Option<ClaimId>),
     now: TimestampMs,
 ) -> Result<AdmissionVerdict, Stop> {
     let mut draw = ledger.draw(key, execution_id)?;

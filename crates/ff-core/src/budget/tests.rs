@@ -71,15 +71,15 @@ impl BudgetFixture {
         self.ask(args).unwrap().execution_id
     }
 
-    fn admission(&self, id: ExecutionId) -> AdmissionAsked {
+    fn admission(&self, id: ExecutionId) -> SlotRequest {
         let of = self.model.executions().find(|execution| execution.id == id);
         let epoch = of.map_or(LeaseEpoch(1), |execution| execution.epoch().next());
-        AdmissionAsked { key: "chat".into(), execution_id: id, epoch }
+        SlotRequest { key: "chat".into(), execution_id: id, epoch }
     }
 
     fn admit(&mut self, budget: &Budget, id: ExecutionId, claim_id: Option<ClaimId>) -> AdmissionVerdict {
         let requests = vec![self.admission(id)];
-        let args = AdmitArgs { policy_id: budget.id.policy_id(), revision: budget.revision, claim_id, asked: requests };
+        let args = AdmitArgs { policy_id: budget.id.policy_id(), revision: budget.revision, claim_id, requests };
         self.ask(args).unwrap().verdicts.remove(0)
     }
 
@@ -93,8 +93,8 @@ impl BudgetFixture {
             return None;
         }
         let args = AdmittedClaimArgs { claim, admitted: vec![request], admitted_at: self.now, grant: None };
-        let taken = self.ask(args).unwrap().taken;
-        taken.tasks.first().map(|task| Run { id, fence: task.fence })
+        let decision = self.ask(args).unwrap().decision;
+        decision.tasks.first().map(|task| Run { id, fence: task.fence })
     }
 
     fn report(&mut self, run: Run, report: &str, tokens: u64) -> Result<UsageReported, Refusal> {
@@ -131,7 +131,7 @@ impl BudgetFixture {
     }
 
     fn release(&mut self, budget: &Budget, run: Run) -> AdmissionsSettled {
-        let AdmissionAsked { key, .. } = self.admission(run.id);
+        let SlotRequest { key, .. } = self.admission(run.id);
         let (epoch, guard) = (run.fence.lease_epoch, ReleaseGuard::Any);
         let releases = vec![AdmissionRelease { key, execution_id: run.id, epoch, is_unused: false, guard }];
         self.ask(SettleAdmissionsArgs { policy_id: budget.id.policy_id(), releases, keys: Vec::new() }).unwrap()
@@ -191,9 +191,9 @@ fn one_that_needs_more_than_is_left_lets_others_pass() {
     assert!(world.run(&budget, two).is_none());
     world.spend(run, "a", 50);
     assert_eq!(world.release(&budget, run).woken.len(), 0, "50 are used, 60 are needed");
-    let small = AdmissionAsked { key: "other".into(), execution_id: two, epoch: LeaseEpoch(1) };
+    let small = SlotRequest { key: "other".into(), execution_id: two, epoch: LeaseEpoch(1) };
     let (policy_id, revision) = (budget.id.policy_id(), budget.revision);
-    let args = AdmitArgs { policy_id, revision, claim_id: Some(ClaimId::new()), asked: vec![small] };
+    let args = AdmitArgs { policy_id, revision, claim_id: Some(ClaimId::new()), requests: vec![small] };
     assert_eq!(world.ask(args).unwrap().verdicts, [AdmissionVerdict::Admitted]);
 }
 

@@ -14,7 +14,7 @@ struct Candidate {
     key: FairKey,
     step: u64,
     /// How many may be taken of it.
-    left: usize,
+    available: usize,
     query: EligibleQuery,
     taken: usize,
 }
@@ -40,7 +40,7 @@ pub(crate) fn first(view: &dyn View, lane: &Lane, plain: &EligibleQuery) -> Resu
         at: clock.at.max(clock.clock),
         key: FairKey::default(),
         step: lane.settings.step_of(&FairKey::default()),
-        left: view.eligible(plain)?.len(),
+        available: view.eligible(plain)?.len(),
         query: plain.clone(),
         taken: 0,
     }];
@@ -92,7 +92,7 @@ fn candidate(lane: &Lane, turn: &Turn, at: u64, key: FairKey, plain: &EligibleQu
     Candidate {
         at,
         step: lane.settings.step_of(&key),
-        left: wanted().map(|(_, count)| *count as usize).sum(),
+        available: wanted().map(|(_, count)| *count as usize).sum(),
         query: EligibleQuery { kinds, classes, key: key.clone(), ..plain.clone() },
         key,
         taken: 0,
@@ -103,10 +103,10 @@ fn candidate(lane: &Lane, turn: &Turn, at: u64, key: FairKey, plain: &EligibleQu
 fn in_turn(candidates: &mut [Candidate], limit: usize) -> Vec<usize> {
     let mut order = Vec::new();
     while order.len() < limit {
-        let able = candidates.iter().enumerate().filter(|(_, candidate)| candidate.left > 0);
+        let able = candidates.iter().enumerate().filter(|(_, candidate)| candidate.available > 0);
         let Some((nth, _)) = able.min_by_key(|(_, candidate)| (candidate.at, &candidate.key)) else { break };
         let served = &mut candidates[nth];
-        (served.at, served.left, served.taken) = (served.at + served.step, served.left - 1, served.taken + 1);
+        (served.at, served.available, served.taken) = (served.at + served.step, served.available - 1, served.taken + 1);
         order.push(nth);
     }
     order

@@ -188,7 +188,7 @@ fn a_limit_and_turns_go_together() {
     many(&mut fixture, "mouse", 1);
     assert!(fixture.claim(0, 3).limited);
     let grant = fixture.granted(0, 3).unwrap();
-    let taken = fixture.claim_with(0, grant).taken.tasks;
+    let taken = fixture.claim_with(0, grant).decision.tasks;
     assert_eq!(taken.iter().map(customer).collect::<Vec<_>>(), ["hog", "mouse", "hog"]);
 }
 

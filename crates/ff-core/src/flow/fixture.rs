@@ -28,7 +28,7 @@ pub(crate) struct FlowFixture {
     entropy: SeededEntropy,
     pub(crate) id: FlowId,
     pub(crate) now: TimestampMs,
-    held: BTreeMap<ExecutionId, Fence>,
+    fences: BTreeMap<ExecutionId, Fence>,
     /// Whether the doctor looks after every step: the largest flows would keep it for too long.
     pub(crate) watched: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) fn edge(from: &str, to: &str) -> GrownEdge {
 impl FlowFixture {
     pub(crate) fn empty() -> Self {
         let (model, entropy, now) = (Model::default(), SeededEntropy::new(1), at(0));
-        Self { model, entropy, id: FlowId::new(), now, held: BTreeMap::new(), watched: true }
+        Self { model, entropy, id: FlowId::new(), now, fences: BTreeMap::new(), watched: true }
     }
 
     /// With a flow already submitted.
@@ -165,7 +165,7 @@ impl FlowFixture {
     pub(crate) fn claim(&mut self, max: usize) -> Vec<Task> {
         let args = ClaimArgs { max, ..ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap()) };
         let tasks = self.ask(args).unwrap().tasks;
-        self.held.extend(tasks.iter().map(|task| (task.execution_id, task.fence)));
+        self.fences.extend(tasks.iter().map(|task| (task.execution_id, task.fence)));
         tasks
     }
 
@@ -175,7 +175,7 @@ impl FlowFixture {
     }
 
     pub(crate) fn fence(&self, name: &str) -> Fence {
-        self.held[&self.member(name)]
+        self.fences[&self.member(name)]
     }
 
     pub(crate) fn complete(&mut self, name: &str) {

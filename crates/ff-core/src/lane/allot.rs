@@ -22,7 +22,7 @@ pub struct AllotArgs {
     pub partition: u16,
     pub namespace: Namespace,
     pub lane: LaneId,
-    /// How many at most.
+    /// Maximum number of results.
     pub want: u32,
 }
 
@@ -123,9 +123,9 @@ mod tests {
         let mut fixture = full_of_work(4);
         assert!(fixture.claim(0, 3).limited, "nothing goes without a grant");
         let first = fixture.granted(0, 3).unwrap();
-        assert_eq!(fixture.claim_with(0, first).taken.tasks.len(), 3);
+        assert_eq!(fixture.claim_with(0, first).decision.tasks.len(), 3);
         let second = fixture.granted(1, 3).unwrap();
-        assert_eq!((second.n, fixture.claim_with(1, second).taken.tasks.len()), (1, 1));
+        assert_eq!((second.n, fixture.claim_with(1, second).decision.tasks.len()), (1, 1));
         assert_eq!(fixture.granted(2, 1), None);
     }
 
@@ -133,8 +133,8 @@ mod tests {
     fn a_grant_counts_once() {
         let mut fixture = full_of_work(4);
         let grant = fixture.granted(0, 1).unwrap();
-        assert_eq!(fixture.claim_with(0, grant).taken.tasks.len(), 1);
-        assert_eq!(fixture.claim_with(0, grant).taken.tasks.len(), 0);
+        assert_eq!(fixture.claim_with(0, grant).decision.tasks.len(), 1);
+        assert_eq!(fixture.claim_with(0, grant).decision.tasks.len(), 0);
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         let mut fixture = full_of_work(4);
         let grant = fixture.granted(0, 1).unwrap();
         fixture.limit(1);
-        assert_eq!(fixture.claim_with(0, grant).taken.tasks.len(), 0);
+        assert_eq!(fixture.claim_with(0, grant).decision.tasks.len(), 0);
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let mut fixture = full_of_work(10);
         let grant = fixture.granted(0, 10).unwrap();
         let granted = fixture.claim_with(0, grant);
-        assert_eq!((granted.taken.tasks.len(), granted.count.held), (3, 3));
+        assert_eq!((granted.decision.tasks.len(), granted.count.held), (3, 3));
         assert_eq!(fixture.granted(1, 1), None);
         fixture.settle(vec![granted.count]);
         assert_eq!(fixture.granted(1, 10).unwrap().n, 7);
@@ -160,7 +160,7 @@ mod tests {
     fn a_lease_that_ended_makes_room_and_it_is_told() {
         let mut fixture = full_of_work(1);
         let grant = fixture.granted(0, 1).unwrap();
-        let task = fixture.claim_with(0, grant).taken.tasks.remove(0);
+        let task = fixture.claim_with(0, grant).decision.tasks.remove(0);
         fixture.complete(&task);
         assert!(
             fixture.hints.iter().any(|hint| matches!(hint, Hint::LaneFreed { partition: 0, .. })),

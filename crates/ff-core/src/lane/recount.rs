@@ -69,7 +69,7 @@ mod tests {
         let count = fixture.recount(0, grant.seq);
         assert_eq!((count.held, fixture.settle(vec![count])), (0, 1));
         let next = fixture.granted(0, 1).unwrap();
-        assert_eq!(fixture.claim_with(0, grant).taken.tasks, [], "it went to the next claim");
-        assert_eq!(fixture.claim_with(0, next).taken.tasks.len(), 1);
+        assert_eq!(fixture.claim_with(0, grant).decision.tasks, [], "it went to the next claim");
+        assert_eq!(fixture.claim_with(0, next).decision.tasks.len(), 1);
     }
 }

@@ -27,7 +27,7 @@ pub struct AdmittedClaimArgs {
 /// The result of such a claim, and the lane's held count on its partition now, where a grant was used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdmittedClaim {
-    pub taken: ClaimDecision,
+    pub decision: ClaimDecision,
     pub count: Option<LaneCount>,
     /// Of those that were not taken, those that run under the epoch they were admitted for: another claim has taken them, and their
     /// slots are in use.
@@ -76,16 +76,16 @@ impl Command for AdmittedClaimArgs {
         let admission = Admission::Given(set, if is_over { &[] } else { &self.admitted });
         if let Some(grant) = &self.grant {
             let granted = hand_out_granted(view, claim, grant, admission, at)?;
-            let answer = |GrantedClaim { taken, count }| AdmittedClaim { taken, count: Some(count), running };
+            let answer = |GrantedClaim { decision, count }| AdmittedClaim { decision, count: Some(count), running };
             return Ok(granted.map(answer));
         }
         let limited = known.is_some_and(|lane| lane.settings.concurrency.is_some());
         if limited || known.is_some_and(|lane| !lane.hands_out()) {
-            let taken = ClaimDecision { limited, ..ClaimDecision::default() };
-            return Ok(Decision::of(AdmittedClaim { taken, count: None, running }, None));
+            let decision = ClaimDecision { limited, ..ClaimDecision::default() };
+            return Ok(Decision::of(AdmittedClaim { decision, count: None, running }, None));
         }
-        let (taken, changes, turns) = hand_out(view, claim, known, admission, &at.nonce, at.now)?;
-        Ok(Decision { turns, ..Decision::of(AdmittedClaim { taken, count: None, running }, changes) })
+        let (decision, changes, turns) = hand_out(view, claim, known, admission, &at.nonce, at.now)?;
+        Ok(Decision { turns, ..Decision::of(AdmittedClaim { decision, count: None, running }, changes) })
     }
 }
 

@@ -21,7 +21,7 @@ pub struct GrantedClaimArgs {
 /// The result of such a claim, and the lane's held count on its partition now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrantedClaim {
-    pub taken: ClaimDecision,
+    pub decision: ClaimDecision,
     pub count: LaneCount,
 }
 
@@ -69,22 +69,22 @@ pub(super) fn hand_out_granted(
     let nothing = ClaimDecision::default();
     let Some(lane) = view.lane(partition, &key)? else {
         let count = LaneCount { partition, held, seq: 0, revision: 0 };
-        return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
+        return Ok(Decision::of(GrantedClaim { decision: nothing, count }, None));
     };
     let count = LaneCount { partition, held, seq: lane.grants, revision: lane.revision };
     if grant.revision != lane.revision || grant.seq <= lane.grants || !lane.hands_out() {
-        return Ok(Decision::of(GrantedClaim { taken: nothing, count }, None));
+        return Ok(Decision::of(GrantedClaim { decision: nothing, count }, None));
     }
     let most = usize::try_from(grant.n).unwrap_or(usize::MAX);
     let claim = ClaimArgs { max: claim.max.min(most), ..claim.clone() };
-    let (taken, mut changes, turns) = hand_out(view, &claim, Some(lane), admission, &at.nonce, at.now)?;
+    let (decision, mut changes, turns) = hand_out(view, &claim, Some(lane), admission, &at.nonce, at.now)?;
     for change in &mut changes {
         if let Phase::Running { lease } = &mut change.after.phase {
             lease.limited = true;
         }
     }
-    let held = held + u32::try_from(taken.tasks.len()).unwrap_or(u32::MAX);
+    let held = held + u32::try_from(decision.tasks.len()).unwrap_or(u32::MAX);
     let count = LaneCount { held, seq: grant.seq, ..count };
     let after = Lane { grants: grant.seq, ..lane.clone() };
-    Ok(Decision { changes, turns, ..Decision::about_lane(GrantedClaim { taken, count }, partition, Some(after)) })
+    Ok(Decision { changes, turns, ..Decision::about_lane(GrantedClaim { decision, count }, partition, Some(after)) })
 }

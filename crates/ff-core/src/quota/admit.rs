@@ -23,12 +23,12 @@ pub struct AdmitArgs {
     /// The claim that is to come, for which admitted slots are reserved for [`limits::QUOTA_RESERVED_MS`]. Absent when
     /// no claim is to come: only those with a slot or in line are judged then, and a slot is for the next claim.
     pub claim_id: Option<ClaimId>,
-    pub asked: Vec<AdmissionAsked>,
+    pub requests: Vec<SlotRequest>,
 }
 
 /// One execution that is to be claimed, under the epoch of the lease that is to come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AdmissionAsked {
+pub struct SlotRequest {
     pub key: String,
     pub execution_id: ExecutionId,
     pub epoch: LeaseEpoch,
@@ -67,7 +67,7 @@ impl Command for AdmitArgs {
     type Reply = AdmissionVerdicts;
 
     fn check(&self, _: &PartitionConfig) -> Result<(), Refusal> {
-        match self.asked.len() {
+        match self.requests.len() {
             sent if sent > limits::QUOTA_STEP => {
                 Err(Refusal::over_limit(Code::LimitExceeded, "asked", limits::QUOTA_STEP, sent))
             }
@@ -87,8 +87,8 @@ impl Command for AdmitArgs {
             return budget::reserve(self, budget_id, view, at);
         }
         let mut ledger = Ledger::of(view, self.policy_id);
-        let keys: BTreeSet<_> = self.asked.iter().map(|request| &request.key).collect();
-        let slots = self.asked.iter().map(|request| QuotaRowName::Slot(request.key.clone(), request.execution_id));
+        let keys: BTreeSet<_> = self.requests.iter().map(|request| &request.key).collect();
+        let slots = self.requests.iter().map(|request| QuotaRowName::Slot(request.key.clone(), request.execution_id));
         let uses = keys.iter().map(|key| QuotaRowName::Use((*key).clone()));
         ledger.require(slots.chain(uses).chain([QuotaRowName::Policy]))?;
         let Some(policy) = self.policy(&ledger)? else {
@@ -99,13 +99,13 @@ impl Command for AdmitArgs {
             ledger.trim(key, &mut usage, policy.rate, at.now)?;
             ledger.put_usage(key, usage);
         }
-        let judge = |request: &AdmissionAsked| {
+        let judge = |request: &SlotRequest| {
             let mut usage = ledger.usage(&request.key)?;
             let verdict = judge(&mut ledger, &policy, &mut usage, (request, self.claim_id), at.now)?;
             ledger.put_usage(&request.key, usage);
             Ok::<_, Stop>(verdict)
         };
-        let verdicts = self.asked.iter().map(judge).collect::<Result<_, _>>()?;
+        let verdicts = self.requests.iter().map(judge).collect::<Result<_, _>>()?;
         Ok(ledger.into_decision(AdmissionVerdicts { name: Some(policy.name.to_string()), at: at.now, verdicts }))
     }
 }
@@ -122,7 +122,7 @@ fn judge(
     ledger: &mut Ledger<'_>,
     policy: &QuotaPolicy,
     usage: &mut QuotaUse,
-    (AdmissionAsked { key, execution_id, epoch }, claim_id): (&AdmissionAsked, Option<ClaimId>),
+    (SlotRequest { key, execution_id, epoch }, claim_id): (&SlotRequest, Option<ClaimId>),
     now: TimestampMs,
 ) -> Result<AdmissionVerdict, Stop> {
     let who = Claimant { execution_id: *execution_id, epoch: *epoch, claim_id };

@@ -7,42 +7,42 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::types::{ExecutionId, LeaseEpoch, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
-pub use super::admit::{AdmissionAsked, AdmissionVerdict, AdmissionVerdicts, AdmitArgs};
+pub use super::admit::{AdmissionVerdict, AdmissionVerdicts, AdmitArgs, SlotRequest};
 pub use super::copy::{CopyQuotasArgs, QuotasCopied};
 pub use super::define::{DefineQuotaArgs, QuotaDefined};
 pub use super::put::{PutQuotaArgs, QuotaDefinition};
 pub use super::settle::{AdmissionRelease, AdmissionsSettled, ReleaseGuard, SettleAdmissionsArgs, WokenExecution};
 
-/// The policies of a namespace, in the order of their names.
+/// Quota policies of a namespace, ordered by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quotas {
     pub quotas: Vec<QuotaPolicy>,
 }
 
-/// A policy, and what is used of it.
+/// A quota policy and its usage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaInfo {
     #[serde(flatten)]
     pub policy: QuotaPolicy,
-    /// The values of its key that are in use, those with the most waiting and then the most held first; at most 100.
+    /// At most 100 key values in use, those with most executions waiting and then most slots in use first.
     pub keys: Vec<KeyUse>,
-    /// Whether more values are in use than are told.
+    /// True when more values are in use.
     pub more: bool,
 }
 
-/// What is used under one value of a policy's key.
+/// Usage of a quota under one value of its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyUse {
     /// Empty for a policy without `per`.
     pub key: String,
-    /// Admissions that still count in the window. One that has left it may be counted until the key is used again.
+    /// Admissions in the window. Expired ones may be counted until the key is used again.
     pub in_window: u64,
-    /// Slots that are held.
+    /// Slots in use.
     pub held: u64,
-    /// Executions that wait for a slot, at most: one that was cancelled meanwhile is counted until its turn.
+    /// Upper bound of the executions waiting for a slot; cancelled ones count until their turn.
     pub waiting: u64,
 }
 
@@ -124,7 +124,7 @@ fn check_page(limit: usize) -> Result<(), Refusal> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaDeleted {
-    /// Whether there was none.
+    /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already: bool,
 }

@@ -90,10 +90,10 @@ impl QuotaFixture {
         let of = |request: &AdmissionRequest| {
             let slot = request.slots.iter().find(|slot| slot.policy_id == policy.id)?;
             let (execution_id, epoch) = (request.execution_id, request.epoch);
-            Some(AdmissionAsked { key: slot.key.clone(), execution_id, epoch })
+            Some(SlotRequest { key: slot.key.clone(), execution_id, epoch })
         };
-        let admissions = requests.iter().filter_map(of).collect();
-        self.ask(AdmitArgs { policy_id: policy.id, revision: policy.revision, claim_id, asked: admissions }).unwrap()
+        let slots = requests.iter().filter_map(of).collect();
+        self.ask(AdmitArgs { policy_id: policy.id, revision: policy.revision, claim_id, requests: slots }).unwrap()
     }
 
     pub(super) fn take(
@@ -102,7 +102,7 @@ impl QuotaFixture {
         admitted: Vec<AdmissionRequest>,
         admitted_at: TimestampMs,
     ) -> Vec<Task> {
-        self.claim_admitted(partition, admitted, admitted_at).taken.tasks
+        self.claim_admitted(partition, admitted, admitted_at).decision.tasks
     }
 
     pub(super) fn claim_admitted(

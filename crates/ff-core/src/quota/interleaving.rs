@@ -183,12 +183,12 @@ fn work_no_policy_applies_to_is_taken_at_once() {
     assert_eq!((taken.tasks.len(), taken.admissions.len()), (1, 0));
 }
 
-/// A claim under way: its listed executions, and how many policies have been asked.
+/// A claim under way: its listed executions, and the place of the policy to ask next.
 struct ClaimUnderWay {
     partition: u16,
     claim_id: ClaimId,
     requests: Vec<AdmissionRequest>,
-    asked: usize,
+    next_policy: usize,
     admitted_at: TimestampMs,
 }
 
@@ -255,7 +255,7 @@ fn interleave(seed: u64) {
                 let partition = u16::try_from(roll(2)).unwrap();
                 let requests = fixture.claim(partition, 1 + usize::try_from(roll(4)).unwrap());
                 let claim_id = ClaimId::new();
-                claims.push(ClaimUnderWay { partition, claim_id, requests, asked: 0, admitted_at: fixture.now });
+                claims.push(ClaimUnderWay { partition, claim_id, requests, next_policy: 0, admitted_at: fixture.now });
             }
             2..=4 if !claims.is_empty() => {
                 let claim = claims.swap_remove(usize::try_from(roll(claims.len() as u64)).unwrap());
@@ -317,11 +317,11 @@ fn step(
         is_unused: true,
         guard: ReleaseGuard::Claim(claim.claim_id),
     };
-    let Some(policy) = policies.get(claim.asked) else {
+    let Some(policy) = policies.get(claim.next_policy) else {
         let answer = fixture.claim_admitted(claim.partition, claim.requests.clone(), claim.admitted_at);
         let is_in_use = |one: &&AdmissionRequest| {
             answer.running.contains(&one.execution_id)
-                || answer.taken.tasks.iter().any(|task| task.execution_id == one.execution_id)
+                || answer.decision.tasks.iter().any(|task| task.execution_id == one.execution_id)
         };
         let releases: Vec<_> = claim.requests.iter().filter(|one| !is_in_use(one)).map(unused).collect();
         for policy in policies {
@@ -329,14 +329,14 @@ fn step(
             fixture.settle(policy, releases.clone());
             note_releases(admissions, policy, &before, &held(fixture, policy));
         }
-        return Ok(answer.taken.tasks);
+        return Ok(answer.decision.tasks);
     };
     let verdicts = fixture.admit_for(Some(claim.claim_id), policy, &claim.requests);
     let (mut admitted, mut refused) = (Vec::new(), Vec::new());
     for (request, verdict) in claim.requests.drain(..).zip(&verdicts.verdicts) {
         if *verdict == AdmissionVerdict::Admitted { admitted.push(request) } else { refused.push(request) }
     }
-    if claim.asked == 0 {
+    if claim.next_policy == 0 {
         claim.admitted_at = verdicts.at;
         admitted.iter().for_each(|request| admissions.add(request, claim.claim_id, verdicts.at));
     } else {
@@ -344,7 +344,7 @@ fn step(
         fixture.settle(&policies[0], refused.iter().map(unused).collect());
         note_releases(admissions, &policies[0], &before, &held(fixture, &policies[0]));
     }
-    Err(ClaimUnderWay { requests: admitted, asked: claim.asked + 1, ..claim })
+    Err(ClaimUnderWay { requests: admitted, next_policy: claim.next_policy + 1, ..claim })
 }
 
 /// The slots of a policy that are held.

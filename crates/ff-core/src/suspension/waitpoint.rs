@@ -55,9 +55,9 @@ impl Waitpoint {
     }
 
     /// Whether a token opens it: minted for it, under a secret that verifies now.
-    pub fn verify(&self, ring: Option<&KeyRing>, shown: &PresentedToken, now: TimestampMs) -> Result<(), Code> {
+    pub fn verify(&self, ring: Option<&KeyRing>, token: &PresentedToken, now: TimestampMs) -> Result<(), Code> {
         let ring = ring.ok_or(Code::InvalidToken)?;
-        ring.verify(shown, &self.execution_id, &self.id, &self.key, now).map(drop)
+        ring.verify(token, &self.execution_id, &self.id, &self.key, now).map(drop)
     }
 
     /// This waitpoint as a suspension names it.
@@ -92,13 +92,13 @@ pub struct PendingWaitpoint {
 }
 
 words! {
-    /// How a waitpoint stands.
+    /// State of a waitpoint.
     WaitpointState {
-        /// Made ahead; its signals are kept until a suspension uses it.
+        /// Created before a suspension; its signals are buffered until one uses it.
         Pending "pending",
         /// A suspension waits on it.
         Active "active",
-        /// It takes no more signals.
+        /// It accepts no more signals.
         Closed "closed",
         /// No suspension used it in time.
         Expired "expired",

@@ -66,16 +66,16 @@ impl KeyRing {
     /// Only the bearer of a genuine token learns that its secret was retired; any other token is simply invalid.
     pub fn verify(
         &self,
-        shown: &PresentedToken,
+        presented: &PresentedToken,
         execution: &ExecutionId,
         waitpoint: &WaitpointId,
         key: &WaitpointKey,
         now: TimestampMs,
     ) -> Result<WaitpointToken, Code> {
-        if shown.is_missing() {
+        if presented.is_missing() {
             return Err(Code::MissingToken);
         }
-        let token = WaitpointToken::parse(shown.expose()).map_err(|_| Code::InvalidToken)?;
+        let token = WaitpointToken::parse(presented.expose()).map_err(|_| Code::InvalidToken)?;
         let signing = self.keys.get(&token.kid).ok_or(Code::InvalidToken)?;
         if Mac::of(&signing.secret, execution, waitpoint, key) != token.mac {
             return Err(Code::InvalidToken);

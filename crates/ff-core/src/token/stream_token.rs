@@ -88,11 +88,11 @@ impl KeyRing {
     /// secret still verifies. A forged token, one of another execution and one of a waitpoint are all as wrong.
     pub fn verify_for_stream(
         &self,
-        shown: &PresentedToken,
+        presented: &PresentedToken,
         execution: &ExecutionId,
         now: TimestampMs,
     ) -> Result<(), Code> {
-        let token = StreamToken::parse(shown.expose()).ok_or(Code::InvalidToken)?;
+        let token = StreamToken::parse(presented.expose()).ok_or(Code::InvalidToken)?;
         let signing = self.keys.get(&token.kid).ok_or(Code::InvalidToken)?;
         if Mac::of_stream(&signing.secret, execution, token.expires_at) != token.mac {
             return Err(Code::InvalidToken);
@@ -135,8 +135,8 @@ mod tests {
         assert_eq!(judged(&token.expose(), 49), Ok(()));
         assert_eq!(judged(&token.expose(), 50), Err(Code::TokenExpired));
         let other = ExecutionId::new(3, Uuid::from_u128(2));
-        let shown = PresentedToken::new(token.expose());
-        assert_eq!(ring().verify_for_stream(&shown, &other, at(0)), Err(Code::InvalidToken));
+        let presented = PresentedToken::new(token.expose());
+        assert_eq!(ring().verify_for_stream(&presented, &other, at(0)), Err(Code::InvalidToken));
         let refused = KeyRing::default().mint_for_stream(&id(), at(50)).unwrap_err();
         assert_eq!(refused.code, Code::HmacSecretNotInitialized);
     }
@@ -159,8 +159,8 @@ mod tests {
         assert_eq!(judged(&dressed.expose(), 0), Err(Code::InvalidToken));
         let stripped = format!("{}:{}", read.kid, read.mac.expose_hex());
         for text in [read.expose(), stripped] {
-            let shown = PresentedToken::new(text);
-            assert_eq!(ring().verify(&shown, &id(), &waitpoint, &key, at(0)), Err(Code::InvalidToken));
+            let presented = PresentedToken::new(text);
+            assert_eq!(ring().verify(&presented, &id(), &waitpoint, &key, at(0)), Err(Code::InvalidToken));
         }
     }
 

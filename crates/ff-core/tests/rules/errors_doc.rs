@@ -13,13 +13,13 @@ those, ask again or look.
 
 | class | what to do about it |
 |---|---|
-| terminal | Do not ask again the same way: it cannot help. |
-| retryable | Ask again later: it can help. Where the answer says when, wait until then. |
-| cooperative | Stop politely: a limit asks for it. |
-| informational | Nothing was to be done; go on. |
+| terminal | Do not retry the same request: it cannot succeed. |
+| retryable | Retry later. If the response says when, wait until then. |
+| cooperative | Stop: a limit asks for it. |
+| informational | Nothing had to be done; continue. |
 | bug | Report it: the engine or its caller has a defect. |
-| expected | An ordinary absence; go on. |
-| soft_error | Worth a warning, and no more. |
+| expected | Something is absent, as it normally can be; continue. |
+| soft_error | Worth a warning only. |
 
 The page is made from the table in `crates/ff-core/src/error_table.rs` by
 `FF_BLESS=1 cargo test -p ff-core --test rules errors_doc`.

@@ -36,8 +36,8 @@ impl Processes {
         Self { stores, engines }
     }
 
-    fn asked_for(&self, what: &str) -> usize {
-        self.stores.iter().map(|store| store.asked_for(what)).sum()
+    fn call_count(&self, what: &str) -> usize {
+        self.stores.iter().map(|store| store.call_count(what)).sum()
     }
 
     /// Makes executions that come due one after the other, several a partition.
@@ -71,12 +71,12 @@ async fn more_engines_ask_no_more() {
     let mut pumps = Vec::new();
     for count in [1, 4] {
         let processes = Processes::start(count).await;
-        let swept = processes.asked_for("sweep");
+        let swept = processes.call_count("sweep");
         let ids = processes.delay_many().await;
         let_pass(64 * SECOND).await;
         assert!(processes.states(&ids).await.iter().all(|state| *state == PublicState::Waiting));
-        pumps.push(processes.asked_for("pump_partition"));
-        assert_eq!(processes.asked_for("sweep") - swept, 32, "each partition once in 32 seconds, by one of {count}");
+        pumps.push(processes.call_count("pump_partition"));
+        assert_eq!(processes.call_count("sweep") - swept, 32, "each partition once in 32 seconds, by one of {count}");
         processes.stop().await;
     }
     assert!(pumps[1] * 10 <= pumps[0] * 11, "{pumps:?}");
@@ -110,12 +110,12 @@ async fn an_engine_that_is_behind_is_helped() {
     assert!(states.iter().all(|state| *state == PublicState::Waiting), "{states:?}");
     processes.stores[0].set_partitions_down(0..0);
     let_pass(10 * SECOND).await;
-    let pumped = processes.stores[0].asked_for("pump_partition");
+    let pumped = processes.stores[0].call_count("pump_partition");
     let later = processes.delay_many().await;
     let_pass(15 * SECOND).await;
     assert!(processes.states(&later).await.iter().all(|state| *state == PublicState::Waiting));
     // Its share is as random as its id: one partition of the sixteen is already a dozen due moments.
-    let pumped_since = processes.stores[0].asked_for("pump_partition") - pumped;
+    let pumped_since = processes.stores[0].call_count("pump_partition") - pumped;
     assert!(pumped_since > 5, "it pumped {pumped_since} times since it owns its share again");
     processes.stop().await;
 }

@@ -55,7 +55,7 @@ async fn whoever_waits_for_an_end_is_told_when_it_comes() {
     let ended = waiting.await.unwrap().unwrap().unwrap();
     assert_eq!((ended.execution_id, ended.outcome), (id, Outcome::Cancelled));
     assert_eq!(started.elapsed(), Duration::from_secs(5));
-    assert_eq!(store.asked_for("end_of"), 2, "once before waiting, once when told");
+    assert_eq!(store.call_count("end_of"), 2, "once before waiting, once when told");
     assert_eq!(notifier.ended(&id, 0).await.unwrap().unwrap(), ended);
 }
 
@@ -90,10 +90,10 @@ async fn one_end_among_a_thousand_waiters_wakes_one() {
         waiting.push(tokio::spawn(async move { notifier.ended(&id, 60_000).await }));
     }
     let_pass(Duration::from_secs(1)).await;
-    assert_eq!(store.asked_for("end_of"), 1_000);
+    assert_eq!(store.call_count("end_of"), 1_000);
     cancel(&store, ids[500]).await;
     assert!(waiting.swap_remove(500).await.unwrap().unwrap().is_some());
-    assert_eq!(store.asked_for("end_of"), 1_001);
+    assert_eq!(store.call_count("end_of"), 1_001);
     notifier.stop();
     for one in waiting {
         assert_eq!(one.await.unwrap(), Ok(None));
@@ -228,7 +228,7 @@ async fn readers_of_one_stream_share_their_reads() {
         };
         let readers: Vec<_> = (0..READERS).map(read).collect();
         let_pass(Duration::from_millis(1)).await;
-        let before = store.asked_for("read_stream");
+        let before = store.call_count("read_stream");
         let frames = vec![Frame::text(word)];
         let appended = AppendFramesArgs {
             execution_id: id,
@@ -245,7 +245,7 @@ async fn readers_of_one_stream_share_their_reads() {
             assert_eq!(page.items.len(), 1);
             from = Some(page.next);
         }
-        let reads = store.asked_for("read_stream") - before;
+        let reads = store.call_count("read_stream") - before;
         assert!(reads <= 3, "{READERS} readers of one frame made {reads} reads");
     }
 }

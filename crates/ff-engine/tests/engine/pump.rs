@@ -95,14 +95,14 @@ async fn what_is_due_is_fired_although_a_sweep_has_every_connection() {
 async fn an_idle_engine_asks_nothing_but_who_is_gone() {
     let (store, _engine) = started(256);
     let_pass(SECOND).await;
-    let after_start = store.asked();
+    let after_start = store.calls();
     assert_eq!(after_start.get("sweep"), Some(&256));
     store.submit(work("resize")).await.unwrap();
     let_pass(24 * HOUR).await;
     let mut expected = after_start;
     expected.insert("submit", 1);
     expected.insert("sweepable_workers", 24 * 120 + 1);
-    assert_eq!(store.asked(), expected);
+    assert_eq!(store.calls(), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -110,8 +110,8 @@ async fn a_known_moment_costs_one_pump_and_a_glance_at_the_clock_now_and_then() 
     let (store, _engine) = started(16);
     delayed(&store, 3_600_000).await;
     let_pass(2 * HOUR).await;
-    assert_eq!(store.asked_for("pump_partition"), 1);
-    assert!((120..=125).contains(&store.asked_for("now")), "{:?}", store.asked());
+    assert_eq!(store.call_count("pump_partition"), 1);
+    assert!((120..=125).contains(&store.call_count("now")), "{:?}", store.calls());
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +123,7 @@ async fn moments_close_together_are_fired_in_few_calls() {
     }
     let_pass(Duration::from_millis(1_100)).await;
     assert_eq!(state(&store, &last.unwrap()).await, PublicState::Waiting);
-    assert!((2..=4).contains(&store.asked_for("pump_partition")), "{:?}", store.asked());
+    assert!((2..=4).contains(&store.call_count("pump_partition")), "{:?}", store.calls());
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,8 +133,8 @@ async fn a_clock_that_stands_still_is_not_asked_all_the_time() {
     let _engine = Engine::start(store.clone());
     let id = delayed(&store, 1).await;
     let_pass(Duration::from_secs(60)).await;
-    assert!(store.asked_for("now") < 80, "{:?}", store.asked());
-    assert!(store.asked_for("pump_partition") <= 1, "a clock is believed to run until it was seen not to");
+    assert!(store.call_count("now") < 80, "{:?}", store.calls());
+    assert!(store.call_count("pump_partition") <= 1, "a clock is believed to run until it was seen not to");
     clock.advance(1);
     let_pass(2 * SECOND).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
@@ -167,7 +167,7 @@ async fn a_partition_whose_clock_is_behind_is_pumped_again_and_not_all_the_time(
     let _engine = Engine::start(store.clone());
     let id = delayed(&store, 1_000).await;
     let_pass(Duration::from_millis(990)).await;
-    assert!((5..15).contains(&store.asked_for("pump_partition")), "{:?}", store.asked());
+    assert!((5..15).contains(&store.call_count("pump_partition")), "{:?}", store.calls());
     assert_eq!(state(&store, &id).await, PublicState::Delayed);
     let_pass(Duration::from_millis(600)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
@@ -179,10 +179,10 @@ async fn a_store_that_fails_is_left_alone_for_a_while_and_not_given_up() {
     let id = delayed(&store, 1_000).await;
     let_pass(Duration::from_millis(500)).await;
     store.set_down(true);
-    let before: usize = store.asked().values().sum();
+    let before: usize = store.calls().values().sum();
     let_pass(Duration::from_secs(60)).await;
-    let calls = store.asked().values().sum::<usize>() - before;
-    assert!((5..100).contains(&calls), "{:?}", store.asked());
+    let calls = store.calls().values().sum::<usize>() - before;
+    assert!((5..100).contains(&calls), "{:?}", store.calls());
     store.set_down(false);
     let_pass(Duration::from_secs(3)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
@@ -195,7 +195,7 @@ async fn a_store_that_is_down_at_the_start_is_swept_when_it_is_back() {
     store.set_down(true);
     let _engine = Engine::start(store.clone());
     let_pass(Duration::from_secs(60)).await;
-    assert!(store.asked_for("sweep") < 16 * 60);
+    assert!(store.call_count("sweep") < 16 * 60);
     store.set_down(false);
     let_pass(Duration::from_secs(3)).await;
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
@@ -246,11 +246,11 @@ async fn where_hints_can_be_lost_every_partition_has_its_turn() {
     store.sweep_every(Duration::from_secs(32));
     let _engine = Engine::start(store.clone());
     let_pass(SECOND).await;
-    assert_eq!(store.asked_for("sweep"), 16);
+    assert_eq!(store.call_count("sweep"), 16);
     store.lose_hints();
     let id = delayed(&store, 1_000).await;
     let_pass(Duration::from_secs(34)).await;
-    assert_eq!(store.asked_for("sweep"), 16 + 17, "one partition every two seconds");
+    assert_eq!(store.call_count("sweep"), 16 + 17, "one partition every two seconds");
     assert_eq!(state(&store, &id).await, PublicState::Waiting);
 }
 
@@ -268,9 +268,9 @@ async fn a_stopped_engine_asks_nothing_more() {
     let (store, engine) = started(16);
     delayed(&store, 1_000).await;
     engine.stop().await;
-    let before = store.asked();
+    let before = store.calls();
     let_pass(HOUR).await;
-    assert_eq!(store.asked(), before);
+    assert_eq!(store.calls(), before);
 }
 
 #[tokio::test(start_paused = true)]

@@ -110,30 +110,30 @@ impl Generator {
             10..12 => self.submit_many(),
             12..29 => self.claim(reference),
             29..33 => {
-                let (job, fence) = self.held(reference);
+                let (job, fence) = self.job_and_fence(reference);
                 Transition::Renew { job, fence, ttl_ms: self.maybe(3, &[1_000, 5_000, 60_000, 60_000, 3_600_001]) }
             }
             33..35 => {
-                let (job, fence) = self.held(reference);
+                let (job, fence) = self.job_and_fence(reference);
                 let (percent, message) = (Some(self.usually(&[0, 50, 100], &[101])), self.message());
                 Transition::Progress { job, fence, percent, message }
             }
             35..37 => {
-                let (job, fence) = self.held(reference);
+                let (job, fence) = self.job_and_fence(reference);
                 let batch = self.frame_batch();
                 Transition::Append { job, fence, batch }
             }
             37..45 => {
-                let (job, fence) = self.held(reference);
+                let (job, fence) = self.job_and_fence(reference);
                 Transition::Complete { job, fence, result: self.bytes() }
             }
             45..54 => {
-                let (job, fence) = self.held(reference);
+                let (job, fence) = self.job_and_fence(reference);
                 let category = *self.chance.pick(&[0, 0, 1]);
                 Transition::Fail { job, fence, category, permanent: self.chance.one_in(6) }
             }
             54..59 => {
-                let (job, fence) = self.held(reference);
+                let (job, fence) = self.job_and_fence(reference);
                 Transition::Delay { job, fence, start: self.start() }
             }
             59..63 => Transition::Cancel { job: self.job(reference, |phase| !finished(phase)), reason: self.message() },
@@ -171,7 +171,7 @@ impl Generator {
             let fork = if again { self.jobs - 1 } else { self.next_job() };
             return Transition::Fork { job, fork, before: self.maybe_point(2) };
         }
-        let (job, fence) = self.held(reference);
+        let (job, fence) = self.job_and_fence(reference);
         let result = match self.steps.below(60) {
             0 => Some(limits::STEP_RESULT_BYTES + 1),
             1 => Some(limits::STEP_RESULT_BYTES),
@@ -315,7 +315,7 @@ impl Generator {
     }
 
     /// A job and a fence to show for it: mostly of the lease that is held, now and then of one that was lost.
-    fn held(&mut self, reference: &Reference) -> (u32, Whose) {
+    fn job_and_fence(&mut self, reference: &Reference) -> (u32, Whose) {
         if self.chance.one_in(8) {
             return (self.job_that(reference, is_lost), Whose::Latest);
         }

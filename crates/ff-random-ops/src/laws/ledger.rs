@@ -39,7 +39,7 @@ struct Promise {
     payload: Payload,
     result: Option<Payload>,
     outcome: Option<Outcome>,
-    held: Option<HeldLease>,
+    lease: Option<HeldLease>,
     /// The worker that lost it last.
     lost_by: Option<WorkerInstanceId>,
     epoch: LeaseEpoch,
@@ -70,10 +70,10 @@ impl Ledger {
                 let payload = step.before.payload(&args.execution_id).cloned().unwrap_or_default();
                 self.begun(forked.execution_id, None, payload, now)?;
             }
-            (Operation::Claim(args), Reply::ClaimDecision(taken)) => self.taken(args, taken, now, after)?,
+            (Operation::Claim(args), Reply::ClaimDecision(taken)) => self.note_claim(args, taken, now, after)?,
             (Operation::ClaimGranted(args), Reply::ClaimGranted(granted)) => {
-                self.taken(&args.claim, &granted.taken, now, after)?;
-                self.within_limit(&args.claim, &granted.taken, after, &step.at.partitions)?;
+                self.note_claim(&args.claim, &granted.decision, now, after)?;
+                self.within_limit(&args.claim, &granted.decision, after, &step.at.partitions)?;
             }
             (_, Reply::LaneConfigured(lane)) => {
                 let before = self.limits.get(&lane.key()).copied().unwrap_or(u32::MAX);
@@ -84,7 +84,7 @@ impl Ledger {
                 let promise = self.promises.get_mut(&args.execution_id);
                 promise
                     .into_iter()
-                    .flat_map(|promise| &mut promise.held)
+                    .flat_map(|promise| &mut promise.lease)
                     .for_each(|held| held.until = renewed.lease_expires_at);
             }
             (Operation::Complete(args), Reply::Completed(_)) if step.alters() => {
@@ -116,10 +116,10 @@ impl Ledger {
             if outcome != promise.outcome {
                 return Err(format!("I2: {id} ended as {outcome:?}, told was {:?}", promise.outcome));
             }
-            if held != promise.held.as_ref().map(|held| (held.fence, held.until)) {
+            if held != promise.lease.as_ref().map(|held| (held.fence, held.until)) {
                 return Err(format!(
                     "I5: {id} is held by {held:?}, told was {:?}",
-                    promise.held.as_ref().map(|h| h.fence)
+                    promise.lease.as_ref().map(|h| h.fence)
                 ));
             }
             if (model.payload(id), model.result(id)) != (Some(&promise.payload), promise.result.as_ref()) {
@@ -140,7 +140,7 @@ impl Ledger {
 
     /// I5: only the holder of the lease may change anything, and only in time.
     fn held_in_time(&mut self, id: &ExecutionId, fence: &Fence, now: TimestampMs) -> Verdict {
-        match &self.promise(id)?.held {
+        match &self.promise(id)?.lease {
             Some(held) if held.fence == *fence && now < held.until => Ok(()),
             _ => Err(format!("I5: {fence:?} changed {id}, which it did not hold")),
         }
@@ -179,8 +179,8 @@ impl Ledger {
 
     /// I1: an execution is new.
     fn begun(&mut self, id: ExecutionId, key: Option<IdempotencyKey>, payload: Payload, now: TimestampMs) -> Verdict {
-        let (result, outcome, held, lost_by) = (None, None, None, None);
-        let promise = Promise { key, payload, result, outcome, held, lost_by, epoch: LeaseEpoch(0), free_since: now };
+        let (result, outcome, lease, lost_by) = (None, None, None, None);
+        let promise = Promise { key, payload, result, outcome, lease, lost_by, epoch: LeaseEpoch(0), free_since: now };
         match self.promises.insert(id, promise) {
             Some(_) => Err(format!("I1: {id} was submitted twice")),
             None => Ok(()),
@@ -188,8 +188,8 @@ impl Ledger {
     }
 
     /// I3, I4 and I6: a lease is new, its epoch is higher than any before, and no other lease is still held.
-    fn taken(&mut self, args: &ClaimArgs, taken: &ClaimDecision, now: TimestampMs, after: &Model) -> Verdict {
-        for task in &taken.tasks {
+    fn note_claim(&mut self, args: &ClaimArgs, decision: &ClaimDecision, now: TimestampMs, after: &Model) -> Verdict {
+        for task in &decision.tasks {
             if !self.leases.insert(task.fence.lease_id) {
                 return Err(format!("I6: {} was handed out twice", task.fence.lease_id));
             }
@@ -198,7 +198,7 @@ impl Ledger {
             }
             let by = args.holder.worker_instance_id.clone();
             let promise = self.promise(&task.execution_id)?;
-            if promise.held.is_some() || promise.free_since > now {
+            if promise.lease.is_some() || promise.free_since > now {
                 return Err(format!("I3: {} was claimed while it was held", task.execution_id));
             }
             if promise.epoch >= task.fence.lease_epoch {
@@ -206,7 +206,7 @@ impl Ledger {
             }
             promise.epoch = task.fence.lease_epoch;
             let stolen = promise.lost_by.take().is_some_and(|loser| loser != by);
-            promise.held = Some(HeldLease { fence: task.fence, until: task.lease_expires_at, by });
+            promise.lease = Some(HeldLease { fence: task.fence, until: task.lease_expires_at, by });
             self.steals += u64::from(stolen);
         }
         Ok(())
@@ -216,7 +216,7 @@ impl Ledger {
     fn within_limit(
         &self,
         claim: &ClaimArgs,
-        taken: &ClaimDecision,
+        decision: &ClaimDecision,
         after: &Model,
         partitions: &PartitionConfig,
     ) -> Verdict {
@@ -224,7 +224,7 @@ impl Ledger {
         let active = |partition| after.active(partition, &lane).unwrap_or_default();
         let held: u32 = (0..partitions.num_flow_partitions).map(active).sum();
         let limit = self.limits.get(&lane).copied().unwrap_or(u32::MAX);
-        if taken.tasks.is_empty() || held <= limit {
+        if decision.tasks.is_empty() || held <= limit {
             Ok(())
         } else {
             Err(format!("I14: {held} are held, {limit} may be"))
@@ -276,7 +276,7 @@ impl Ledger {
         if was_held && !matches!(change.after.phase, Phase::Running { .. }) {
             promise.free_since = now;
             promise.lost_by = promise
-                .held
+                .lease
                 .take()
                 .map(|held| held.by)
                 .filter(|_| change.after.last_lease.as_ref().is_some_and(|last| last.ended.is_loss()));

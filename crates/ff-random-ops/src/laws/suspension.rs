@@ -94,8 +94,8 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
         WaitpointRef::Key(key) => execution.waitpoint_by_key(key),
     };
     let waitpoint = id.and_then(|id| waitpoint(model, &execution.id, &id)).ok_or(Code::InvalidToken)?;
-    let shown = WaitpointToken::parse(args.token.expose()).map_err(|_| Code::InvalidToken)?;
-    judged(model, waitpoint, &shown, now)?;
+    let token = WaitpointToken::parse(args.token.expose()).map_err(|_| Code::InvalidToken)?;
+    judged(model, waitpoint, &token, now)?;
     let key = args.idempotency_key.as_ref();
     let first = key.and_then(|key| model.signal_key(&execution.id, &waitpoint.id, key).ok().flatten());
     if first.is_some_and(|first| now < first.until) {
@@ -113,13 +113,13 @@ pub(crate) fn delivery(model: &Model, args: &DeliverArgs, now: TimestampMs) -> R
 pub(crate) fn judged(
     model: &Model,
     waitpoint: &Waitpoint,
-    shown: &WaitpointToken,
+    token: &WaitpointToken,
     now: TimestampMs,
 ) -> Result<(), Code> {
     let ring = model.ring(waitpoint.execution_id.partition()).ok().flatten();
     let signing = ring
-        .and_then(|ring| ring.keys.get(&shown.kid))
-        .filter(|key| Mac::of(&key.secret, &waitpoint.execution_id, &waitpoint.id, &waitpoint.key) == shown.mac);
+        .and_then(|ring| ring.keys.get(&token.kid))
+        .filter(|key| Mac::of(&key.secret, &waitpoint.execution_id, &waitpoint.id, &waitpoint.key) == token.mac);
     match signing.map(|key| key.expires_at) {
         None => Err(Code::InvalidToken),
         Some(Some(at)) if now >= at => Err(Code::TokenExpired),

@@ -45,10 +45,10 @@ fn expected(
     model: &Model,
     execution: &Execution,
     waitpoint: &Waitpoint,
-    shown: &WaitpointToken,
+    token: &WaitpointToken,
     now: TimestampMs,
 ) -> Result<(), Code> {
-    judged(model, waitpoint, shown, now)?;
+    judged(model, waitpoint, token, now)?;
     match standing(execution, waitpoint, now) {
         _ if execution.is_finished() => Err(Code::TargetNotSignalable),
         Standing::Pending | Standing::Waited => Ok(()),
@@ -60,12 +60,12 @@ fn expected(
 /// The answer to a signal with a token at a waitpoint.
 fn answer(
     model: &Model,
-    shown: &WaitpointToken,
+    token: &WaitpointToken,
     execution: &ExecutionId,
     to: &Waitpoint,
     at: &Conditions,
 ) -> Result<(), Code> {
-    let token = PresentedToken::from(shown);
+    let token = PresentedToken::from(token);
     let name = SignalName::parse("go").expect("a name");
     let signal = DeliverArgs::new(*execution, WaitpointRef::Id(to.id), token, name);
     match Operation::Deliver(signal).decide(model, at) {

@@ -35,7 +35,7 @@ impl Reference {
                 Operation::SetFlowTags(SetFlowTagsArgs { flow_id: flow_id(*flow), tags: tags(*from, *count) })
             }
             Transition::WaitForChildren { job, fence } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 Operation::WaitForChildren(WaitForChildrenArgs { execution_id, fence })
             }
             Transition::Cascade { job } => {
@@ -113,7 +113,7 @@ impl Reference {
                     passes: passes(link.passes),
                 })
                 .collect(),
-            holder: growth.holder.map(|(job, whose)| self.held(job, whose)),
+            holder: growth.holder.map(|(job, whose)| self.execution_and_fence(job, whose)),
             idempotency_key: growth.key.map(|nth| IdempotencyKey::parse(&format!("growth-{nth}")).unwrap()),
         }
     }

@@ -169,10 +169,10 @@ impl Reference {
             self.handed.note(operation, &reply);
             self.messages.note(operation, &reply);
             let claimed = match &reply {
-                Reply::ClaimDecision(taken)
-                | Reply::ClaimGranted(GrantedClaim { taken, .. })
-                | Reply::ClaimAdmitted(AdmittedClaim { taken, .. }) => {
-                    taken.tasks.iter().map(|task| claimed_with(&self.model, task)).collect()
+                Reply::ClaimDecision(decision)
+                | Reply::ClaimGranted(GrantedClaim { decision, .. })
+                | Reply::ClaimAdmitted(AdmittedClaim { decision, .. }) => {
+                    decision.tasks.iter().map(|task| claimed_with(&self.model, task)).collect()
                 }
                 _ => Vec::new(),
             };
@@ -304,11 +304,11 @@ impl Reference {
                 })
             }
             Transition::Renew { job, fence, ttl_ms } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 Operation::Renew(RenewArgs { execution_id, fence, lease_ttl_ms: *ttl_ms })
             }
             Transition::Progress { job, fence, percent, message } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 Operation::Progress(ProgressArgs {
                     execution_id,
                     fence,
@@ -317,14 +317,14 @@ impl Reference {
                 })
             }
             Transition::Append { job, fence, batch } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 let made = self.model.find(&execution_id).map_or(0, |execution| execution.attempts_made);
                 let attempt = AttemptIndex(made.saturating_sub(1));
                 let next = self.model.stream(&execution_id, attempt).ok().flatten().map_or(0, |stream| stream.next);
                 Operation::AppendFrames(batch.args(execution_id, fence, next))
             }
             Transition::RecordStep { job, fence, step } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 Operation::RecordStep(step.args(execution_id, fence, self.now()))
             }
             Transition::Fork { job, fork, before } => {
@@ -332,18 +332,18 @@ impl Reference {
                 Operation::Fork(ForkArgs { execution_id, uuid, before_step: before.map(|point| point.point()) })
             }
             Transition::Complete { job, fence, result } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 let result = result.map(bytes);
                 Operation::Complete(CompleteArgs { execution_id, fence, result })
             }
             Transition::Fail { job, fence, category, permanent } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 let failure =
                     Failure { category: kind(*category), message: "it went wrong".into(), permanent: *permanent };
                 Operation::Fail(FailArgs { execution_id, fence, failure })
             }
             Transition::Delay { job, fence, start } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 Operation::Delay(DelayArgs { execution_id, fence, start: *start })
             }
             Transition::Cancel { job, reason } => {
@@ -358,7 +358,7 @@ impl Reference {
                 Operation::Replay(ReplayArgs { execution_id, reason, requested_by, reopen_downstream, from_step })
             }
             Transition::Revoke { job, lease } => {
-                let lease_id = lease.map(|whose| self.held(*job, whose).1.lease_id);
+                let lease_id = lease.map(|whose| self.execution_and_fence(*job, whose).1.lease_id);
                 Operation::Revoke(RevokeArgs { execution_id: self.id(*job), lease_id, reason: None })
             }
             Transition::Pump { partition } => Operation::Pump(PumpArgs { partition: *partition }),
@@ -367,7 +367,7 @@ impl Reference {
     }
 
     /// An execution and the fence a caller shows for it; a made-up one when it was never held.
-    pub(crate) fn held(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
+    pub(crate) fn execution_and_fence(&self, job: u32, whose: Whose) -> (ExecutionId, Fence) {
         let id = self.id(job);
         let given = self.fences.get(&id).map_or(&[][..], Vec::as_slice);
         let made_up = Uuid::from_u128(9);

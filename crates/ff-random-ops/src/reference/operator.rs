@@ -187,7 +187,7 @@ impl Reference {
         let (reply, claimed) = self.execute(&granted, nonce)?;
         let Reply::ClaimGranted(granted) = reply else { unreachable!("{reply:?} answers no granted claim") };
         self.ask(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }, nonce)?;
-        let ff_core::contracts::ClaimDecision { next, limited, admissions, .. } = granted.taken;
+        let ff_core::contracts::ClaimDecision { next, limited, admissions, .. } = granted.decision;
         Ok(Claims { claimed, next, limited, admissions })
     }
 

@@ -2,10 +2,10 @@
 
 use ff_core::budget::{Amounts, BudgetDefinition, BudgetLimit, OnHardLimit, Reset, budget_id};
 use ff_core::contracts::{
-    AdmissionAsked, AdmissionRelease, AdmissionRequest, AdmitArgs, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims,
-    ChargeBudgetArgs, ClaimArgs, ClaimDecision, Claims, CopyQuotasArgs, DefineBudgetArgs, DefineQuotaArgs,
-    PutBudgetArgs, PutQuotaArgs, QuotaDefinition, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs,
-    SettleUsageArgs, UsageTotal,
+    AdmissionRelease, AdmissionRequest, AdmitArgs, AdmittedClaim, AdmittedClaimArgs, AdmittedClaims, ChargeBudgetArgs,
+    ClaimArgs, ClaimDecision, Claims, CopyQuotasArgs, DefineBudgetArgs, DefineQuotaArgs, PutBudgetArgs, PutQuotaArgs,
+    QuotaDefinition, ReleaseGuard, ReportUsageArgs, ResetBudgetArgs, SettleAdmissionsArgs, SettleUsageArgs,
+    SlotRequest, UsageTotal,
 };
 use ff_core::engine_error::Refusal;
 use ff_core::entropy::Nonce;
@@ -60,7 +60,7 @@ impl Reference {
                 policy_id: policy_id(*policy),
                 revision: self.policy_revision(*policy),
                 claim_id: claim.map(claim_id),
-                asked: self.admissions(*policy, jobs),
+                requests: self.admissions(*policy, jobs),
             }
             .into_operation(),
             QuotaOrder::ClaimAdmitted { jobs, is_late } => {
@@ -71,15 +71,15 @@ impl Reference {
                     epoch: execution.epoch().next(),
                     slots: known.map_or_else(Vec::new, |set| set.slots_for(execution)),
                 };
-                let admitted = self.found(jobs).map(request).collect();
+                let admitted = self.executions(jobs).map(request).collect();
                 let age_ms = if *is_late { limits::QUOTA_RESERVED_MS } else { 0 };
                 let (claim, admitted_at) = (claim(partition, limits::CLAIM_AT_ONCE), self.now() - age_ms);
                 AdmittedClaimArgs { claim, admitted, admitted_at, grant: None }.into_operation()
             }
             QuotaOrder::Settle { policy, jobs, is_unused, claim, keys } => {
                 let guard = claim.map_or(ReleaseGuard::Any, |claim| ReleaseGuard::Claim(claim_id(claim)));
-                let releases = self.admissions(*policy, jobs).into_iter().flat_map(
-                    |AdmissionAsked { key, execution_id, epoch }| {
+                let releases =
+                    self.admissions(*policy, jobs).into_iter().flat_map(|SlotRequest { key, execution_id, epoch }| {
                         // The lease that was to come, or the one that is there.
                         [epoch, LeaseEpoch(epoch.0 - 1)].map(|epoch| AdmissionRelease {
                             key: key.clone(),
@@ -88,8 +88,7 @@ impl Reference {
                             is_unused: *is_unused,
                             guard,
                         })
-                    },
-                );
+                    });
                 let keys = (0..*keys).map(|_| String::new()).collect();
                 SettleAdmissionsArgs { policy_id: policy_id(*policy), releases: releases.collect(), keys }
                     .into_operation()
@@ -144,9 +143,9 @@ impl Reference {
         let (reply, claimed) = self.execute(operation, nonce)?;
         let claims = |ClaimDecision { next, limited, admissions, .. }| Claims { claimed, next, limited, admissions };
         Ok(match reply {
-            Reply::ClaimDecision(taken) => Output::Claims(claims(taken)),
-            Reply::ClaimAdmitted(AdmittedClaim { taken, count, running }) => {
-                Output::Admitted(AdmittedClaims { claims: claims(taken), count, running })
+            Reply::ClaimDecision(decision) => Output::Claims(claims(decision)),
+            Reply::ClaimAdmitted(AdmittedClaim { decision, count, running }) => {
+                Output::Admitted(AdmittedClaims { claims: claims(decision), count, running })
             }
             other => Output::Reply(other),
         })
@@ -163,12 +162,12 @@ impl Reference {
     }
 
     /// Each of the jobs under its key in a policy, for the lease that is to come.
-    fn admissions(&self, nth: u8, jobs: &[u32]) -> Vec<AdmissionAsked> {
+    fn admissions(&self, nth: u8, jobs: &[u32]) -> Vec<SlotRequest> {
         let policy = self.quota_policy(nth);
         let key =
             |execution: &Execution| policy.as_ref().and_then(|policy| policy.slot_for(execution)).map(|slot| slot.key);
         let key = |execution: &Execution| if nth == BUDGET { Some(execution.kind.to_string()) } else { key(execution) };
-        let admissions = self.found(jobs).map(|execution| AdmissionAsked {
+        let admissions = self.executions(jobs).map(|execution| SlotRequest {
             key: key(execution).unwrap_or_default(),
             execution_id: execution.id,
             epoch: execution.epoch().next(),
@@ -176,7 +175,7 @@ impl Reference {
         admissions.collect()
     }
 
-    fn found(&self, jobs: &[u32]) -> impl Iterator<Item = &Execution> {
+    fn executions(&self, jobs: &[u32]) -> impl Iterator<Item = &Execution> {
         jobs.iter().filter_map(|job| self.model.find(&self.id(*job)))
     }
 }

@@ -74,11 +74,11 @@ impl Reference {
     pub(super) fn suspension_operation(&self, transition: &Transition) -> Operation {
         match transition {
             Transition::Suspend { job, fence, wish } => {
-                let (id, fence) = self.held(*job, *fence);
+                let (id, fence) = self.execution_and_fence(*job, *fence);
                 Operation::Suspend(self.suspension(id, fence, wish))
             }
             Transition::CreateWaitpoint { job, fence, key: number, ms } => {
-                let (execution_id, fence) = self.held(*job, *fence);
+                let (execution_id, fence) = self.execution_and_fence(*job, *fence);
                 let args = CreateWaitpointArgs { execution_id, fence, key: key(*number), expires_in_ms: *ms };
                 Operation::CreateWaitpoint(args)
             }
@@ -155,10 +155,10 @@ impl Reference {
         }
     }
 
-    fn token(&self, id: &ExecutionId, granted: Option<&GrantedWaitpoint>, shown: ShownToken) -> PresentedToken {
+    fn token(&self, id: &ExecutionId, granted: Option<&GrantedWaitpoint>, which: ShownToken) -> PresentedToken {
         let Some(granted) = granted else { return PresentedToken::new(format!("k1:{}", "00".repeat(32))) };
         let own = granted.waitpoint_token.expose();
-        PresentedToken::new(match shown {
+        PresentedToken::new(match which {
             ShownToken::Own => own,
             ShownToken::Newest => {
                 self.handed.waitpoints.last().map_or(own, |(_, newest)| newest.waitpoint_token.expose())

@@ -78,10 +78,10 @@ async fn a_full_partition_is_asked_for_many_at_a_time() {
         submit(&store, "a", 0).await;
     }
     assert_eq!(scheduler.next(ask(&["a"], 1)).await.unwrap().len(), 1);
-    let before = store.asked_for("claim");
+    let before = store.call_count("claim");
     let many = scheduler.next(ask(&["a"], 200)).await.unwrap().len();
     assert!((150..=200).contains(&many), "{many}");
-    assert_eq!(store.asked_for("claim"), before + many.div_ceil(limits::CLAIM_AT_ONCE));
+    assert_eq!(store.call_count("claim"), before + many.div_ceil(limits::CLAIM_AT_ONCE));
 }
 
 #[tokio::test(start_paused = true)]

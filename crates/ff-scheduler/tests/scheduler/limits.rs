@@ -85,7 +85,7 @@ async fn a_lane_that_is_full_is_hardly_asked() {
         async move { scheduler.next(ask(1, 60_000)).await.unwrap() }
     });
     let_pass(Duration::from_secs(50)).await;
-    assert!(store.asked_for("claim") < 15, "{:?}", store.asked());
+    assert!(store.call_count("claim") < 15, "{:?}", store.calls());
     complete(&store, &held[0]).await;
     assert_eq!(waiting.await.unwrap().len(), 1);
 }

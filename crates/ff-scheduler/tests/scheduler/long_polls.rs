@@ -37,7 +37,7 @@ async fn a_waiting_claim_returns_the_moment_work_is_submitted() {
         assert_eq!(claimed[0].task.execution_id, id);
         assert_eq!(submitted.elapsed(), Duration::ZERO);
     }
-    assert_eq!(store.asked_for("claim"), 200);
+    assert_eq!(store.call_count("claim"), 200);
 }
 
 /// Above the ninetieth percentile a busy machine is measured, not the scheduler: pauses of this thread show there, and
@@ -63,10 +63,10 @@ async fn a_thousand_workers_and_one_piece_of_work_make_one_claim() {
     let (store, scheduler) = started(16);
     let workers: Vec<_> = (0..1_000).map(|nth| waiting(&scheduler, any(&format!("w-{nth}"), 60_000))).collect();
     let_pass(Duration::from_secs(1)).await;
-    assert_eq!(store.asked_for("claim"), 0);
+    assert_eq!(store.call_count("claim"), 0);
     let id = store.submit(work("resize")).await.unwrap().execution_id;
     let_pass(Duration::from_secs(1)).await;
-    assert_eq!(store.asked_for("claim"), 1);
+    assert_eq!(store.call_count("claim"), 1);
     scheduler.stop();
     let mut claimed = Vec::new();
     for one in workers {
@@ -91,7 +91,7 @@ async fn whoever_has_waited_longest_goes_first_and_whoever_left_is_passed_over()
         let lease = store.describe(&id).await.unwrap().lease.unwrap();
         assert_eq!(lease.worker_instance_id.as_str(), name);
     }
-    assert_eq!(store.asked_for("claim"), 3);
+    assert_eq!(store.call_count("claim"), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,7 +102,7 @@ async fn work_wakes_nobody_who_cannot_take_it() {
     let_pass(Duration::from_secs(1)).await;
     store.submit(work("resize")).await.unwrap();
     assert_eq!(right.await.unwrap().unwrap().len(), 1);
-    assert_eq!(store.asked_for("claim"), 1);
+    assert_eq!(store.call_count("claim"), 1);
     store.submit(work("mail")).await.unwrap();
     assert_eq!(other.await.unwrap().unwrap()[0].task.kind.as_str(), "mail");
 }
@@ -127,7 +127,7 @@ async fn a_wait_that_runs_out_is_answered_with_nothing() {
     assert_eq!(started.elapsed(), Duration::ZERO);
     assert_eq!(scheduler.next(any("w", 700)).await.unwrap(), []);
     assert!((700..705).contains(&started.elapsed().as_millis()));
-    assert_eq!(store.asked_for("claim"), 0);
+    assert_eq!(store.call_count("claim"), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -154,7 +154,7 @@ async fn a_stopped_scheduler_keeps_nobody_and_hands_out_nothing() {
     assert_eq!(scheduler.next(any("w", 60_000)).await.unwrap(), []);
     assert_eq!(scheduler.next(any("w", 0)).await.unwrap(), []);
     assert_eq!(stopped.elapsed(), Duration::ZERO);
-    assert_eq!(store.asked_for("claim"), 0);
+    assert_eq!(store.call_count("claim"), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -104,7 +104,7 @@ async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
     let_pass(Duration::from_secs(1)).await;
     assert!(scheduler.next(ask(60_000)).now_or_never().is_none(), "the store was asked and has not answered yet");
     let_pass(Duration::from_secs(1)).await;
-    assert_eq!((store.asked_for("claim"), store.asked_for("delay")), (1, 1));
+    assert_eq!((store.call_count("claim"), store.call_count("delay")), (1, 1));
     let claimed = scheduler.next(ask(0)).await.unwrap();
     assert_eq!(claimed.len(), 1, "long before the lease would have expired");
     assert_eq!(claimed[0].task.fence.lease_epoch.0, 2);
@@ -114,11 +114,11 @@ async fn what_was_claimed_for_a_caller_that_went_away_is_given_back() {
 async fn an_ended_scheduler_asks_the_store_nothing_more() {
     let (store, scheduler) = started(16);
     scheduler.end().await;
-    let calls = store.asked();
+    let calls = store.calls();
     store.submit(work("resize")).await.unwrap();
     let_pass(Duration::from_secs(60)).await;
     assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
-    assert_eq!((store.asked_for("sweep"), store.asked_for("claim")), (calls.get("sweep").copied().unwrap_or(0), 0));
+    assert_eq!((store.call_count("sweep"), store.call_count("claim")), (calls.get("sweep").copied().unwrap_or(0), 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,9 +139,9 @@ async fn work_that_is_gone_when_it_is_claimed_is_forgotten() {
     let execution_id = store.submit(work("resize")).await.unwrap().execution_id;
     store.cancel(CancelArgs { execution_id, reason: None, requested_by: None }).await.unwrap();
     assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
-    assert_eq!(store.asked_for("claim"), 1);
+    assert_eq!(store.call_count("claim"), 1);
     assert_eq!(scheduler.next(ask(1_000)).await.unwrap(), []);
-    assert_eq!(store.asked_for("claim"), 1);
+    assert_eq!(store.call_count("claim"), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,7 +150,7 @@ async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
     let (scheduler, notifier, engine) =
         (Scheduler::start(store.clone()), Notifier::start(store.clone()), Engine::start(store.clone()));
     let_pass(Duration::from_secs(1)).await;
-    let after_start = store.asked();
+    let after_start = store.calls();
     assert_eq!(after_start.get("sweep"), Some(&512), "the scheduler and the engine look once each");
     assert_eq!(
         after_start.keys().collect::<Vec<_>>(),
@@ -162,7 +162,7 @@ async fn with_nothing_to_do_the_store_is_asked_nothing_but_who_is_gone() {
     }
     let once = [("all_quotas", 1), ("schedule_agenda", 1), ("sweep", 512)];
     let expected = BTreeMap::from_iter(once.into_iter().chain([("sweepable_workers", 24 * 120 + 1)]));
-    assert_eq!(store.asked(), expected);
+    assert_eq!(store.calls(), expected);
     notifier.stop();
     engine.stop().await;
 }

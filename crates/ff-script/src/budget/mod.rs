@@ -95,21 +95,21 @@ pub async fn ff_reserve_budget(
 ) -> Result<AdmissionVerdicts, ScriptError> {
     let definition = definition_key(id, partitions);
     let call = || {
-        let one = |one: &ff_core::contracts::AdmissionAsked| {
+        let one = |one: &ff_core::contracts::SlotRequest| {
             [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string()]
         };
         let reserve = ReserveBudget {
             definition: definition.clone(),
             revision: args.revision,
             claim_id: args.claim_id.map(|id| id.to_string()),
-            asked: args.asked.iter().flat_map(one).map(Into::into).collect(),
+            asked: args.requests.iter().flat_map(one).map(Into::into).collect(),
         };
         reserve.call()
     };
     let (_, at, mut fields) = ask_home(server, &definition, call).await?;
     let (name, retry_at) = (fields.maybe_text()?, fields.maybe_read()?.map(TimestampMs));
     let mut row = fields.nested()?;
-    let mut verdicts = Vec::with_capacity(args.asked.len());
+    let mut verdicts = Vec::with_capacity(args.requests.len());
     while !row.is_empty() {
         let (used, limit, dimension) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?);
         verdicts.push(match (used.as_deref(), limit) {

@@ -39,7 +39,7 @@ pub enum ListStart {
 /// A part of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
-    pub found: Vec<Cursor>,
+    pub rows: Vec<Cursor>,
     /// How many were looked at.
     pub looked: usize,
     /// Where to go on, when there may be more.
@@ -87,16 +87,16 @@ impl FromFcallResult for ListPage {
         let more = fields.maybe_text()?.is_some();
         let last = (fields.maybe_read()?.map(TimestampMs), fields.maybe_read::<ExecutionId>()?);
         let looked = fields.read()?;
-        let mut rows = fields.nested()?;
-        let mut found = Vec::new();
-        while !rows.is_empty() {
-            let execution_id = rows.read()?;
-            found.push(Cursor { created_at: TimestampMs(rows.read()?), execution_id });
+        let mut list = fields.nested()?;
+        let mut rows = Vec::new();
+        while !list.is_empty() {
+            let execution_id = list.read()?;
+            rows.push(Cursor { created_at: TimestampMs(list.read()?), execution_id });
         }
         let more = match last {
             (Some(created_at), Some(execution_id)) if more => Some(Cursor { created_at, execution_id }),
             _ => None,
         };
-        Ok(Self { found, looked, more })
+        Ok(Self { rows, looked, more })
     }
 }

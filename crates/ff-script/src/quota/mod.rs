@@ -73,7 +73,7 @@ pub async fn ff_check_admission_and_record(
     args: &AdmitArgs,
 ) -> Result<AdmissionVerdicts, ScriptError> {
     let triples =
-        args.asked.iter().flat_map(|one| [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string()]);
+        args.requests.iter().flat_map(|one| [one.key.clone(), one.execution_id.to_string(), one.epoch.to_string()]);
     let check = CheckAdmissionAndRecord {
         definition: definition_key(&args.policy_id, partitions),
         revision: args.revision,
@@ -83,7 +83,7 @@ pub async fn ff_check_admission_and_record(
     let (mut fields, _) = ask_fields(server, check.call()).await?;
     let (name, at) = (fields.maybe_read()?, TimestampMs(fields.read()?));
     let mut row = fields.nested()?;
-    let mut verdicts = Vec::with_capacity(args.asked.len());
+    let mut verdicts = Vec::with_capacity(args.requests.len());
     while !row.is_empty() {
         let (used, limit, retry_at) = (row.maybe_text()?, row.maybe_read()?, row.maybe_read()?.map(TimestampMs));
         verdicts.push(match (used.as_deref(), limit) {

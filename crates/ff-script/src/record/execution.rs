@@ -249,8 +249,8 @@ fn finished_by(core: &Hash) -> Result<FinishedBy, ScriptError> {
 }
 
 /// The try under way, or what the next one will be. After the end that is a replay.
-fn slot(phase: &Phase, core: &Hash, lease: &Hash, open: &Hash, made: u32) -> Result<AttemptSlot, ScriptError> {
-    let last = made.checked_sub(1).map(AttemptIndex);
+fn slot(phase: &Phase, core: &Hash, lease: &Hash, open: &Hash, attempts_made: u32) -> Result<AttemptSlot, ScriptError> {
+    let last = attempts_made.checked_sub(1).map(AttemptIndex);
     match (phase, core.text("next_attempt")?) {
         (Phase::Running { .. }, _) => Ok(AttemptSlot::Open(under_way(last.unwrap_or_default(), lease)?)),
         (Phase::Finished { .. }, _) => {
@@ -259,7 +259,7 @@ fn slot(phase: &Phase, core: &Hash, lease: &Hash, open: &Hash, made: u32) -> Res
         (_, Some("resume")) => Ok(AttemptSlot::Open(attempt(last.unwrap_or_default(), open)?)),
         (_, next) => {
             let (reason, requested_by) = (core.owned("replay_reason")?, core.owned("replay_requested_by")?);
-            let origin = origin(next.unwrap_or("initial"), AttemptIndex(made), reason, requested_by)?;
+            let origin = origin(next.unwrap_or("initial"), AttemptIndex(attempts_made), reason, requested_by)?;
             Ok(AttemptSlot::Next(origin))
         }
     }

@@ -17,24 +17,24 @@ pub async fn ff_deliver_signal(
     server: &dyn Server,
     args: DeliverArgs,
     waitpoint: &WaitpointId,
-    shown: &VerifiedToken,
+    verified: &VerifiedToken,
     nonce: &Nonce,
 ) -> Result<DeliveredSignal, ScriptError> {
-    ask(server, delivery(args, waitpoint, shown, nonce).call()).await
+    ask(server, delivery(args, waitpoint, verified, nonce).call()).await
 }
 
 pub(crate) fn delivery(
     args: DeliverArgs,
     waitpoint: &WaitpointId,
-    shown: &VerifiedToken,
+    verified: &VerifiedToken,
     nonce: &Nonce,
 ) -> DeliverSignal {
     let payload = args.payload.as_ref();
     DeliverSignal {
         core: core_key(&args.execution_id),
         waitpoint_id: waitpoint.to_string(),
-        kid: shown.token.kid.to_string(),
-        mac: shown.token.mac.expose_hex(),
+        kid: verified.token.kid.to_string(),
+        mac: verified.token.mac.expose_hex(),
         signal_id: nonce.signal().to_string(),
         signal_name: args.name.to_string(),
         source_type: args.source.kind.to_string(),
@@ -43,7 +43,7 @@ pub(crate) fn delivery(
         content_type: payload.and_then(|payload| unless_json(&payload.content_type)),
         idempotency_key: args.idempotency_key.map(|key| key.to_string()),
         dedup_ttl_ms: args.dedup_ttl_ms,
-        secret_mark: shown.secret_mark.clone(),
+        secret_mark: verified.secret_mark.clone(),
     }
 }
 
@@ -75,10 +75,15 @@ pub struct VerifiedToken {
 
 impl WaitpointLookup {
     /// Judges a token shown for the waitpoint: genuine, and under a secret that verifies.
-    pub fn verify(&self, execution: &ExecutionId, shown: &PresentedToken, kid: &Kid) -> Result<VerifiedToken, Code> {
+    pub fn verify(
+        &self,
+        execution: &ExecutionId,
+        presented: &PresentedToken,
+        kid: &Kid,
+    ) -> Result<VerifiedToken, Code> {
         let key = RingKey { secret: self.secret.clone(), expires_at: self.expires_at };
         let ring = KeyRing { current: None, keys: [(kid.clone(), key)].into() };
-        let token = ring.verify(shown, execution, &self.waitpoint_id, &self.waitpoint_key, self.now)?;
+        let token = ring.verify(presented, execution, &self.waitpoint_id, &self.waitpoint_key, self.now)?;
         Ok(VerifiedToken { token, secret_mark: self.secret_mark.clone() })
     }
 }

@@ -96,11 +96,11 @@ pub async fn ff_read_waitpoint_hmac_secrets(
 pub async fn ff_seed_waitpoint_hmac_secrets(
     server: &dyn Server,
     partition: u16,
-    given: &KeyRing,
+    ring: &KeyRing,
 ) -> Result<KeyRing, ScriptError> {
     let waitpoint_hmac_secrets = secrets_key(partition);
     let (mut fields, _) =
-        ask_fields(server, SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(given) }.call())
+        ask_fields(server, SeedWaitpointHmacSecrets { waitpoint_hmac_secrets, fields: ring_fields(ring) }.call())
             .await?;
     read_ring(&mut fields)?.ok_or_else(|| ScriptError::parse("a partition has no secrets though it was given some"))
 }

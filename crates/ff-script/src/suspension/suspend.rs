@@ -22,7 +22,7 @@ use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 /// A suspension with the ids it is to have and the tokens of its new waitpoints, which are signed before the call.
 #[derive(Clone, Debug)]
 pub struct SignedSuspension {
-    pub asked: SuspendArgs,
+    pub args: SuspendArgs,
     pub suspension_id: SuspensionId,
     /// One for each waitpoint that is asked for, in their order.
     pub waitpoints: Vec<NamedWaitpoint>,
@@ -66,17 +66,17 @@ impl NewToken {
 
 impl SignedSuspension {
     /// Names and signs the requested waitpoints.
-    pub fn new(request: SuspendArgs, signing: &SigningRing, nonce: &Nonce) -> Self {
+    pub fn new(args: SuspendArgs, signing: &SigningRing, nonce: &Nonce) -> Self {
         let name = |(nth, binding): (usize, &WaitpointBinding)| match binding {
             WaitpointBinding::Pending { id, key } => NamedWaitpoint { id: *id, key: key.clone(), token: None },
             WaitpointBinding::Fresh { key } => {
                 let id = nonce.waitpoint(nth);
-                let token = Some(NewToken::signed(&signing.ring, &request.execution_id, &id, key));
+                let token = Some(NewToken::signed(&signing.ring, &args.execution_id, &id, key));
                 NamedWaitpoint { id, key: key.clone(), token }
             }
         };
-        let waitpoints = request.waitpoints.iter().enumerate().map(name).collect();
-        Self { suspension_id: nonce.suspension(), waitpoints, secret_mark: signing.mark.clone(), asked: request }
+        let waitpoints = args.waitpoints.iter().enumerate().map(name).collect();
+        Self { suspension_id: nonce.suspension(), waitpoints, secret_mark: signing.mark.clone(), args }
     }
 }
 
@@ -103,8 +103,8 @@ pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> R
     let Some((first, further)) = signed.waitpoints.split_first() else {
         return Err(Refusal::invalid("waitpoints", "must not be empty").into());
     };
-    let SuspendArgs { execution_id, fence, .. } = signed.asked;
-    let request = &signed.asked;
+    let SuspendArgs { execution_id, fence, .. } = signed.args;
+    let request = &signed.args;
     let (timeout_in_ms, timeout_at) = match request.timeout {
         Some(Timeout::After(ms)) => (Some(ms), None),
         Some(Timeout::At(at)) => (None, Some(at)),

@@ -117,7 +117,7 @@ impl Client {
         let search = search.into();
         self.check_named(search.named())?;
         let args = ListArgs { filter: search.build()?, after: None, limit: limits::PAGE };
-        Ok(SearchResults { client: self.clone(), rest: Some(args), found: VecDeque::new() })
+        Ok(SearchResults { client: self.clone(), rest: Some(args), executions: VecDeque::new() })
     }
 }
 
@@ -126,20 +126,20 @@ pub struct SearchResults {
     client: Client,
     /// The query for the next page.
     rest: Option<ListArgs>,
-    found: VecDeque<ExecutionInfo>,
+    executions: VecDeque<ExecutionInfo>,
 }
 
 impl SearchResults {
     /// The next one; nothing when there are no more. After an error it may be asked again, and goes on where it was.
     pub async fn next(&mut self) -> Option<Result<ExecutionInfo, Error>> {
         loop {
-            if let Some(info) = self.found.pop_front() {
+            if let Some(info) = self.executions.pop_front() {
                 return Some(Ok(info));
             }
             let args = self.rest.as_mut()?;
             match self.client.list(args.clone()).await {
                 Ok(page) => {
-                    self.found = page.executions.into();
+                    self.executions = page.executions.into();
                     args.after = page.next;
                     if page.next.is_none() {
                         self.rest = None;

@@ -17,21 +17,21 @@ pub struct FlowEvents {
     flow_id: FlowId,
     /// The number of the next event to ask for.
     from: u64,
-    told: VecDeque<FlowEvent>,
+    events: VecDeque<FlowEvent>,
     ended: bool,
     missed: bool,
 }
 
 impl FlowEvents {
     pub(super) fn new(client: Client, flow_id: FlowId, from: u64) -> Self {
-        Self { client, flow_id, from, told: VecDeque::new(), ended: false, missed: false }
+        Self { client, flow_id, from, events: VecDeque::new(), ended: false, missed: false }
     }
 
     /// The next event, however long it takes; `None` once the flow has ended and all events are read. After an error it
     /// may be called again, and continues where it was.
     pub async fn next(&mut self) -> Option<Result<FlowEvent, Error>> {
         loop {
-            if let Some(event) = self.told.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 return Some(Ok(event));
             }
             if self.ended {
@@ -43,7 +43,7 @@ impl FlowEvents {
                     self.from = page.next;
                     self.missed |= page.missed;
                     self.ended = page.ended;
-                    self.told = page.events.into();
+                    self.events = page.events.into();
                 }
                 Err(error) => return Some(Err(error.into())),
             }

@@ -58,7 +58,7 @@ async fn work(setup: Setup, mut stop: BoxFuture<'_, ()>) -> Result<(), EngineErr
         tokio::select! {
             () = &mut stop => break Ok(()),
             Some(_) = at_work.join_next() => while at_work.try_join_next().is_some() {},
-            () = slots.left() => let_handlers_end(&slots, at_work.len()).await,
+            () = slots.freed() => let_handlers_end(&slots, at_work.len()).await,
             Some(claimed) = OptionFuture::from(claiming.as_mut()) => {
                 claiming = None;
                 let claimed = match claimed {

@@ -16,10 +16,10 @@ pub(super) struct Slots(Arc<State>);
 
 struct State {
     all: usize,
-    taken: AtomicUsize,
+    in_use: AtomicUsize,
     /// How many of the taken slots have a handler that has not run yet.
     unstarted: AtomicUsize,
-    left: Notify,
+    freed: Notify,
 }
 
 /// A slot that is taken until it is dropped.
@@ -30,11 +30,11 @@ pub(super) struct Slot {
 
 impl Slots {
     pub(super) fn new(all: usize) -> Self {
-        Self(Arc::new(State { all, taken: AtomicUsize::new(0), unstarted: AtomicUsize::new(0), left: Notify::new() }))
+        Self(Arc::new(State { all, in_use: AtomicUsize::new(0), unstarted: AtomicUsize::new(0), freed: Notify::new() }))
     }
 
     pub(super) fn take(&self) -> Slot {
-        self.0.taken.fetch_add(1, Ordering::SeqCst);
+        self.0.in_use.fetch_add(1, Ordering::SeqCst);
         self.0.unstarted.fetch_add(1, Ordering::SeqCst);
         Slot { slots: self.clone(), started: false }
     }
@@ -48,14 +48,14 @@ impl Slots {
     /// bounded too: a store that does not answer must not be given ever more to say. A worker of one slot does one thing
     /// after the other.
     pub(super) fn room(&self, in_hand: usize) -> usize {
-        let State { all, taken, .. } = &*self.0;
+        let State { all, in_use, .. } = &*self.0;
         let in_hand_at_most = all + REPORTED * (all - 1);
-        all.saturating_sub(taken.load(Ordering::SeqCst)).min(in_hand_at_most.saturating_sub(in_hand))
+        all.saturating_sub(in_use.load(Ordering::SeqCst)).min(in_hand_at_most.saturating_sub(in_hand))
     }
 
-    /// Comes when a slot was left, or when the last handler has started.
-    pub(super) async fn left(&self) {
-        self.0.left.notified().await;
+    /// Returns when a slot was freed, or when the last handler has started.
+    pub(super) async fn freed(&self) {
+        self.0.freed.notified().await;
     }
 }
 
@@ -75,16 +75,16 @@ impl Slot {
     fn note_start(&mut self) {
         let state = &self.slots.0;
         if !std::mem::replace(&mut self.started, true) && state.unstarted.fetch_sub(1, Ordering::SeqCst) == 1 {
-            state.left.notify_one();
+            state.freed.notify_one();
         }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.slots.0.taken.fetch_sub(1, Ordering::SeqCst);
+        self.slots.0.in_use.fetch_sub(1, Ordering::SeqCst);
         self.note_start();
-        self.slots.0.left.notify_one();
+        self.slots.0.freed.notify_one();
     }
 }
 
@@ -97,9 +97,9 @@ mod tests {
     fn a_slot_is_free_while_its_end_is_being_reported() {
         let slots = Slots::new(3);
         let taken: Vec<_> = (0..3).map(|_| slots.take()).collect();
-        assert_eq!((slots.room(3), slots.left().now_or_never()), (0, None));
+        assert_eq!((slots.room(3), slots.freed().now_or_never()), (0, None));
         drop(taken);
-        assert_eq!((slots.room(3), slots.left().now_or_never()), (3, Some(())));
+        assert_eq!((slots.room(3), slots.freed().now_or_never()), (3, Some(())));
         assert_eq!((slots.room(8), slots.room(9), slots.room(0)), (1, 0, 3));
     }
 
@@ -112,9 +112,9 @@ mod tests {
         assert_eq!(short.as_mut().now_or_never(), Some(()));
         drop(short);
         assert_eq!((slots.room(2), slots.has_unstarted()), (1, true));
-        assert_eq!(slots.left().now_or_never(), Some(()));
+        assert_eq!(slots.freed().now_or_never(), Some(()));
         assert_eq!(long.as_mut().now_or_never(), None);
-        assert_eq!((slots.left().now_or_never(), slots.has_unstarted()), (Some(()), false));
+        assert_eq!((slots.freed().now_or_never(), slots.has_unstarted()), (Some(()), false));
     }
 
     #[test]

@@ -67,8 +67,8 @@ impl Page {
     }
 
     /// The effect of an answer: it counts, or an earlier one does.
-    pub(super) fn answered(given: Answer, counts: Answer, effect: Effect) -> Self {
-        if given != counts {
+    pub(super) fn answered(answer: Answer, counts: Answer, effect: Effect) -> Self {
+        if answer != counts {
             let what = format!("It was {} before, and the first answer counts. Nothing was changed.", past(counts));
             return Self::new(StatusCode::CONFLICT, "Already answered", &what);
         }

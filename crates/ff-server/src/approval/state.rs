@@ -49,10 +49,10 @@ pub(super) async fn judge(
     ff: &Runtime,
     id: &ExecutionId,
     waitpoint: &WaitpointId,
-    shown: &PresentedToken,
+    token: &PresentedToken,
 ) -> Result<(), EngineError> {
     let store = ff.engine_store();
-    store.judge_token(id, waitpoint, shown).await
+    store.judge_token(id, waitpoint, token).await
 }
 
 /// How the matter of a waitpoint stands.

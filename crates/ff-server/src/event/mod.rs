@@ -54,7 +54,7 @@ pub(crate) async fn list(
     let query = EventsArgs { after, limit: limits::PAGE, ..args };
     // A new reader gets its cursor at once, so that it can come back without a gap even before the first event.
     let first = read(&ff, query.clone(), 0, &cursors).await?;
-    Ok(pushed(EventStream { ff, asked: query, cursors, next: Next::Page(first), stopping }, room))
+    Ok(pushed(EventStream { ff, args: query, cursors, next: Next::Page(first), stopping }, room))
 }
 
 /// One page of events, with a cursor the caller may see.
@@ -103,7 +103,7 @@ fn read_params(mut params: Params, execution: Option<ExecutionId>, stream: bool)
 /// How far a stream has come.
 struct EventStream {
     ff: Runtime,
-    asked: EventsArgs,
+    args: EventsArgs,
     cursors: Cursors,
     next: Next,
     stopping: CancellationToken,
@@ -125,7 +125,7 @@ impl EventSource for EventStream {
             Next::Page(page) => Some(self.tell(page).await),
             Next::From(_) if self.stopping.is_cancelled() => None,
             Next::From(after) => {
-                let args = EventsArgs { after: Some(after.clone()), ..self.asked.clone() };
+                let args = EventsArgs { after: Some(after.clone()), ..self.args.clone() };
                 Some(match self.ff.long_poll().next_events(args, KEEP_ALIVE_MS).await {
                     Ok(page) if is_unchanged(&page, &after, &self.cursors) => {
                         self.next = Next::From(after);
@@ -142,7 +142,7 @@ impl EventSource for EventStream {
 impl EventStream {
     async fn tell(&mut self, page: EventsPage) -> String {
         let next = page.next.clone();
-        match with_caller_cursor(&self.ff, page, &self.asked, &self.cursors).await {
+        match with_caller_cursor(&self.ff, page, &self.args, &self.cursors).await {
             Ok(page) => {
                 self.next = Next::From(next);
                 sse_event("events", Some(&page.next), &page)

@@ -91,7 +91,7 @@ impl Perform for MeasuredStore {
         Box::pin(async move {
             let (name, subject, began) = (operation.name(), Subject::of(&operation), Instant::now());
             let reply = self.store.perform(operation).await;
-            self.gathered.asked(name, began.elapsed(), &reply);
+            self.gathered.note_answer(name, began.elapsed(), &reply);
             let reply = reply?;
             match (subject, &reply) {
                 (
@@ -134,7 +134,7 @@ impl Perform for MeasuredStore {
         Box::pin(async move {
             let (name, began) = (query.name(), Instant::now());
             let reply = self.store.query(query).await;
-            self.gathered.asked(name, began.elapsed(), &reply);
+            self.gathered.note_answer(name, began.elapsed(), &reply);
             let reply = reply?;
             match &reply {
                 QueryReply::Now(now) => self.gathered.clock.set(*now),

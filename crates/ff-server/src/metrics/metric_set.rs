@@ -87,7 +87,7 @@ impl MetricSet {
     }
 
     /// The store was asked something, and gave this answer.
-    pub(super) fn asked<T>(&self, operation: &'static str, took: Duration, answer: &Answer<T>) {
+    pub(super) fn note_answer<T>(&self, operation: &'static str, took: Duration, answer: &Answer<T>) {
         self.store.get_or_create(&WordLabel { label: "operation", word: operation }).observe(took.as_secs_f64());
         let word = match answer {
             Ok(_) | Err(EngineError::Refused(_)) => return,

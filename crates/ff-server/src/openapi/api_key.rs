@@ -8,19 +8,19 @@ use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.get("/v1/keys", "Lists every key there ever was, without secrets.")
-        .query::<KeyId>("after", "The last of the page before.")
+    api.get("/v1/keys", "Lists all keys ever created, without secrets.")
+        .query::<KeyId>("after", "Last entry of the previous page.")
         .limit()
-        .answers::<KeysPage>(200, "A page of them.")
+        .answers::<KeysPage>(200, "One page.")
         .done();
     api.post("/v1/keys", "Creates an API key.")
         .takes::<CreateKey>(CreateKey::BODY_BYTES)
-        .answers::<NewKey>(201, "The key, told this once if the server drew it.")
+        .answers::<NewKey>(201, "The key. If the server generated it, it is shown only once.")
         .answers::<NewKey>(200, "The same key was created before.")
         .refused(&[409])
         .done();
     api.post("/v1/keys/{key}/revoke", "Revokes an API key.")
         .takes::<RevokeKey>(RevokeKey::BODY_BYTES)
-        .answers::<RevokedKey>(200, "It is valid no more.")
+        .answers::<RevokedKey>(200, "The key is revoked.")
         .done();
 }

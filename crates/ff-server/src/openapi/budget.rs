@@ -10,29 +10,29 @@ use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/budgets", "Lists the budgets of a namespace.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .answers::<Budgets>(200, "All of them, by name.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .answers::<Budgets>(200, "All of them, ordered by name.")
         .done();
-    api.get("/v1/budgets/{budget}", "Says how a budget is defined, and how it stands.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
+    api.get("/v1/budgets/{budget}", "Returns a budget and its usage.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .answers::<BudgetInfo>(200, "The budget, its period and its balance.")
         .done();
-    api.post("/v1/budgets/{budget}", "Defines a budget, or defines it anew. It holds once this is answered.")
+    api.post("/v1/budgets/{budget}", "Creates or replaces a budget. It is in force when the response arrives.")
         .takes::<PutBudget>(PutBudget::BODY_BYTES)
         .answers::<Budget>(200, "The budget as it is now.")
         .done();
-    api.post("/v1/budgets/{budget}/reset", "Has a budget begin anew; what it kept waiting is ready again.")
+    api.post("/v1/budgets/{budget}/reset", "Resets a budget. Executions that waited for it are ready again.")
         .takes::<ResetBudget>(ResetBudget::BODY_BYTES)
-        .answers::<BudgetReset>(200, "When it begins anew by itself.")
+        .answers::<BudgetReset>(200, "When it next resets by itself.")
         .done();
-    api.post("/v1/budgets/{budget}/delete", "Deletes a budget; what it kept waiting is ready again.")
+    api.post("/v1/budgets/{budget}/delete", "Deletes a budget. Executions that waited for it are ready again.")
         .takes::<DeleteBudget>(DeleteBudget::BODY_BYTES)
-        .answers::<BudgetDeleted>(200, "Whether there was none.")
+        .answers::<BudgetDeleted>(200, "Whether it existed.")
         .done();
-    api.get("/v1/executions/{id}/usage", "Says what an execution has spent.")
-        .answers::<UsageInfo>(200, "In all, and by attempt.")
+    api.get("/v1/executions/{id}/usage", "Returns the usage of an execution.")
+        .answers::<UsageInfo>(200, "In total, and by attempt.")
         .done();
-    api.get("/v1/flows/{flow}/usage", "Says what the members of a flow have spent.")
-        .answers::<UsageInfo>(200, "In all.")
+    api.get("/v1/flows/{flow}/usage", "Returns the usage of the members of a flow.")
+        .answers::<UsageInfo>(200, "In total.")
         .done();
 }

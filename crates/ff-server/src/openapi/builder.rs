@@ -71,7 +71,7 @@ impl OpenApiBuilder {
     pub(super) fn closed(mut self) -> (Value, Value) {
         let problem = self.generator.subschema_for::<Problem>();
         let response = json!({
-            "description": "Why not: a problem document with a stable code, the field and the limit.",
+            "description": "The error, as a problem document with a stable code, the field and the limit.",
             "content": { "application/problem+json": { "schema": problem } },
         });
         let schemas = self.generator.take_definitions(true);
@@ -113,7 +113,7 @@ impl Route<'_> {
     /// The header that makes a repeated request the same one.
     pub(super) fn repeatable<T: JsonSchema>(self) -> Self {
         let schema = json!(self.api.generator.subschema_for::<T>());
-        self.header_of(IDEMPOTENCY_KEY, schema, "Makes a request that is sent again the same one.")
+        self.header_of(IDEMPOTENCY_KEY, schema, "Requests with the same key are executed once.")
     }
 
     /// A body of JSON, of at most so many bytes. An empty one means `{}`.
@@ -167,7 +167,7 @@ impl Route<'_> {
         let problem = json!(self.api.generator.subschema_for::<Problem>());
         for status in statuses {
             self.responses.remove(status);
-            self = self.answers_a(*status, "text/html", json!({ "type": "string" }), "Why not, as a page.");
+            self = self.answers_a(*status, "text/html", json!({ "type": "string" }), "The error, as a page.");
             self = self.answers_a(*status, "application/problem+json", problem.clone(), "");
         }
         self
@@ -216,7 +216,7 @@ fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str)
     match name {
         "id" => (json!(generator.subschema_for::<ExecutionId>()), "The execution."),
         "flow" => (json!(generator.subschema_for::<FlowId>()), "The flow."),
-        "node" => (json!(generator.subschema_for::<NodeName>()), "What a member of the flow is called within it."),
+        "node" => (json!(generator.subschema_for::<NodeName>()), "Name of a member of the flow."),
         "waitpoint" => (json!(generator.subschema_for::<WaitpointId>()), "The waitpoint."),
         "signal" => (json!(generator.subschema_for::<SignalId>()), "The signal."),
         "key" => (json!(generator.subschema_for::<KeyId>()), "The public part of an API key."),
@@ -224,7 +224,7 @@ fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str)
         "schedule" => (json!(generator.subschema_for::<ScheduleName>()), "The schedule."),
         "budget" => (json!(generator.subschema_for::<BudgetName>()), "The budget."),
         "quota" => (json!(generator.subschema_for::<QuotaName>()), "The quota policy."),
-        "instance" => (json!(generator.subschema_for::<WorkerInstanceId>()), "The running copy of a worker."),
-        _ => (json!({ "type": "string", "minLength": 1 }), "A code of an error."),
+        "instance" => (json!(generator.subschema_for::<WorkerInstanceId>()), "The worker instance."),
+        _ => (json!({ "type": "string", "minLength": 1 }), "An error code."),
     }
 }

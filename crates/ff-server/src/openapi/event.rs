@@ -6,21 +6,21 @@ use ff_core::types::{ExecutionId, Namespace};
 use super::builder::OpenApiBuilder;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.get("/v1/events", "Tells what happened anywhere since a cursor, or pushes it.")
+    api.get("/v1/events", "Lists the events since a cursor, or streams them.")
         .cursor("after")
-        .query::<Namespace>("namespace", "Of this namespace; of all unless given.")
-        .query::<ExecutionId>("execution_id", "Of one execution.")
+        .query::<Namespace>("namespace", "Only this namespace (default: all).")
+        .query::<ExecutionId>("execution_id", "Only this execution.")
         .limit()
         .wait()
-        .answers::<EventsPage>(200, "Some of it, and where to go on.")
-        .streams("Each such answer as `events`, for as long as the server serves.")
+        .answers::<EventsPage>(200, "One page, and the cursor of the next.")
+        .streams("Each page as an `events` event, until the server stops.")
         .done();
-    api.get("/v1/executions/{id}/events", "Tells what happened to one execution since a cursor, or pushes it.")
+    api.get("/v1/executions/{id}/events", "Lists the events of an execution since a cursor, or streams them.")
         .cursor("after")
-        .query::<Namespace>("namespace", "Of this namespace; of any unless given.")
+        .query::<Namespace>("namespace", "Only this namespace (default: any).")
         .limit()
         .wait()
-        .answers::<EventsPage>(200, "Some of it, and where to go on.")
-        .streams("How it stands as `execution`, each such answer as `events`, and its end as `end`.")
+        .answers::<EventsPage>(200, "One page, and the cursor of the next.")
+        .streams("The state as an `execution` event, each page as an `events` event, and the end as an `end` event.")
         .done();
 }

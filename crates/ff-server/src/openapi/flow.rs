@@ -11,63 +11,67 @@ use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.post("/v1/flows", "Creates a whole flow, or finds it; or makes one that is held open.")
+    api.post("/v1/flows", "Creates a flow, complete or held open, or finds the one already created.")
         .repeatable::<IdempotencyKey>()
         .takes::<SubmitFlow>(SubmitFlow::BODY_BYTES)
         .answers::<SubmittedFlow>(201, "It was created.")
-        .answers::<SubmittedFlow>(200, "It was there already.")
+        .answers::<SubmittedFlow>(200, "It already existed.")
         .refused(&[404, 409])
         .done();
     api.get("/v1/flows", "Lists flows, newest first.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .query::<Kind>("kind", "Of this kind.")
-        .query::<FlowState>("state", "In this state.")
-        .query_of("tag", json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+:.+$" }), "With this label: KEY:VALUE.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .query::<Kind>("kind", "Only this kind.")
+        .query::<FlowState>("state", "Only this state.")
+        .query_of(
+            "tag",
+            json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+:.+$" }),
+            "Only flows with this tag: KEY:VALUE.",
+        )
         .cursor("cursor")
         .limit()
-        .answers::<FlowsPage>(200, "A page of them, and where the next begins.")
+        .answers::<FlowsPage>(200, "One page, and the cursor of the next.")
         .done();
-    api.get("/v1/flows/{flow}", "Says how a flow stands, waiting for its end if asked to.")
+    api.get("/v1/flows/{flow}", "Returns a flow; with `wait_ms`, waits for its end.")
         .query_of(
             "graph",
             json!({ "type": "integer", "minimum": 0, "maximum": limits::PAGE, "default": limits::PAGE_DEFAULT }),
-            "How many members and edges to tell with it.",
+            "Maximum number of members and edges to include.",
         )
         .wait()
-        .answers::<FlowView>(200, "How it stands, with the beginning of its graph.")
+        .answers::<FlowView>(200, "The flow, with the first part of its graph.")
         .done();
     api.get("/v1/flows/{flow}/members", "Lists the members of a flow, in the order they were added.")
-        .count("from", 0, "From which of them on.")
+        .count("from", 0, "Number of the first member.")
         .limit()
-        .answers::<MembersPage>(200, "A page of them.")
+        .answers::<MembersPage>(200, "One page.")
         .done();
-    api.get("/v1/flows/{flow}/edges", "Lists the edges of a flow, in the order of their ids.")
+    api.get("/v1/flows/{flow}/edges", "Lists the edges of a flow, ordered by id.")
         .cursor("after")
         .limit()
-        .answers::<EdgesPage>(200, "A page of them.")
+        .answers::<EdgesPage>(200, "One page.")
         .done();
-    api.get("/v1/flows/{flow}/events", "Tells what happened in a flow since, or pushes it.")
-        .count("from", 0, "From which number on.")
+    api.get("/v1/flows/{flow}/events", "Lists the events of a flow, or streams them.")
+        .count("from", 0, "Number of the first event.")
         .limit()
         .wait()
-        .answers::<FlowEventsPage>(200, "Some of it, and where to go on.")
-        .streams("Each event as `flow`, until the flow has ended.")
+        .answers::<FlowEventsPage>(200, "One page, and the cursor of the next.")
+        .streams("Each event as a `flow` event, until the flow has ended.")
         .done();
-    api.post("/v1/flows/{flow}/grow", "Adds members and edges to a flow that lives, all of them or none.")
+    api.post("/v1/flows/{flow}/grow", "Adds members and edges to a live flow, all or none.")
         .repeatable::<IdempotencyKey>()
         .takes::<GrowFlow>(GrowFlow::BODY_BYTES)
-        .answers::<GrownFlow>(200, "What was added.")
+        .answers::<GrownFlow>(200, "The added members and edges.")
         .refused(&[409])
         .done();
-    api.post("/v1/flows/{flow}/cancel", "Stops a flow, and waits for its end if asked to.")
+    api.post("/v1/flows/{flow}/cancel", "Cancels a flow; with `wait_ms`, waits for its end.")
         .wait()
         .takes::<CancelFlow>(CancelFlow::BODY_BYTES)
-        .answers::<FlowCancellation>(200, "It is stopped.")
+        .answers::<FlowCancellation>(200, "It is cancelled.")
         .refused(&[409])
         .done();
     api.post("/v1/flows/{flow}/nodes/{node}/replay", "Runs a finished node again.")
         .takes::<Replay>(Replay::BODY_BYTES)
-        .answers::<ReplayedExecution>(200, "It waits again.")
+        .answers::<ReplayedExecution>(200, "It is waiting again.")
         .refused(&[409])
         .done();
 }

@@ -11,22 +11,22 @@ use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/lanes", "Lists the lanes that were configured or have executions.")
-        .query::<Namespace>("namespace", "Of this namespace; of all unless given.")
+        .query::<Namespace>("namespace", "Only this namespace (default: all).")
         .cursor("after")
         .limit()
-        .query_of("finished", json!({ "type": "boolean", "default": true }), "Whether to count what has finished.")
-        .answers::<LanesPage>(200, "A page of them.")
+        .query_of("finished", json!({ "type": "boolean", "default": true }), "Whether to count finished executions.")
+        .answers::<LanesPage>(200, "One page.")
         .done();
-    api.get("/v1/lanes/{lane}", "Says how a lane is configured, and how much of it is where.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .answers::<LaneInfo>(200, "How it stands.")
+    api.get("/v1/lanes/{lane}", "Returns the settings of a lane and its executions by state.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .answers::<LaneInfo>(200, "Its state.")
         .done();
-    api.get("/v1/lanes/{lane}/explain", "Says why the work of a lane does not run, grouped by cause.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .answers::<LaneExplanation>(200, "Its causes, that of most of it first, and what would help.")
+    api.get("/v1/lanes/{lane}/explain", "Explains why executions of a lane do not run, grouped by reason.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .answers::<LaneExplanation>(200, "Reasons, the one with most executions first, and suggested actions.")
         .done();
-    api.post("/v1/lanes/{lane}", "Pauses, drains or opens a lane again, and says how it is to treat its work.")
+    api.post("/v1/lanes/{lane}", "Pauses, drains or resumes a lane, and changes its settings.")
         .takes::<ConfigureLane>(ConfigureLane::BODY_BYTES)
-        .answers::<LaneInfo>(200, "How it stands now.")
+        .answers::<LaneInfo>(200, "The lane as it is now.")
         .done();
 }

@@ -69,7 +69,7 @@ pub fn openapi() -> Value {
             "title": "FlowFabric",
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Durable executions over HTTP. Times are milliseconds since 1970, by the store's clock. Every \
-                            error is a problem document with a stable code; /errors/{code} says what it means.",
+                            error is a problem document with a stable code; /errors/{code} describes it.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": "/" }],

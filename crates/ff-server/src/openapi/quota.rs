@@ -10,19 +10,19 @@ use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     api.get("/v1/quotas", "Lists the quota policies of a namespace.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .answers::<Quotas>(200, "All of them, by name.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .answers::<Quotas>(200, "All of them, ordered by name.")
         .done();
-    api.get("/v1/quotas/{quota}", "Says how a quota policy is defined, and what is used of it.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .answers::<QuotaInfo>(200, "The policy, and the values of its key that are in use.")
+    api.get("/v1/quotas/{quota}", "Returns a quota policy and its usage.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .answers::<QuotaInfo>(200, "The policy, and its key values in use.")
         .done();
-    api.post("/v1/quotas/{quota}", "Defines a quota policy, or defines it anew. It holds once this is answered.")
+    api.post("/v1/quotas/{quota}", "Creates or replaces a quota policy. It is in force when the response arrives.")
         .takes::<PutQuota>(PutQuota::BODY_BYTES)
         .answers::<QuotaPolicy>(200, "The policy as it is now.")
         .done();
-    api.post("/v1/quotas/{quota}/delete", "Deletes a quota policy; what it kept waiting is ready again.")
+    api.post("/v1/quotas/{quota}/delete", "Deletes a quota policy. Executions that waited for it are ready again.")
         .takes::<DeleteQuota>(DeleteQuota::BODY_BYTES)
-        .answers::<QuotaDeleted>(200, "Whether there was none.")
+        .answers::<QuotaDeleted>(200, "Whether it existed.")
         .done();
 }

@@ -11,7 +11,7 @@ const STREAM_TOKEN: &str = "stream_token";
 
 /// How a key is shown.
 pub(super) fn schemes() -> Value {
-    let says = "An API key. A server whose store has none asks for none.";
+    let says = "An API key. Not required if the store has no keys.";
     let reads = "A token for the stream of one execution.";
     json!({
         KEY: { "type": "http", "scheme": "bearer", "description": says },
@@ -31,11 +31,11 @@ pub(super) fn requirements(access: Access) -> Value {
 
 /// The roles a key must have.
 pub(super) fn roles(access: Access) -> Option<String> {
-    let (roles, whose) = match access {
-        Access::Roles(roles) | Access::RolesOrStreamToken(roles) => (roles, "its own namespace"),
-        Access::Deployment(roles) => (roles, "every namespace"),
+    let (roles, scope) = match access {
+        Access::Roles(roles) | Access::RolesOrStreamToken(roles) => (roles, "the namespace"),
+        Access::Deployment(roles) => (roles, "all namespaces"),
         Access::Open | Access::Token | Access::AnyKey => return None,
     };
     let roles: Vec<_> = roles.iter().map(|role| format!("`{role}`")).collect();
-    Some(format!("For keys with the role {}, of {whose}.", roles.join(" or ")))
+    Some(format!("Requires the role {}, for {scope}.", roles.join(" or ")))
 }

@@ -16,60 +16,60 @@ const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 50
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
     let text = || json!({ "type": "string" });
-    api.get("/healthz", "Says that the server serves.").answers::<Health>(200, "It does.").done();
-    api.get("/readyz", "Says whether the store answers.").answers::<Health>(200, "It does.").done();
-    api.get("/metrics", "Tells what was counted, for Prometheus.")
+    api.get("/healthz", "Checks that the server is running.").answers::<Health>(200, "It is healthy.").done();
+    api.get("/readyz", "Checks that the store is reachable.").answers::<Health>(200, "It is healthy.").done();
+    api.get("/metrics", "Returns the metrics, for Prometheus.")
         .answers_a(200, "text/plain", text(), "Every metric.")
         .answers_a(200, "application/openmetrics-text", text(), "Every metric.")
         .refused(&[404])
         .done();
-    api.get("/openapi.json", "Tells what this API is.")
-        .answers_a(200, "application/json", json!({ "type": "object" }), "This.")
+    api.get("/openapi.json", "Returns this OpenAPI document.")
+        .answers_a(200, "application/json", json!({ "type": "object" }), "This document.")
         .done();
-    api.get("/errors/{code}", "Says what an error code means.").answers::<ErrorPage>(200, "What it means.").done();
-    api.get("/v1/partitions", "Says how many partitions the store has.")
-        .answers::<Deployment>(200, "So many, and where links lead.")
+    api.get("/errors/{code}", "Describes an error code.").answers::<ErrorPage>(200, "Its meaning.").done();
+    api.get("/v1/partitions", "Returns the number of partitions of the store.")
+        .answers::<Deployment>(200, "The number of partitions, and the public address for links.")
         .done();
-    api.get("/v1/session", "Says who asks, and whether keys are asked for.")
-        .answers::<Session>(200, "The key that was shown, without its secret.")
+    api.get("/v1/session", "Returns the caller's key, and whether keys are required.")
+        .answers::<Session>(200, "The caller's key, without its secret.")
         .done();
-    api.post("/v1/session", "Has a browser show the key of this request from now on, in a cookie.")
+    api.post("/v1/session", "Starts a browser session: sets a cookie that stands for the key of this request.")
         .takes::<BeginSession>(BeginSession::BODY_BYTES)
-        .answers::<Session>(200, "The key. The cookie is good for twelve hours.")
+        .answers::<Session>(200, "The key. The cookie is valid for twelve hours.")
         .done();
-    api.post("/v1/session/end", "Has a browser show no key any more.")
+    api.post("/v1/session/end", "Ends the browser session.")
         .takes::<EndSession>(EndSession::BODY_BYTES)
-        .answers::<EndSession>(200, "The cookie is taken back.")
+        .answers::<EndSession>(200, "The cookie is removed.")
         .done();
-    api.get("/v1/activity", "Tells what ended in the last hour, as this server has seen it.")
-        .query::<Namespace>("namespace", "Of this namespace; of all unless given.")
-        .answers::<Activity>(200, "By lane and minute, and by kind.")
+    api.get("/v1/activity", "Returns the attempts that ended on this server in the last hour.")
+        .query::<Namespace>("namespace", "Only this namespace (default: all).")
+        .answers::<Activity>(200, "Per lane and minute, and per kind.")
         .done();
     api.get("/v1/doctor", "Checks the invariants of the store.")
         .query_of(
             "partition",
             json!({ "type": "integer", "minimum": 0, "maximum": u16::MAX }),
-            "One partition; all unless said.",
+            "Only this partition (default: all).",
         )
-        .answers::<DoctorReport>(200, "What was looked at, and what is wrong: nothing, most of the time.")
+        .answers::<DoctorReport>(200, "What was checked, and the violations found.")
         .done();
-    api.get("/v1/secrets", "Lists the names of the secrets, never the secrets.")
-        .answers::<Secrets>(200, "Those of each partition.")
+    api.get("/v1/secrets", "Lists the names of the secrets, without the secrets.")
+        .answers::<Secrets>(200, "The names on each partition.")
         .done();
-    api.post("/v1/secrets/rotate", "Brings a new secret for waitpoint tokens.")
+    api.post("/v1/secrets/rotate", "Installs a new secret for waitpoint tokens.")
         .takes::<RotateSecret>(RotateSecret::BODY_BYTES)
-        .answers::<RotationReport>(200, "What became of it on each partition.")
+        .answers::<RotationReport>(200, "The result for each partition.")
         .refused(&[409])
         .done();
     api.get("/approvals/{id}/{waitpoint}", "Shows the page of an approval link, for browsers.")
-        .query_of("token", text(), "What opens the waitpoint.")
+        .query_of("token", text(), "The token of the waitpoint.")
         .answers_a(200, "text/html", text(), "The page.")
         .refused_on_a_page(ON_A_PAGE)
         .done();
     let form = json!({ "type": "object" });
-    api.post("/approvals/{id}/{waitpoint}", "Takes the decision made on that page.")
+    api.post("/approvals/{id}/{waitpoint}", "Submits the decision made on the approval page.")
         .takes_a("application/x-www-form-urlencoded", form)
-        .answers_a(200, "text/html", text(), "What came of it.")
+        .answers_a(200, "text/html", text(), "The result, as a page.")
         .refused_on_a_page(ON_A_PAGE)
         .done();
 }

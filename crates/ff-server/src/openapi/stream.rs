@@ -7,16 +7,16 @@ use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.get("/v1/executions/{id}/stream", "Tells what an execution puts out, or one attempt at it.")
-        .query_of("attempt", json!({ "type": "integer", "minimum": 0 }), "Of this attempt alone.")
-        .query_of("from", json!({ "type": "string" }), "Where the page before ended, or the number of a frame.")
+    api.get("/v1/executions/{id}/stream", "Reads the output stream of an execution, or of one attempt.")
+        .query_of("attempt", json!({ "type": "integer", "minimum": 0 }), "Only this attempt.")
+        .query_of("from", json!({ "type": "string" }), "Cursor from the previous page, or the number of a frame.")
         .limit()
         .wait()
         .refused(&[403, 429])
-        .answers::<StreamPage>(200, "What there is, and where to go on.")
-        .streams("An event per item, whose id is where to go on, until the output has ended.")
+        .answers::<StreamPage>(200, "One page of items, and the cursor of the next.")
+        .streams("One event per item, with the cursor as its id, until the stream has ended.")
         .done();
-    api.post("/v1/executions/{id}/stream/token", "Makes a token that reads the stream of an execution for a while.")
+    api.post("/v1/executions/{id}/stream/token", "Creates a temporary token for reading the stream of an execution.")
         .takes::<MakeStreamToken>(MakeStreamToken::BODY_BYTES)
         .answers::<StreamTokenReply>(200, "The token, for a reader without a key.")
         .refused(&[409])

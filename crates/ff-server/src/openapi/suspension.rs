@@ -10,15 +10,15 @@ use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.post("/v1/executions/{id}/suspend", "Lets the holder go and the execution wait.")
+    api.post("/v1/executions/{id}/suspend", "Suspends an execution until its condition is met.")
         .takes::<Suspend>(Suspend::BODY_BYTES)
-        .answers::<SuspendReply>(200, "It waits, or what it would wait for was there already.")
+        .answers::<SuspendReply>(200, "It is suspended, or its condition was already met.")
         .refused(&[409])
         .done();
     for (path, summary) in [
-        ("/v1/executions/{id}/resume", "Lets a suspended execution go on."),
-        ("/v1/executions/{id}/approve", "Approves what a suspended execution waits for."),
-        ("/v1/executions/{id}/reject", "Rejects what a suspended execution waits for."),
+        ("/v1/executions/{id}/resume", "Resumes a suspended execution."),
+        ("/v1/executions/{id}/approve", "Approves a suspended execution."),
+        ("/v1/executions/{id}/reject", "Rejects a suspended execution."),
     ] {
         api.post(path, summary)
             .takes::<Decide>(Decide::BODY_BYTES)
@@ -27,44 +27,44 @@ pub(super) fn describe(api: &mut OpenApiBuilder) {
             .done();
     }
     api.get("/v1/executions/{id}/waitpoints", "Lists the open waitpoints of an execution, without their tokens.")
-        .answers::<Waitpoints>(200, "Those there are.")
+        .answers::<Waitpoints>(200, "The open waitpoints.")
         .done();
-    api.get("/v1/executions/{id}/waitpoints/{waitpoint}/token", "Tells an operator what opens a waitpoint.")
+    api.get("/v1/executions/{id}/waitpoints/{waitpoint}/token", "Returns the token of a waitpoint to an operator.")
         .answers::<TokenOf>(200, "The token.")
         .refused(&[409])
         .done();
-    api.post("/v1/executions/{id}/waitpoints/{waitpoint}/close", "Closes a waitpoint no suspension has used.")
+    api.post("/v1/executions/{id}/waitpoints/{waitpoint}/close", "Closes a waitpoint that no suspension has used.")
         .takes::<CloseWaitpoint>(CloseWaitpoint::BODY_BYTES)
         .answers::<ClosedWaitpoint>(200, "It is closed.")
         .refused(&[409])
         .done();
     api.post(
         "/v1/executions/{id}/signals",
-        "Delivers a signal to a waitpoint by its token, or by a key that may signal.",
+        "Delivers a signal to a waitpoint. Requires the waitpoint's token or a key with the role `signal`.",
     )
     .repeatable::<IdempotencyKey>()
     .takes::<Deliver>(Deliver::BODY_BYTES)
-    .answers::<DeliveredSignal>(200, "What it did.")
+    .answers::<DeliveredSignal>(200, "The effect of the signal.")
     .refused(&[401, 409, 429])
     .done();
     api.get("/v1/executions/{id}/signals", "Lists the signals of an execution, oldest first.")
-        .count("skip", 0, "How many to pass over.")
+        .count("skip", 0, "Number of signals to skip.")
         .limit()
-        .answers::<SignalsPage>(200, "A page of them.")
+        .answers::<SignalsPage>(200, "One page.")
         .done();
-    api.get("/v1/executions/{id}/signals/{signal}", "Tells one signal with its bytes.")
-        .query::<Encoding>("encoding", "How bytes are written that are not JSON.")
+    api.get("/v1/executions/{id}/signals/{signal}", "Returns a signal with its payload.")
+        .query::<Encoding>("encoding", "How payloads are encoded.")
         .answers::<ReceivedSignal>(200, "The signal.")
         .done();
-    api.get("/v1/deliveries", "Tells what was delivered anywhere since a cursor.")
+    api.get("/v1/deliveries", "Lists the signals delivered since a cursor, in all namespaces.")
         .cursor("after")
         .limit()
         .wait()
-        .answers::<DeliveriesPage>(200, "Some of it, and where to go on.")
+        .answers::<DeliveriesPage>(200, "One page, and the cursor of the next.")
         .done();
-    api.get("/v1/decisions", "Lists who approved and rejected what in the last week, newest first.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
+    api.get("/v1/decisions", "Lists the approvals and rejections of the last week, newest first.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
         .limit()
-        .answers::<Decisions>(200, "The latest of them.")
+        .answers::<Decisions>(200, "The latest decisions.")
         .done();
 }

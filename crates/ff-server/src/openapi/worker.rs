@@ -8,30 +8,33 @@ use super::builder::OpenApiBuilder;
 use crate::body::BodyLimit;
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {
-    api.get("/v1/workers", "Lists the worker instances that are there.")
-        .query::<Namespace>("namespace", "Of this namespace; of all unless given.")
-        .query::<WorkerInstanceId>("after", "The last of the page before.")
+    api.get("/v1/workers", "Lists the registered worker instances.")
+        .query::<Namespace>("namespace", "Only this namespace (default: all).")
+        .query::<WorkerInstanceId>("after", "Last entry of the previous page.")
         .limit()
-        .answers::<WorkersPage>(200, "A page of them.")
+        .answers::<WorkersPage>(200, "One page.")
         .done();
-    api.get("/v1/grants", "Lists what is assigned to worker instances, newest executions first.")
-        .query::<Namespace>("namespace", "Of this namespace; `default` unless given.")
-        .query::<WorkerInstanceId>("worker", "Only what is assigned to this one; a page may have less than it could.")
+    api.get("/v1/grants", "Lists assigned executions, newest first.")
+        .query::<Namespace>("namespace", "The namespace (default: `default`).")
+        .query::<WorkerInstanceId>(
+            "worker",
+            "Only executions assigned to this worker instance; a page may then have fewer.",
+        )
         .cursor("cursor")
         .limit()
-        .answers::<Grants>(200, "A page of them, and where the next begins.")
+        .answers::<Grants>(200, "One page, and the cursor of the next.")
         .done();
-    api.post("/v1/workers/{instance}/claim", "Hands out work, waiting for some if asked to.")
+    api.post("/v1/workers/{instance}/claim", "Claims work; with `wait_ms`, waits for it.")
         .takes::<Claim>(Claim::BODY_BYTES)
-        .answers::<Claims>(200, "What was claimed: nothing, when there was none in time.")
+        .answers::<Claims>(200, "Claimed executions; empty when no work arrived in time.")
         .done();
-    api.post("/v1/worker/batch", "Takes up to a thousand calls of a worker, each with its own outcome.")
+    api.post("/v1/worker/batch", "Executes up to 1000 calls of a worker, each with its own result.")
         .takes::<WorkerBatch>(WorkerBatch::BODY_BYTES)
-        .answers::<WorkerBatchReply>(200, "What became of each, in the order they were sent.")
+        .answers::<WorkerBatchReply>(200, "Results, in request order.")
         .done();
-    api.get("/v1/workers/{instance}/control", "Tells an instance which of its leases it lost.")
+    api.get("/v1/workers/{instance}/control", "Lists the leases that a worker instance has lost.")
         .cursor("after")
         .wait()
-        .answers::<Control>(200, "The leases lost since.")
+        .answers::<Control>(200, "Leases lost since the cursor.")
         .done();
 }

@@ -60,7 +60,7 @@ pub(crate) async fn read(
         // Browsers come back to a stream that ended; this tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let stream = OutputStream { ff, asked: query, has_begun: false, page: PageTold::of(first), stopping };
+    let stream = OutputStream { ff, args: query, has_begun: false, page: SentPage::of(first), stopping };
     Ok(pushed(stream, opening.open()?.read_by(token)))
 }
 
@@ -75,21 +75,21 @@ fn place(id: &ExecutionId, attempt: Option<AttemptIndex>, text: &str) -> std::re
 /// How far a stream has come.
 struct OutputStream {
     ff: Runtime,
-    asked: ReadStreamArgs,
+    args: ReadStreamArgs,
     has_begun: bool,
-    page: PageTold,
+    page: SentPage,
     stopping: CancellationToken,
 }
 
 /// A page that is sent item by item.
-struct PageTold {
+struct SentPage {
     items: std::vec::IntoIter<StreamItem>,
     next: StreamCursor,
     ended: bool,
     outcome: Option<Outcome>,
 }
 
-impl PageTold {
+impl SentPage {
     fn of(page: StreamPage) -> Self {
         Self { items: page.items.into_iter(), next: page.next, ended: page.ended, outcome: page.outcome }
     }
@@ -106,9 +106,9 @@ impl EventSource for OutputStream {
             if self.page.ended || self.stopping.is_cancelled() {
                 return None;
             }
-            let args = ReadStreamArgs { from: Some(self.page.next), ..self.asked.clone() };
+            let args = ReadStreamArgs { from: Some(self.page.next), ..self.args.clone() };
             match self.ff.long_poll().next_frames(args, KEEP_ALIVE_MS).await {
-                Ok(page) => self.page = PageTold::of(page),
+                Ok(page) => self.page = SentPage::of(page),
                 Err(error) => {
                     self.page.ended = true;
                     return Some(problem_event(error));

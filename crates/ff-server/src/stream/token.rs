@@ -29,7 +29,7 @@ pub(crate) const PARAMETER: &str = "token";
 /// How long the secrets of a partition are used before they are read again.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// Makes a token that reads the stream of an execution for a while.
+/// Creates a temporary token for reading the stream of an execution.
 pub(crate) async fn make(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -42,7 +42,7 @@ pub(crate) async fn make(
 }
 
 /// The token in an address, if one is shown.
-pub(crate) fn shown_in(uri: &Uri) -> Option<PresentedToken> {
+pub(crate) fn presented_in(uri: &Uri) -> Option<PresentedToken> {
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
     pairs.into_iter().find_map(|(name, value)| (name == PARAMETER).then(|| PresentedToken::new(value)))
 }
@@ -67,11 +67,11 @@ impl StreamTokens {
         Self { store, rings: Mutex::default() }
     }
 
-    async fn judge(&self, id: &ExecutionId, shown: &PresentedToken) -> Answer<()> {
+    async fn judge(&self, id: &ExecutionId, token: &PresentedToken) -> Answer<()> {
         let fresh = self.rings().get(&id.partition()).filter(|cached| cached.at.elapsed() < FRESH).cloned();
-        match fresh.map(|cached| cached.judge(id, shown)) {
+        match fresh.map(|cached| cached.judge(id, token)) {
             // The secret it was signed under may be newer.
-            Some(Err(Code::InvalidToken)) | None => Ok(self.read(id.partition()).await?.judge(id, shown)?),
+            Some(Err(Code::InvalidToken)) | None => Ok(self.read(id.partition()).await?.judge(id, token)?),
             Some(judged) => Ok(judged?),
         }
     }
@@ -89,9 +89,9 @@ impl StreamTokens {
 }
 
 impl CachedRing {
-    fn judge(&self, id: &ExecutionId, shown: &PresentedToken) -> std::result::Result<(), Code> {
+    fn judge(&self, id: &ExecutionId, token: &PresentedToken) -> std::result::Result<(), Code> {
         let now = self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ring.verify_for_stream(shown, id, now)
+        self.ring.verify_for_stream(token, id, now)
     }
 }
 
@@ -111,9 +111,9 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let Id(id) = Id::from_request_parts(parts, state).await?;
-        let Some(shown) = parts.extensions.remove::<PresentedToken>() else { return Ok(Self { id, token: None }) };
+        let Some(token) = parts.extensions.remove::<PresentedToken>() else { return Ok(Self { id, token: None }) };
         let Ok(caller) = Caller::from_request_parts(parts, state).await;
-        let token = AcceptedToken::judged(FromRef::from_ref(state), &caller, id, shown).await?;
+        let token = AcceptedToken::judged(FromRef::from_ref(state), &caller, id, token).await?;
         Ok(Self { id, token: Some(token) })
     }
 }
@@ -123,7 +123,7 @@ where
 pub(crate) struct AcceptedToken {
     tokens: Arc<StreamTokens>,
     id: ExecutionId,
-    shown: PresentedToken,
+    token: PresentedToken,
 }
 
 impl AcceptedToken {
@@ -132,20 +132,20 @@ impl AcceptedToken {
         tokens: Arc<StreamTokens>,
         caller: &Caller,
         id: ExecutionId,
-        shown: PresentedToken,
+        token: PresentedToken,
     ) -> Result<Self> {
         caller.ask().map_err(Problem::too_often)?;
-        let judged = tokens.judge(&id, &shown).await;
+        let judged = tokens.judge(&id, &token).await;
         count_wrong(caller, judged.as_ref().err());
         judged?;
         caller.prove_connection();
-        Ok(Self { tokens, id, shown })
+        Ok(Self { tokens, id, token })
     }
 
     /// Why it is not accepted any more. While the store does not answer it stays accepted: the stream has no data then
     /// either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
-        match self.tokens.judge(&self.id, &self.shown).await {
+        match self.tokens.judge(&self.id, &self.token).await {
             Err(EngineError::Refused(refusal)) => Some(refusal),
             Ok(()) | Err(_) => None,
         }

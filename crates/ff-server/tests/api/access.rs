@@ -40,7 +40,7 @@ fn rules() -> Vec<Rule> {
             (Value::Array(schemes), true) if schemes.is_empty() => Who::Everybody,
             (Value::Array(schemes), true) if schemes[0] == json!({}) => Who::Token,
             (_, true) => Who::AnyKey,
-            (_, false) => Who::Roles(roles, words[words.len() - 1] == ", of every namespace."),
+            (_, false) => Who::Roles(roles, words[words.len() - 1] == ", for all namespaces."),
         };
         Rule { method, path, who }
     };

@@ -53,9 +53,9 @@ struct PendingApproval {
 }
 
 impl PendingApproval {
-    async fn start(world: &World, said: Value) -> Self {
+    async fn start(world: &World, body: Value) -> Self {
         let held = world.running("deploy").await;
-        let granted = held.suspend(world, said).await["waitpoints"][0].clone();
+        let granted = held.suspend(world, body).await["waitpoints"][0].clone();
         Self { held, granted }
     }
 

@@ -31,7 +31,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
                 world.get(&address).await
             } else {
                 let mut body = if document::takes_fence(path) { fence.clone() } else { json!({}) };
-                let more = said(path);
+                let more = body_for(path);
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
                 world.post(&address, &body).await
             };
@@ -46,7 +46,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
 }
 
 /// The body a call needs for its id to be looked at.
-fn said(path: &str) -> Value {
+fn body_for(path: &str) -> Value {
     match path.rsplit('/').next() {
         Some("usage") => json!({"report_id": "a", "amounts": {"tokens": 1}}),
         Some("frames") => json!({"frames": [{"text": "a"}]}),

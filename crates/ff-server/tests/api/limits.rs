@@ -240,7 +240,7 @@ async fn a_holders_call_at_its_limits_is_taken_and_one_past_any_is_refused() {
     let world = World::start().await;
     let held = world.running("held").await;
     let call =
-        |verb: &str, field, at, said: fn(usize) -> Value| limit(&held.path(verb), field, at, |n| held.call(said(n)));
+        |verb: &str, field, at, body: fn(usize) -> Value| limit(&held.path(verb), field, at, |n| held.call(body(n)));
     let ttl_max = usize::try_from(limits::LEASE_TTL_MAX_MS).unwrap();
     assert_limits(
         &world,
@@ -253,7 +253,7 @@ async fn a_holders_call_at_its_limits_is_taken_and_one_past_any_is_refused() {
     )
     .await;
     let failing = world.running("failing").await;
-    let fail = |field, at, said: fn(usize) -> Value| limit(&failing.path("fail"), field, at, |n| failing.call(said(n)));
+    let fail = |field, at, body: fn(usize) -> Value| limit(&failing.path("fail"), field, at, |n| failing.call(body(n)));
     assert_limits(
         &world,
         vec![
@@ -285,9 +285,9 @@ async fn a_wait_at_its_limits_is_taken_and_one_past_any_is_refused() {
         ("waitpoints", "key", 256, |n| json!({"key": "k".repeat(n)})),
         ("waitpoints", "expires_in_ms", span_ms(), |n| json!({"key": "a", "expires_in_ms": n})),
     ];
-    for (nth, (verb, field, at, said)) in cases.into_iter().enumerate() {
+    for (nth, (verb, field, at, body)) in cases.into_iter().enumerate() {
         let held = world.running(&format!("k{nth}")).await;
-        assert_limits(&world, vec![limit(&held.path(verb), field, at, |n| held.call(said(n)))]).await;
+        assert_limits(&world, vec![limit(&held.path(verb), field, at, |n| held.call(body(n)))]).await;
     }
 }
 
@@ -316,10 +316,10 @@ async fn a_signal_and_a_decision_at_their_limits_are_taken_and_one_past_any_is_r
         ("requested_by", 256, |n| json!({"requested_by": "r".repeat(n)})),
         ("resume_delay_ms", span_ms(), |n| json!({"resume_delay_ms": n})),
     ];
-    for (field, at, said) in cases {
+    for (field, at, body) in cases {
         let held = world.running(field).await;
         held.suspended(&world, "a").await;
-        assert_limits(&world, vec![limit(&held.path("approve"), field, at, said)]).await;
+        assert_limits(&world, vec![limit(&held.path("approve"), field, at, body)]).await;
     }
 }
 

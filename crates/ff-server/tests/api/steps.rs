@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::world::{LeasedExecution, Reply, World};
 
-async fn record(world: &World, held: &LeasedExecution, said: Value) -> Reply {
-    world.post(&held.path("steps"), &held.call(said)).await
+async fn record(world: &World, held: &LeasedExecution, body: Value) -> Reply {
+    world.post(&held.path("steps"), &held.call(body)).await
 }
 
 /// Has the execution taken from its worker and claimed by another.
@@ -52,7 +52,7 @@ async fn a_bad_step_is_refused_by_its_field() {
     let world = World::start().await;
     let held = world.running("k").await;
     let before = world.contents().await;
-    for (said, status, code, field) in [
+    for (body, status, code, field) in [
         (json!({}), 400, "invalid_input", Some("name")),
         (json!({"name": ""}), 400, "invalid_input", Some("name")),
         (json!({"name": "n".repeat(129)}), 400, "limit_exceeded", Some("name")),
@@ -62,7 +62,7 @@ async fn a_bad_step_is_refused_by_its_field() {
         (json!({"name": "a", "failure": {"message": "m", "why": 1}}), 400, "unknown_field", Some("failure.why")),
         (json!({"name": "a", "result": "r".repeat(256 * 1024)}), 413, "payload_too_large", Some("result")),
     ] {
-        record(&world, &held, said).await.assert_refused(status, code, field);
+        record(&world, &held, body).await.assert_refused(status, code, field);
     }
     world.get(&format!("{}?limit=0", held.path("steps"))).await.assert_refused(400, "invalid_input", Some("limit"));
     world.get(&format!("{}?after=-1", held.path("steps"))).await.assert_refused(400, "invalid_input", Some("after"));

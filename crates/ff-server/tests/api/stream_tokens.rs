@@ -14,16 +14,16 @@ use crate::log;
 use crate::world::{LeasedExecution, Reply, World, answer};
 
 /// A token for the stream of an execution.
-async fn token(world: &World, held: &LeasedExecution, said: Value) -> String {
-    let reply = world.post(&held.path("stream/token"), &said).await;
+async fn token(world: &World, held: &LeasedExecution, body: Value) -> String {
+    let reply = world.post(&held.path("stream/token"), &body).await;
     assert_eq!((reply.status.as_u16(), &reply.headers["cache-control"]), (200, &"no-store".parse().unwrap()));
     assert!(reply.body["expires_at"].is_i64(), "{reply:?}");
     reply.text("token")
 }
 
 async fn append(world: &World, held: &LeasedExecution, text: &str) {
-    let said = json!({"frames": [{"text": text}]});
-    assert_eq!(world.post(&held.path("frames"), &held.call(said)).await.status, 200);
+    let body = json!({"frames": [{"text": text}]});
+    assert_eq!(world.post(&held.path("frames"), &held.call(body)).await.status, 200);
 }
 
 /// Reads the stream of an execution with a token alone.

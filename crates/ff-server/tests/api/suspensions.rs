@@ -11,9 +11,9 @@ async fn claim(world: &World) -> Value {
 }
 
 /// A signal: the granted waitpoint, with more fields.
-fn signal(granted: &Value, said: Value) -> Value {
+fn signal(granted: &Value, body: Value) -> Value {
     let mut signal = granted.clone();
-    signal.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+    signal.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
     signal
 }
 
@@ -21,13 +21,13 @@ fn signal(granted: &Value, said: Value) -> Value {
 async fn a_worker_suspends_is_signalled_and_goes_on() {
     let world = World::start().await;
     let held = world.running("order").await;
-    let said = json!({
+    let body = json!({
         "waitpoints": [{"key": "paid"}],
         "condition": {"type": "signal", "waitpoint": "paid", "name": "paid"},
         "reason": "waiting_for_callback",
         "continuation": "page 7",
     });
-    let granted = held.suspend(&world, said).await["waitpoints"][0].clone();
+    let granted = held.suspend(&world, body).await["waitpoints"][0].clone();
     assert_eq!(granted["waitpoint_key"], "paid");
     let listed = world.get("/v1/executions?state=suspended").await.body["executions"][0].clone();
     let suspension = &listed["suspension"];
@@ -50,10 +50,10 @@ async fn a_worker_suspends_is_signalled_and_goes_on() {
 async fn a_lost_answer_to_a_suspension_can_be_asked_for_again() {
     let world = World::start().await;
     let held = world.running("k").await;
-    let said = json!({"waitpoints": [{"key": "a"}]});
-    let first = held.suspend(&world, said.clone()).await;
+    let body = json!({"waitpoints": [{"key": "a"}]});
+    let first = held.suspend(&world, body.clone()).await;
     let before = world.contents().await;
-    assert_eq!(held.suspend(&world, said).await, first);
+    assert_eq!(held.suspend(&world, body).await, first);
     assert!(world.contents().await == before, "a repeated call wrote something");
 }
 
@@ -68,8 +68,8 @@ async fn a_waitpoint_made_ahead_keeps_what_comes_early() {
     let open = world.get(&held.path("waitpoints")).await.body;
     assert_eq!((&open["waitpoints"][0]["state"], &open["waitpoints"][0]["buffered"]), (&json!("pending"), &json!(1)));
     assert!(!open.to_string().contains(granted["waitpoint_token"].as_str().unwrap()));
-    let said = json!({"waitpoints": [{"key": "paid", "id": granted["waitpoint_id"]}]});
-    let satisfied = world.post(&held.path("suspend"), &held.call(said)).await.body;
+    let body = json!({"waitpoints": [{"key": "paid", "id": granted["waitpoint_id"]}]});
+    let satisfied = world.post(&held.path("suspend"), &held.call(body)).await.body;
     assert_eq!(
         (&satisfied["outcome"], &satisfied["signals"][0]),
         (&json!("already_satisfied"), &early.body["signal_id"])

@@ -7,8 +7,8 @@ use crate::world::{LeasedExecution, World};
 
 const BATCH: &str = "/v1/worker/batch";
 
-fn call(call: &str, held: &LeasedExecution, said: Value) -> Value {
-    json!({"call": call, "execution_id": held.0["execution_id"], "body": held.call(said)})
+fn call(call: &str, held: &LeasedExecution, body: Value) -> Value {
+    json!({"call": call, "execution_id": held.0["execution_id"], "body": held.call(body)})
 }
 
 #[tokio::test]

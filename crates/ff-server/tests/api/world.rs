@@ -156,8 +156,8 @@ impl LeasedExecution {
     }
 
     /// A holder's call: the fence and the fields of the call.
-    pub(crate) fn call(&self, said: Value) -> Value {
-        let mut call = said;
+    pub(crate) fn call(&self, body: Value) -> Value {
+        let mut call = body;
         for part in ["lease_id", "lease_epoch", "attempt_id"] {
             call[part] = self.0[part].clone();
         }
@@ -173,8 +173,8 @@ impl LeasedExecution {
     }
 
     /// Suspends it: the answer has its waitpoints with their tokens.
-    pub(crate) async fn suspend(&self, world: &World, said: Value) -> Value {
-        let reply = world.post(&self.path("suspend"), &self.call(said)).await;
+    pub(crate) async fn suspend(&self, world: &World, body: Value) -> Value {
+        let reply = world.post(&self.path("suspend"), &self.call(body)).await;
         assert_eq!((reply.status.as_u16(), &reply.body["outcome"]), (200, &json!("suspended")), "{reply:?}");
         reply.body
     }

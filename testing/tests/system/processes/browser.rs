@@ -27,7 +27,7 @@ async fn a_page_reads_a_stream_to_its_end_over_a_restart_of_the_server() {
     let store = format!("sqlite:{}", folder.path().join("flowfabric.db").display());
     let key = create_key(&store).await;
     let options = ["--cors-origin".to_owned(), format!("http://{page}")];
-    let mut server = ServerProcess::told(store, &options).await;
+    let mut server = ServerProcess::with_options(store, &options).await;
     let fabric = Connect::to(server.url()).key(key).connect().await.unwrap();
     let client = fabric.client();
     let id = submit(&client, "talk").await;

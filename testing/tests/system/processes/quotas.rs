@@ -95,10 +95,10 @@ async fn kill_again_and_again(mut servers: Vec<ServerProcess>) {
     witness.dismiss().await;
 
     let of_customer = |id: &ExecutionId| customers[id].as_str();
-    no_slots_exceeded(&witness.held(), |_| "all", ALL.at_once);
-    no_slots_exceeded(&witness.held(), of_customer, EACH.at_once);
+    no_slots_exceeded(&witness.spans(), |_| "all", ALL.at_once);
+    no_slots_exceeded(&witness.spans(), of_customer, EACH.at_once);
     let claimed = claims(&client, customers.keys()).await;
-    assert!(claimed.len() >= witness.held().len(), "work began that nobody claimed");
+    assert!(claimed.len() >= witness.spans().len(), "work began that nobody claimed");
     no_window_exceeded(&claimed, |_| "all", ALL.rate);
     no_window_exceeded(&claimed, of_customer, EACH.rate);
     nothing_is_left(&client).await;
@@ -132,7 +132,7 @@ struct Witness {
     hired: usize,
     running: BTreeMap<(usize, ExecutionId), i64>,
     /// By the worker: what it had, from when and until when.
-    held: Vec<(usize, ExecutionId, i64, i64)>,
+    spans: Vec<(usize, ExecutionId, i64, i64)>,
     begun: usize,
 }
 
@@ -145,7 +145,7 @@ impl Witness {
 
     fn listen(&mut self) {
         for (worker, process) in &mut self.workers {
-            for line in process.said() {
+            for line in process.new_lines() {
                 match line {
                     Line::Began(id, at) => {
                         self.begun += 1;
@@ -153,13 +153,13 @@ impl Witness {
                     }
                     Line::Ended(id, at) => {
                         let began = self.running.remove(&(*worker, id)).expect("work ends that began");
-                        self.held.push((*worker, id, began, at));
+                        self.spans.push((*worker, id, began, at));
                     }
                     Line::Refused(id, code) => {
                         println!("the end of {id} is refused: {code}");
                         // Its lease ended while it worked, as it does where a server is away for longer, and with it its slot.
-                        let lost = self.held.iter().rposition(|(of, held, ..)| (of, held) == (worker, &id));
-                        self.held.remove(lost.expect("work ends before its end is refused"));
+                        let lost = self.spans.iter().rposition(|(of, work, ..)| (of, work) == (worker, &id));
+                        self.spans.remove(lost.expect("work ends before its end is refused"));
                     }
                     _ => {}
                 }
@@ -187,7 +187,7 @@ impl Witness {
         let lost: Vec<_> = self.running.keys().filter(|(worker, _)| *worker == dead).copied().collect();
         for key in lost {
             let began = self.running.remove(&key).expect("it was there");
-            self.held.push((dead, key.1, began, killed_at));
+            self.spans.push((dead, key.1, began, killed_at));
         }
         self.hire(server, nth);
     }
@@ -203,8 +203,8 @@ impl Witness {
     }
 
     /// When work was with a worker that lived: what it was, from when and until when.
-    fn held(&self) -> Vec<(ExecutionId, i64, i64)> {
-        self.held.iter().map(|(_, id, began, ended)| (*id, *began, *ended)).collect()
+    fn spans(&self) -> Vec<(ExecutionId, i64, i64)> {
+        self.spans.iter().map(|(_, id, began, ended)| (*id, *began, *ended)).collect()
     }
 }
 
@@ -230,10 +230,10 @@ async fn claims(client: &Client, ids: impl Iterator<Item = &ExecutionId>) -> Vec
 }
 
 /// Of each key no more is with workers at any moment than the limit allows.
-fn no_slots_exceeded<'a>(held: &[(ExecutionId, i64, i64)], key: impl Fn(&ExecutionId) -> &'a str, at_once: u32) {
+fn no_slots_exceeded<'a>(spans: &[(ExecutionId, i64, i64)], key: impl Fn(&ExecutionId) -> &'a str, at_once: u32) {
     // At one moment ends come before beginnings.
     let mut changes: Vec<_> =
-        held.iter().flat_map(|(id, began, ended)| [(*began, 1, key(id)), (*ended, -1, key(id))]).collect();
+        spans.iter().flat_map(|(id, began, ended)| [(*began, 1, key(id)), (*ended, -1, key(id))]).collect();
     changes.sort_unstable();
     let mut now = BTreeMap::new();
     for (at, change, key) in changes {

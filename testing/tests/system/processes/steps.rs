@@ -161,14 +161,14 @@ async fn are_killed_again_and_again(mut server: ServerProcess) {
     for _ in 0..(kills + 1) * JOBS_A_KILL {
         ids.push(submit(&client, "hurry-steps").await);
     }
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for kill in 0..kills {
         let last = ids[(kill + 1) * JOBS_A_KILL - 1];
         within("some of the work is done", client.wait(&last)).await.unwrap();
         if kill % 2 == 0 {
             let mut doomed = workers.remove(0);
             doomed.process.kill().await;
-            said.extend(doomed.rest().await);
+            lines.extend(doomed.rest().await);
             workers.push(ready(&server, &format!("heir-{kill}")).await);
         } else {
             server.kill_and_start_again().await;
@@ -187,9 +187,9 @@ async fn are_killed_again_and_again(mut server: ServerProcess) {
     }
     for worker in &mut workers {
         worker.process.kill().await;
-        said.extend(worker.rest().await);
+        lines.extend(worker.rest().await);
     }
-    check_lines(&said, &ran_by);
+    check_lines(&lines, &ran_by);
     let store = server.store().to_owned();
     stop(server).await;
     assert_eq!(doctor(&store).await, ids.len() as u64);
@@ -202,14 +202,14 @@ async fn ready(server: &ServerProcess, name: &str) -> WorkerProcess {
 }
 
 /// Every run gets the same result of a step, and no attempt runs a step after an earlier one got its result.
-fn check_lines(said: &[Line], ran_by: &BTreeMap<ExecutionId, Vec<u32>>) {
+fn check_lines(lines: &[Line], ran_by: &BTreeMap<ExecutionId, Vec<u32>>) {
     let mut runs = 0;
-    for line in said {
+    for line in lines {
         match line {
             Line::Recorded(id, step, by) => assert_eq!(*by, ran_by[id][step.nth as usize], "{line}"),
             Line::Ran(id, step) => {
                 runs += 1;
-                let attempts = said.iter().filter_map(|line| match line {
+                let attempts = lines.iter().filter_map(|line| match line {
                     Line::Recorded(owner, recorded, _) if owner == id && recorded.nth == step.nth => {
                         Some(recorded.attempt)
                     }

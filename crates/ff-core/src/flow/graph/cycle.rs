@@ -35,7 +35,7 @@ impl Step<'_> {
             if next.contains(&search.target) {
                 return refused("must not let the flow wait for itself".into());
             }
-            let unseen: Vec<_> = next.into_iter().filter(|id| search.seen.insert(*id)).collect();
+            let unseen: Vec<_> = next.into_iter().filter(|id| search.visited.insert(*id)).collect();
             search.ahead.extend(unseen);
         }
     }
@@ -80,7 +80,7 @@ fn neighbourhood(flow: &FlowId, of: &ExecutionId, side: Side) -> EdgesOf {
 struct Search {
     target: ExecutionId,
     side: Side,
-    seen: BTreeSet<ExecutionId>,
+    visited: BTreeSet<ExecutionId>,
     ahead: VecDeque<ExecutionId>,
     /// Edges looked at.
     looked: usize,
@@ -88,7 +88,7 @@ struct Search {
 
 impl Search {
     fn new(from: ExecutionId, target: ExecutionId, side: Side) -> Self {
-        Self { target, side, seen: BTreeSet::from([from]), ahead: VecDeque::from([from]), looked: 0 }
+        Self { target, side, visited: BTreeSet::from([from]), ahead: VecDeque::from([from]), looked: 0 }
     }
 
     fn is_spent(&self) -> bool {

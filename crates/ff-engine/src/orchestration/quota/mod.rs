@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
-    AdmissionAsked, AdmissionRelease, AdmissionRequest, AdmissionVerdict, AdmitArgs, AdmittedClaimArgs, AdmittedClaims,
-    AllotArgs, BlockArgs, BlockTarget, ClaimArgs, Claims, CopyQuotasArgs, Head, ReleaseGuard, SettleAdmissionsArgs,
-    SettleLaneArgs, UnblockArgs, WokenExecution,
+    AdmissionRelease, AdmissionRequest, AdmissionVerdict, AdmitArgs, AdmittedClaimArgs, AdmittedClaims, AllotArgs,
+    BlockArgs, BlockTarget, ClaimArgs, Claims, CopyQuotasArgs, Head, ReleaseGuard, SettleAdmissionsArgs,
+    SettleLaneArgs, SlotRequest, UnblockArgs, WokenExecution,
 };
 use ff_core::engine_error::{Code, EngineError};
 use ff_core::execution::{BlockDetail, Blocker};
@@ -148,12 +148,12 @@ impl Admissions {
             if with_policy.is_empty() {
                 continue;
             }
-            let requests = with_policy.iter().map(|(request, slot)| AdmissionAsked {
+            let requests = with_policy.iter().map(|(request, slot)| SlotRequest {
                 key: slot.key.clone(),
                 execution_id: request.execution_id,
                 epoch: request.epoch,
             });
-            let args = AdmitArgs { policy_id, revision, claim_id: Some(self.claim_id), asked: requests.collect() };
+            let args = AdmitArgs { policy_id, revision, claim_id: Some(self.claim_id), requests: requests.collect() };
             let answer = store.admit(args).await?;
             self.since = Some(self.since.map_or(answer.at, |since| since.min(answer.at)));
             match answer.name {
@@ -188,12 +188,12 @@ impl Admissions {
                 AdmissionVerdict::Refused { used, limit, retry_at, dimension } => {
                     let QuotaSlot { key, revision, .. } = slot;
                     let (name, execution_id) = (name.to_owned(), request.execution_id);
-                    let admission = AdmissionAsked { key: key.clone(), execution_id, epoch: request.epoch };
+                    let admission = SlotRequest { key: key.clone(), execution_id, epoch: request.epoch };
                     let detail = match dimension {
                         Some(dimension) => BlockDetail::Budget { name, dimension: dimension.to_string(), retry_at },
                         None => BlockDetail::Quota { policy_id, name, key, used, limit, retry_at },
                     };
-                    self.refused.push(RefusedExecution { policy_id, revision, asked: admission, detail });
+                    self.refused.push(RefusedExecution { policy_id, revision, request: admission, detail });
                 }
             }
         }
@@ -233,8 +233,8 @@ async fn heal<S: EngineStore + ?Sized>(
 /// one that waits for a slot may have come before it was blocked, so the policy is asked once more.
 async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<RefusedExecution>) -> usize {
     let target = |one: &RefusedExecution| BlockTarget {
-        execution_id: one.asked.execution_id,
-        lease_epoch: LeaseEpoch(one.asked.epoch.0.saturating_sub(1)),
+        execution_id: one.request.execution_id,
+        lease_epoch: LeaseEpoch(one.request.epoch.0.saturating_sub(1)),
         detail: one.detail.clone(),
     };
     let targets: Vec<_> = refused.iter().map(target).collect();
@@ -249,10 +249,10 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
     // One that a budget refused waits in line as well as for the next period.
     let is_in_line = |one: &RefusedExecution| one.policy_id.budget().is_some() || one.detail.retry_at().is_none();
     for one in refused.into_iter().filter(is_in_line) {
-        in_line.entry((one.policy_id, one.revision)).or_default().push(one.asked);
+        in_line.entry((one.policy_id, one.revision)).or_default().push(one.request);
     }
-    for ((policy_id, revision), asked) in in_line {
-        if let Err(error) = ask_once_more(store, AdmitArgs { policy_id, revision, claim_id: None, asked }).await {
+    for ((policy_id, revision), requests) in in_line {
+        if let Err(error) = ask_once_more(store, AdmitArgs { policy_id, revision, claim_id: None, requests }).await {
             tracing::warn!(%error, partition, "a quota was not asked whether a turn has come meanwhile");
         }
     }
@@ -260,7 +260,7 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
 }
 
 async fn ask_once_more<S: EngineStore + ?Sized>(store: &S, args: AdmitArgs) -> Answer<()> {
-    let (ids, from) = (args.asked.iter().map(|one| one.execution_id).collect::<Vec<_>>(), blocker(&args.policy_id));
+    let (ids, from) = (args.requests.iter().map(|one| one.execution_id).collect::<Vec<_>>(), blocker(&args.policy_id));
     let answer = store.admit(args).await?;
     // One that is not in line any longer is to ask anew: its turn came while the window had no room, or the policy is another.
     let waits = |nth| match answer.verdicts.get(nth) {
@@ -275,7 +275,7 @@ async fn ask_once_more<S: EngineStore + ?Sized>(store: &S, args: AdmitArgs) -> A
 struct RefusedExecution {
     policy_id: QuotaPolicyId,
     revision: u64,
-    asked: AdmissionAsked,
+    request: SlotRequest,
     detail: BlockDetail,
 }
 

@@ -21,7 +21,7 @@ use tokio::task::yield_now;
 /// A real store that is watched.
 pub(crate) struct WatchedStore {
     beneath: Arc<dyn EngineStore>,
-    asked: Mutex<BTreeMap<&'static str, usize>>,
+    calls: Mutex<BTreeMap<&'static str, usize>>,
     down: AtomicBool,
     partitions_down: Mutex<Range<u16>>,
     deaf: Arc<AtomicBool>,
@@ -36,7 +36,7 @@ impl WatchedStore {
     pub(crate) fn over(beneath: Arc<dyn EngineStore>) -> Self {
         Self {
             beneath,
-            asked: Mutex::default(),
+            calls: Mutex::default(),
             down: AtomicBool::new(false),
             partitions_down: Mutex::new(0..0),
             deaf: Arc::default(),
@@ -52,14 +52,14 @@ impl WatchedStore {
         self.connections.forget_permits(Semaphore::MAX_PERMITS - count);
     }
 
-    /// How often something was asked.
-    pub(crate) fn asked_for(&self, what: &str) -> usize {
-        self.asked.lock().unwrap().get(what).copied().unwrap_or(0)
+    /// How often one call was made.
+    pub(crate) fn call_count(&self, what: &str) -> usize {
+        self.calls.lock().unwrap().get(what).copied().unwrap_or(0)
     }
 
-    /// Everything that was asked, and how often.
-    pub(crate) fn asked(&self) -> BTreeMap<&'static str, usize> {
-        self.asked.lock().unwrap().clone()
+    /// How often each call was made.
+    pub(crate) fn calls(&self) -> BTreeMap<&'static str, usize> {
+        self.calls.lock().unwrap().clone()
     }
 
     /// From now on every call fails, or none does.
@@ -99,7 +99,7 @@ impl WatchedStore {
     }
 
     fn ask(&self, what: &'static str) -> Answer<()> {
-        *self.asked.lock().unwrap().entry(what).or_default() += 1;
+        *self.calls.lock().unwrap().entry(what).or_default() += 1;
         if self.down.load(Ordering::SeqCst) {
             return Err(EngineError::Unavailable("it is down for a test".into()));
         }

@@ -47,7 +47,7 @@ pub(crate) struct ExecutionWorld {
     pub(crate) model: Model,
     pub(crate) now: TimestampMs,
     /// Each worker's last two fences of each execution, in the order they were handed out.
-    held: Vec<HeldLease>,
+    leases: Vec<HeldLease>,
     /// The last two waitpoints that were granted; none are made in a world that does not wait.
     granted: Option<Vec<GrantedWaitpoint>>,
     /// Whether operators adjust executions.
@@ -77,8 +77,8 @@ impl ExecutionWorld {
         let submissions = work.into_iter().map(Operation::Submit);
         let claims = (0..2).flat_map(claims).map(Operation::Claim);
         let always = std::iter::once(pump).chain(submissions).chain(claims).collect();
-        let (model, held, granted) = (Model::default(), Vec::new(), None);
-        Self { always, model, now: TimestampMs(1_700_000_000_000), held, granted, operated: false, kept_back: false }
+        let (model, leases, granted) = (Model::default(), Vec::new(), None);
+        Self { always, model, now: TimestampMs(1_700_000_000_000), leases, granted, operated: false, kept_back: false }
     }
 
     /// The same, where operators adjust executions.
@@ -107,11 +107,11 @@ impl ExecutionWorld {
         let worker = usize::from(args.holder == holder(1));
         for task in &taken.tasks {
             let mine = |held: &HeldLease| held.worker == worker && held.id == task.execution_id;
-            if self.held.iter().filter(|held| mine(held)).count() == 2 {
-                let oldest = self.held.iter().position(mine);
-                oldest.map(|oldest| self.held.remove(oldest));
+            if self.leases.iter().filter(|held| mine(held)).count() == 2 {
+                let oldest = self.leases.iter().position(mine);
+                oldest.map(|oldest| self.leases.remove(oldest));
             }
-            self.held.push(HeldLease { worker, id: task.execution_id, fence: task.fence });
+            self.leases.push(HeldLease { worker, id: task.execution_id, fence: task.fence });
         }
     }
 
@@ -130,7 +130,7 @@ impl ExecutionWorld {
 
     fn about(&self, execution_id: ExecutionId, operations: &mut Vec<Operation>) {
         let (reason, requested_by) = (None, None);
-        let oldest = self.held.iter().find(|held| held.id == execution_id).map(|held| held.fence.lease_id);
+        let oldest = self.leases.iter().find(|held| held.id == execution_id).map(|held| held.fence.lease_id);
         operations.push(Operation::Cancel(CancelArgs { execution_id, reason: None, requested_by: None }));
         operations.push(Operation::Replay(ReplayArgs {
             execution_id,
@@ -163,7 +163,7 @@ impl World for ExecutionWorld {
         for execution in self.model.executions() {
             self.about(execution.id, &mut operations);
         }
-        for held in &self.held {
+        for held in &self.leases {
             operations.extend(calls_of(held));
             if let Some(granted) = &self.granted {
                 operations.extend(wishes_to_wait(held.id, held.fence, granted));

@@ -28,7 +28,8 @@ struct Entries {
     recorded: HashMap<StepRef, RecordedStep>,
     /// How many of them count towards the limit.
     count: usize,
-    asked: HashSet<StepRef>,
+    /// The steps of this run, recorded or not.
+    requested: HashSet<StepRef>,
     compensations: Vec<Compensation>,
 }
 
@@ -116,7 +117,7 @@ impl StepLog {
 
     /// Notes a step of this run. A second one with the same name and key is refused.
     pub(super) fn ask(&self, step: &StepRef) -> Result<(), Fault> {
-        if self.entries().asked.insert(step.clone()) {
+        if self.entries().requested.insert(step.clone()) {
             return Ok(());
         }
         let name = describe(step);
@@ -125,13 +126,13 @@ impl StepLog {
     }
 
     /// How many more steps may be recorded.
-    pub(in crate::worker) fn left(&self, context: &Context) -> usize {
+    pub(in crate::worker) fn remaining(&self, context: &Context) -> usize {
         (most_steps(context) as usize).saturating_sub(self.entries().count)
     }
 
     /// Refuses one more step than may be recorded, before it is done.
     pub(super) fn check_count(&self, context: &Context, step: &StepRef) -> Result<(), Fault> {
-        if self.left(context) > 0 {
+        if self.remaining(context) > 0 {
             return Ok(());
         }
         let most = most_steps(context);

@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn said(name: &str, at: i64, payload: Option<&'static str>) -> SignalMessage {
+    fn signal(name: &str, at: i64, payload: Option<&'static str>) -> SignalMessage {
         let signal = Signal {
             id: SignalId::new(),
             execution_id: ExecutionId::new(0, uuid::Uuid::nil()),
@@ -151,30 +151,30 @@ mod tests {
     #[test]
     fn of_two_answers_the_first_counts_and_at_one_moment_the_rejection() {
         let by = ResumedBy::Signals;
-        let (yes, no) = (|at| said("approved", at, None), |at| said("rejected", at, None));
+        let (yes, no) = (|at| signal("approved", at, None), |at| signal("rejected", at, None));
         assert!(woken(by, vec![yes(1), no(2)]).unwrap().is_approved());
         assert!(!woken(by, vec![yes(2), no(1)]).unwrap().is_approved());
         assert!(!woken(by, vec![yes(1), no(1)]).unwrap().is_approved());
-        assert!(woken(by, vec![said("hello", 0, None), yes(1)]).unwrap().is_approved());
+        assert!(woken(by, vec![signal("hello", 0, None), yes(1)]).unwrap().is_approved());
     }
 
     #[test]
     fn an_operators_word_counts_over_what_had_arrived() {
         let by = ResumedBy::Operator;
-        let earlier = || said("approved", 1, None);
-        assert!(!woken(by, vec![earlier(), said("rejected", 9, None)]).unwrap().is_approved());
-        assert!(matches!(woken(by, vec![earlier(), said("resumed", 9, None)]), Err(WaitError::Undecided { .. })));
-        assert!(matches!(woken(ResumedBy::Timeout, vec![said("timeout", 9, None)]), Err(WaitError::TimedOut)));
+        let earlier = || signal("approved", 1, None);
+        assert!(!woken(by, vec![earlier(), signal("rejected", 9, None)]).unwrap().is_approved());
+        assert!(matches!(woken(by, vec![earlier(), signal("resumed", 9, None)]), Err(WaitError::Undecided { .. })));
+        assert!(matches!(woken(ResumedBy::Timeout, vec![signal("timeout", 9, None)]), Err(WaitError::TimedOut)));
     }
 
     #[test]
     fn a_comment_is_read_where_there_is_one() {
-        let commented = woken(ResumedBy::Signals, vec![said("rejected", 1, Some(r#"{"comment":"not today"}"#))]);
+        let commented = woken(ResumedBy::Signals, vec![signal("rejected", 1, Some(r#"{"comment":"not today"}"#))]);
         let fault = commented.unwrap().approved().unwrap_err();
         assert_eq!((fault.category.as_str(), fault.permanent), ("rejected", true));
         assert_eq!(fault.message, "rejected by external: not today");
         for payload in [None, Some("[]"), Some("{}"), Some("not json")] {
-            let verdict = woken(ResumedBy::Signals, vec![said("approved", 1, payload)]).unwrap().approved().unwrap();
+            let verdict = woken(ResumedBy::Signals, vec![signal("approved", 1, payload)]).unwrap().approved().unwrap();
             assert_eq!(verdict.comment, None);
         }
     }

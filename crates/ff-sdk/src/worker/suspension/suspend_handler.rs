@@ -44,7 +44,7 @@ pub(super) async fn wait(context: &Context, plan: Plan) -> Result<WaitOutcome, W
             let end = WaitEnd { note, ..WaitEnd::at_once(context, &step, &keys, signals) };
             recall(context, waits.record(context, &step, &end, true).await?).await
         }
-        SuspendOutcome::Suspended => Err(left(context).await),
+        SuspendOutcome::Suspended => Err(until_dropped(context).await),
     }
 }
 
@@ -67,13 +67,13 @@ pub(in crate::worker) async fn look_again(context: &Context, call: &StepRef, loo
         suspend(context, plan, &Continuation::call(call, looks)).await
     };
     match pause.await {
-        Ok(_) => left(context).await,
+        Ok(_) => until_dropped(context).await,
         Err(error) => error,
     }
 }
 
 /// The worker drops the handler now, and this with it. Only tasks the handler left behind live on from here.
-async fn left(context: &Context) -> WaitError {
+async fn until_dropped(context: &Context) -> WaitError {
     context.hold().dropped.cancelled().await;
     WaitError::Suspended
 }

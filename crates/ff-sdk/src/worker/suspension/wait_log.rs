@@ -36,7 +36,7 @@ type Recording = Shared<BoxFuture<'static, Result<(), Fault>>>;
 #[derive(Default)]
 struct Entries {
     /// How often each name was waited for in this run.
-    asked: HashMap<StepName, u32>,
+    waits: HashMap<StepName, u32>,
     /// How often each waitpoint was waited on in this run.
     used: HashMap<WaitpointKey, u32>,
     /// Made ahead in this run, and not waited on yet.
@@ -167,7 +167,7 @@ impl WaitLog {
         let first = reference(StepKind::Wait, name, "")?;
         let nth = {
             let mut entries = self.entries();
-            let count = entries.asked.entry(first.name.clone()).or_default();
+            let count = entries.waits.entry(first.name.clone()).or_default();
             *count += 1;
             *count - 1
         };
@@ -193,7 +193,7 @@ impl WaitLog {
         }
         let Some((_, end)) = self.unrecorded(context).find(|(last, _)| *last == step) else { return Ok(None) };
         // The last step that may be recorded is, before anything else is done that could not be.
-        if context.steps().left(context) < 2 {
+        if context.steps().remaining(context) < 2 {
             return self.record(context, step, end, may_time_out).await.map(Some);
         }
         let outcome = end.outcome(may_time_out)?;

@@ -60,7 +60,7 @@ pub(crate) use all;
 /// A worker of one handler, and a channel of the waitpoints it announces.
 struct World {
     ff: FlowFabric,
-    told: mpsc::UnboundedReceiver<Waitpoint>,
+    waitpoints: mpsc::UnboundedReceiver<Waitpoint>,
     _stop: oneshot::Sender<()>,
 }
 
@@ -81,13 +81,13 @@ impl WaitpointSender {
 
 impl World {
     fn start<A>(ff: FlowFabric, handler: impl Handler<A>) -> Self {
-        let (tell, receiver) = mpsc::unbounded_channel();
+        let (tell, waitpoints) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel();
         let worker = ff.worker("w").state(WaitpointSender(tell)).on("k", handler);
         tokio::spawn(worker.run_until(async move {
             let _ = stopped.await;
         }));
-        Self { ff, told: receiver, _stop: stop }
+        Self { ff, waitpoints, _stop: stop }
     }
 
     fn client(&self) -> Client {
@@ -102,7 +102,7 @@ impl World {
 
     /// The next waitpoint a handler announces.
     async fn next_waitpoint(&mut self) -> Waitpoint {
-        soon(self.told.recv()).await.unwrap()
+        soon(self.waitpoints.recv()).await.unwrap()
     }
 
     /// Returns once the execution is suspended. The handler announces its waitpoint before that.

@@ -60,7 +60,7 @@ pub(crate) async fn waits_in_a_row_are_told_apart_by_name(ff: FlowFabric) {
     }
     assert_eq!(world.end(&id).await.json::<Vec<String>>().unwrap(), ["a", "b", "c"]);
     assert_eq!(calls.load(Ordering::SeqCst), 4, "once at first, and once after each wait");
-    assert!(world.told.try_recv().is_err(), "each wait is announced once");
+    assert!(world.waitpoints.try_recv().is_err(), "each wait is announced once");
 }
 
 pub(crate) async fn the_same_name_again_is_the_next_wait(ff: FlowFabric) {
@@ -139,7 +139,7 @@ pub(crate) async fn a_waitpoint_made_ahead_is_handed_out_once(ff: FlowFabric) {
     assert_ne!(first.waitpoint_id, second.waitpoint_id);
     world.client().signal(Signal::by_key(id, "answer", &second.waitpoint_token.expose(), "go")).await.unwrap();
     world.end(&id).await.payload().unwrap();
-    assert!(world.told.try_recv().is_err(), "nothing is handed out for a wait that is over");
+    assert!(world.waitpoints.try_recv().is_err(), "nothing is handed out for a wait that is over");
 }
 
 pub(crate) async fn a_waitpoint_an_earlier_run_made_is_waited_on(ff: FlowFabric) {
@@ -198,7 +198,7 @@ pub(crate) async fn a_retry_hears_what_was_said_before(ff: FlowFabric) {
         world.client().signal(Signal::new(&waitpoint, name).json(&said)).await.unwrap();
     }
     assert_eq!(world.end(&id).await.json::<(u8, u8)>().unwrap(), (1, 2));
-    assert!(world.told.try_recv().is_err(), "nobody is asked twice");
+    assert!(world.waitpoints.try_recv().is_err(), "nobody is asked twice");
     world.client().replay(&id, None).await.unwrap();
     assert_eq!(world.next_waitpoint().await.waitpoint_key.as_str(), "first", "a replay asks again");
 }
