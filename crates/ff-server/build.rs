@@ -1,4 +1,4 @@
-//! Lists the files of the console, so that the server holds them and a new one needs no line of Rust.
+//! Lists the files of the console and embeds them in the server. A new file needs no line of Rust.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn media_type(path: &str) -> &'static str {
     }
 }
 
-/// The hash of Fowler, Noll and Vo: enough to see that a file has changed.
+/// Returns the FNV-1a hash, which is enough to detect a changed file.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Shows the executions that ended in the last hour, as this server counted them.
+/// Returns the executions that ended in the last hour, as counted by this server.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
     State(metrics): State<Option<Metrics>>,

@@ -17,7 +17,7 @@ use crate::params::Params;
 use crate::path::Key;
 use crate::problem::Result;
 
-/// Creates an API key. A key that the server draws is in the answer, this once.
+/// Creates an API key. If the server generates the key, only this response contains it.
 pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call): Body<CreateKey>) -> Result<Response> {
     let (args, drawn) = call.into_args(&SystemEntropy)?;
     let created = ff.backend().create_key(args).await?;
@@ -27,7 +27,7 @@ pub(crate) async fn create(State(ff): State<Runtime>, caller: Caller, Body(call)
     Ok((status, [(header::CACHE_CONTROL, "no-store")], answer).into_response())
 }
 
-/// Lists every key there ever was, without secrets.
+/// Lists all keys ever created, without secrets.
 pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<KeysPage>> {
     let args =
         ListKeysArgs { after: params.word("after")?, limit: params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT) };

@@ -1,4 +1,4 @@
-//! The audit log: decisions of people, with their author, subject and outcome. The store records the same.
+//! The audit log: decisions of people, with their author, subject and outcome. The store records these decisions as well.
 
 use axum::http::Method;
 use ff_core::contracts::{CreatedKey, DeliveredSignal, FlowCancelled, ResumedExecution, RevokedKey, RotationReport};
@@ -10,11 +10,11 @@ use ff_core::types::{
 use crate::callers::Caller;
 use crate::route_table;
 
-/// Where these lines are found among the others.
+/// Log target of the audit lines.
 const AUDIT: &str = "ff_server::audit";
 
-/// Routes that change work, beside the calls that only operators may make. Decisions about suspensions, flows, keys and secrets have
-/// lines of their own that say more.
+/// Routes that change work, in addition to the calls that only operators may make. Decisions about suspensions, flows, keys and
+/// secrets have log lines of their own with more detail.
 const STEERING: &[&str] = &[
     "/v1/executions/{id}/cancel",
     "/v1/executions/bulk",
@@ -33,7 +33,7 @@ const STEERING: &[&str] = &[
     "/v1/schedules/{schedule}/backfill",
 ];
 
-/// Notes the call of a route by which operators change work, by its name in the description of the API.
+/// Logs a request by which an operator changes work, with its operation id.
 pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str) {
     if *method == Method::POST && (STEERING.contains(&route) || route_table::is_operators_call(route)) {
         let operation = route_table::operation_id(method.as_str(), route).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(crate) fn steered(caller: &Caller, method: &Method, route: &str, path: &str)
     }
 }
 
-/// An operator ended a suspension.
+/// Logs that an operator ended a suspension.
 pub(crate) fn decided(
     caller: &Caller,
     execution: &ExecutionId,
@@ -62,7 +62,7 @@ pub(crate) fn decided(
     );
 }
 
-/// A decision through an approval link.
+/// Logs a decision through an approval link.
 pub(crate) fn decided_by_link(
     caller: &Caller,
     execution: &ExecutionId,
@@ -82,7 +82,7 @@ pub(crate) fn decided_by_link(
     );
 }
 
-/// An approval through a link raised the hard limit of a budget.
+/// Logs that an approval through a link raised the hard limit of a budget.
 pub(crate) fn raised_by_link(
     caller: &Caller,
     execution: &ExecutionId,
@@ -93,17 +93,17 @@ pub(crate) fn raised_by_link(
     tracing::info!(target: AUDIT, %execution, %budget, %dimension, by, %caller, "an approval through a link raised a budget");
 }
 
-/// An operator read the token of a waitpoint.
+/// Logs that an operator read the token of a waitpoint.
 pub(crate) fn token_read(caller: &Caller, execution: &ExecutionId, waitpoint: &WaitpointId) {
     tracing::info!(target: AUDIT, %execution, %waitpoint, %caller, "an operator read a token");
 }
 
-/// A caller was given a token that reads a stream.
+/// Logs that a caller got a token for reading a stream.
 pub(crate) fn stream_token_made(caller: &Caller, execution: &ExecutionId, expires_at: TimestampMs) {
     tracing::info!(target: AUDIT, %execution, expires_at = expires_at.0, %caller, "a token for a stream was made");
 }
 
-/// An operator brought a new secret.
+/// Logs that an operator rotated the secret.
 pub(crate) fn rotated(caller: &Caller, kid: &Kid, report: &RotationReport) {
     tracing::info!(
         target: AUDIT,
@@ -115,7 +115,7 @@ pub(crate) fn rotated(caller: &Caller, kid: &Kid, report: &RotationReport) {
     );
 }
 
-/// A flow was cancelled.
+/// Logs that a flow was cancelled.
 pub(crate) fn flow_cancelled(caller: &Caller, flow: &FlowId, requested_by: Option<&str>, cancelled: &FlowCancelled) {
     tracing::info!(
         target: AUDIT,
@@ -130,7 +130,7 @@ pub(crate) fn flow_cancelled(caller: &Caller, flow: &FlowId, requested_by: Optio
     );
 }
 
-/// An administrator created a key.
+/// Logs that an administrator created a key.
 pub(crate) fn key_created(caller: &Caller, created: &CreatedKey) {
     let key = &created.key;
     tracing::info!(
@@ -145,12 +145,12 @@ pub(crate) fn key_created(caller: &Caller, created: &CreatedKey) {
     );
 }
 
-/// An administrator revoked a key.
+/// Logs that an administrator revoked a key.
 pub(crate) fn key_revoked(caller: &Caller, id: &KeyId, revoked: &RevokedKey) {
     tracing::info!(target: AUDIT, %id, already = revoked.already, %caller, "an administrator revoked a key");
 }
 
-/// A caller showed a malformed, unknown, unproven, revoked or expired key.
+/// Logs that a caller sent a malformed, unknown, forged, revoked or expired key.
 pub(crate) fn wrong_key(caller: &Caller, named: Option<&KeyId>) {
     let id = named.map_or("none", KeyId::as_str);
     tracing::info!(target: AUDIT, id = ?id, %caller, "a wrong key was shown");

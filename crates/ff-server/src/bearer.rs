@@ -1,4 +1,4 @@
-//! The header a key is shown in.
+//! The header with the API key.
 
 use axum::http::{HeaderMap, header};
 use ff_core::api_key::{SecretKey, unauthenticated, unknown_key};
@@ -10,7 +10,7 @@ pub(crate) fn conceal(headers: &mut HeaderMap) {
     secrets.for_each(|(_, value)| value.set_sensitive(true));
 }
 
-/// The key in `Authorization: Bearer ff_…`, if the header is there.
+/// Returns the key in `Authorization: Bearer ff_…`, if the header is present.
 pub(crate) fn presented_key(headers: &HeaderMap) -> Result<Option<SecretKey>, Refusal> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };

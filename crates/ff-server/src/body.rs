@@ -1,4 +1,4 @@
-//! Bodies: JSON of a known type and size, read so that an error names its field.
+//! Request bodies: JSON of a known type and size. A parse error names its field.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,29 +21,29 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::tenant;
 
-/// How long the first bytes of a body may take, and how many a second are expected from then on.
+/// Maximum time for the first bytes of a body, and the minimum rate after that.
 const GRACE: Duration = Duration::from_secs(5);
 const BYTES_A_SECOND: usize = 16 * 1024;
 
-/// How long any body may take.
+/// Maximum time for any body to arrive.
 const ARRIVAL: Duration = Duration::from_secs(60);
 
-/// How much of a body that is refused is taken and thrown away, and for how long: a client that is still sending does not read,
-/// and would see a broken connection in place of the answer.
+/// Maximum number of bytes read and discarded of a refused body, and maximum time for that. A client that is still sending does
+/// not read, and would see a broken connection in place of the response.
 const DISCARDED_BYTES: usize = 4 * BATCH_BODY_BYTES;
 const DISCARDING: Duration = Duration::from_secs(5);
 
-/// The body of a request. An empty one says nothing, as `{}` does.
+/// The body of a request. An empty body means `{}`.
 pub(crate) struct Body<T>(pub(crate) T);
 
-/// The body of a request whose parameters the route reads itself.
+/// The body of a request whose handler reads the parameters itself.
 pub(crate) struct BodyOnly<T>(pub(crate) T);
 
-/// A request with a limit to its body.
+/// A request type with a limit for its body.
 pub(crate) trait BodyLimit: DeserializeOwned {
     const BODY_BYTES: usize;
 
-    /// Where it says whose it is, if it does.
+    /// Returns the namespace field of the request, if it has one.
     fn namespace(&mut self) -> Option<&mut Option<Namespace>> {
         None
     }
@@ -135,15 +135,15 @@ async fn read<T: BodyLimit>(request: Request) -> Result<T, Problem> {
     Ok(said)
 }
 
-/// The whole of a body, unless it is over its limit, comes too slowly, or the server has no memory for it. Only then the
-/// request takes its place among those under way.
+/// Reads a whole body, unless it exceeds its limit, arrives too slowly, or does not fit into the memory for bodies. Only then
+/// the request takes its place among the running ones.
 pub(crate) async fn arrived(parts: &Parts, mut body: Stream, limit: usize) -> Result<Bytes, Problem> {
     let slot = parts.extensions.get::<Arc<Slot>>().filter(|slot| slot.since().is_none());
     let mut arriving = slot.map(Slot::arriving).transpose()?;
     let bytes = match collected(&parts.headers, &mut body, limit, arriving.as_mut()).await {
         Ok(bytes) => bytes,
         Err(problem) => {
-            // A client that asks first sends nothing once it is refused.
+            // A client that sent `Expect` sends no body after it is refused.
             if !parts.headers.contains_key(header::EXPECT) {
                 tokio::spawn(tokio::time::timeout(DISCARDING, discard(body, arriving)));
             }
@@ -154,7 +154,7 @@ pub(crate) async fn arrived(parts: &Parts, mut body: Stream, limit: usize) -> Re
     Ok(bytes)
 }
 
-/// Refuses a body that is said to be something else. One of which nothing is said is taken for JSON.
+/// Refuses a body with a content type other than JSON. A body without a content type counts as JSON.
 fn said_to_be_json(headers: &HeaderMap) -> Result<(), Refusal> {
     let Some(said) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
     let essence = said.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -198,7 +198,7 @@ fn declared_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// How long a body may take of which so much has come.
+/// Returns the time limit for a body of which this many bytes have arrived.
 fn allowed(received: usize) -> Duration {
     let seconds = u64::try_from(received / BYTES_A_SECOND).unwrap_or(u64::MAX);
     GRACE.saturating_add(Duration::from_secs(seconds)).min(ARRIVAL)
@@ -209,7 +209,7 @@ fn too_slow(received: usize) -> Refusal {
     Refusal::new(Code::RequestTimeout).at("body").because(why)
 }
 
-/// Reads and drops the rest of a body; it still counts as an arriving body.
+/// Reads and discards the rest of a body, which still counts as an arriving body.
 async fn discard(mut body: Stream, _arriving: Option<IncomingBody>) {
     let mut discarded = 0;
     while discarded <= DISCARDED_BYTES

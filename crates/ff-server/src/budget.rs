@@ -19,7 +19,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(ff.backend().list_budgets(&namespace).await?))
 }
 
-/// A budget and how it stands.
+/// Returns a budget and its usage.
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Budget(name): Budget,
@@ -30,7 +30,7 @@ pub(crate) async fn describe(
     Ok(Json(ff.backend().describe_budget(BudgetRef { namespace, name }).await?))
 }
 
-/// Defines a budget, or defines it anew.
+/// Creates or replaces a budget.
 pub(crate) async fn put(
     State(ff): State<Runtime>,
     Budget(name): Budget,
@@ -39,7 +39,7 @@ pub(crate) async fn put(
     Ok(Json(ff.backend().put_budget(put.into_args(name)).await?))
 }
 
-/// Has a budget begin anew.
+/// Resets a budget.
 pub(crate) async fn reset(
     State(ff): State<Runtime>,
     Budget(name): Budget,
@@ -59,13 +59,13 @@ pub(crate) async fn delete(
     Ok(Json(ff.backend().delete_budget(BudgetRef { namespace, name }).await?))
 }
 
-/// The usage of an execution.
+/// Returns the usage of an execution.
 pub(crate) async fn of_execution(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<UsageInfo>> {
     params.done()?;
     Ok(Json(ff.backend().usage(&id).await?))
 }
 
-/// The usage of all members of a flow together.
+/// Returns the total usage of the members of a flow.
 pub(crate) async fn of_flow(State(ff): State<Runtime>, Flow(id): Flow, params: Params) -> Result<Json<UsageInfo>> {
     params.done()?;
     Ok(Json(ff.backend().flow_usage(&id).await?))

@@ -1,4 +1,4 @@
-//! Calls that are one operation on one thing: the body becomes its arguments, and the answer is its reply.
+//! Calls that are one operation on one subject: the body becomes its arguments, and the response is its reply.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -14,7 +14,7 @@ use crate::path::{Flow, Id, Instance};
 use crate::problem::{Problem, Result};
 use crate::state::ServerState;
 
-/// The thing that the path of a call names.
+/// The subject that the path of a call names.
 pub(crate) trait Subject: Sized {
     type InPath: FromRequestParts<ServerState, Rejection = Problem> + Into<Self> + Send;
 }
@@ -39,7 +39,7 @@ subjects! {
     WorkerInstanceId in Instance;
 }
 
-/// The `requested_by` field of an operation, if it has one.
+/// Returns the `requested_by` field of an operation, if it has one.
 fn requested_by(operation: &mut Operation) -> Option<&mut Option<String>> {
     match operation {
         Operation::Assign(args) => Some(&mut args.requested_by),

@@ -1,4 +1,4 @@
-//! Callers, and how many tokens and wrong tokens each may show.
+//! Callers, and their allowances for open requests and for wrong tokens and keys.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,30 +16,30 @@ use crate::connections::Connection;
 use crate::problem::Problem;
 use crate::rate::{RateKey, network};
 
-/// The cost of one request in a caller's time: ten thousand per second.
+/// Cost of one request in a caller's allowance: ten thousand per second.
 const ASKED: Duration = Duration::from_micros(100);
 
-/// The cost of a wrong token or key: ten per second.
+/// Cost of a wrong token or key: ten per second.
 const WRONG: Duration = Duration::from_millis(100);
 
-/// How much of its time a caller may use ahead: a hundred wrong tokens at once. Requests beyond that are refused
-/// without being charged, so a caller that stops being wrong waits a moment, however often it was wrong.
+/// Maximum allowance a caller may use ahead: a hundred wrong tokens at once. Requests beyond it are refused and not charged, so
+/// a caller that stops sending wrong tokens waits only a moment, however many it sent.
 const AHEAD: Duration = Duration::from_secs(10);
 
-/// How many callers have an allowance of their own. The rest share one, so that inventing addresses costs no memory.
+/// Maximum number of callers with an allowance of their own. The rest share one, so that invented addresses cost no memory.
 const KNOWN: usize = 10_000;
 
-/// How often callers that have all their allowance again are forgotten, when there are too many to tell apart.
+/// Minimum time between two removals of callers with a full allowance, once the map is full.
 const FORGET: Duration = Duration::from_secs(1);
 
-/// An address that failed, and the key it named, if any. Keys behind one address do not pay for each other.
+/// An address that sent a wrong credential, and the key id it named, if any. Keys behind one address are charged separately.
 type FailureSource = (IpAddr, Option<KeyId>);
 
 /// The allowances of all callers of a server.
 #[derive(Default)]
 pub(crate) struct Callers(Mutex<TimeBudget>);
 
-/// Until when each caller has spent its time.
+/// The time up to which each caller has used its allowance.
 #[derive(Default)]
 struct TimeBudget {
     until: HashMap<FailureSource, Instant>,
@@ -47,12 +47,12 @@ struct TimeBudget {
 }
 
 impl Callers {
-    /// Takes the cost of one request off a caller's allowance, or says how long to wait until there is some.
+    /// Charges a caller for one request, or returns how long it must wait.
     fn ask(&self, caller: IpAddr, now: Instant) -> Result<(), Duration> {
         self.charge(&(caller, None), ASKED, now)
     }
 
-    /// Takes the cost of a wrong token or key off a caller's allowance, or says how long to wait before being wrong again.
+    /// Charges a caller for a wrong token or key, or returns how long it must wait.
     fn was_wrong(&self, debtor: &FailureSource, now: Instant) -> Result<(), Duration> {
         self.charge(debtor, WRONG, now)
     }
@@ -75,7 +75,7 @@ impl Callers {
 }
 
 impl TimeBudget {
-    /// A caller's own entry, or the shared one.
+    /// Returns a caller's own entry, or the shared one.
     fn of(&mut self, (address, key): &FailureSource, now: Instant) -> &mut Instant {
         let debtor = (network(*address), key.clone());
         let is_full = |spent: &Self| spent.until.len() >= KNOWN && !spent.until.contains_key(&debtor);
@@ -93,9 +93,9 @@ impl TimeBudget {
 pub(crate) struct Caller {
     address: IpAddr,
     callers: Arc<Callers>,
-    /// The connection of the request; none in tests that call a handler.
+    /// The connection of the request; `None` in tests that call a handler.
     connection: Option<Arc<Connection>>,
-    /// The key it has shown, where the server asks for keys.
+    /// The caller's API key, if the server requires keys.
     key: Option<Arc<ApiKey>>,
 }
 
@@ -104,12 +104,12 @@ impl Caller {
         Self { address, callers, connection: None, key: None }
     }
 
-    /// The same caller, asking over a connection.
+    /// Returns the same caller with its connection.
     pub(crate) fn over(self, connection: Arc<Connection>) -> Self {
         Self { connection: Some(connection), ..self }
     }
 
-    /// Waits until its connection has to give way.
+    /// Waits until the connection must close to make room for another.
     pub(crate) async fn connection_closed(&self) {
         match &self.connection {
             Some(connection) => connection.closed().await,
@@ -117,19 +117,20 @@ impl Caller {
         }
     }
 
-    /// The caller has shown a valid key, or needs none: its connection stays when there are too many.
+    /// Marks the caller's connection as authenticated, so that it stays open at the connection limit. The caller has sent a
+    /// valid key or token, or needs none.
     pub(crate) fn prove_connection(&self) {
         if let Some(connection) = &self.connection {
             connection.prove();
         }
     }
 
-    /// The same caller, known by its key.
+    /// Returns the same caller, identified by its key.
     pub(crate) fn known_by(&self, key: Arc<ApiKey>) -> Self {
         Self { key: Some(key), ..self.clone() }
     }
 
-    /// The key or address its requests are counted against.
+    /// Returns the key or address that the caller's requests are counted against.
     pub(crate) fn as_asker(&self) -> RateKey {
         match &self.key {
             Some(key) => RateKey::Key(key.info.key_id.clone()),
@@ -137,12 +138,12 @@ impl Caller {
         }
     }
 
-    /// The namespace it is confined to, if it is.
+    /// Returns the namespace that the caller is confined to, if any.
     pub(crate) fn tenant(&self) -> Option<&Namespace> {
         self.key.as_ref().and_then(|key| key.info.namespace.as_ref())
     }
 
-    /// The key it has shown, where the server asks for keys.
+    /// Returns the caller's API key, if the server requires keys.
     pub(crate) fn key(&self) -> Option<&KeyInfo> {
         self.key.as_ref().map(|key| &key.info)
     }
@@ -154,29 +155,29 @@ impl Caller {
         }
     }
 
-    /// Whether it has shown a key that is for this.
+    /// Returns whether the caller's key has this role.
     pub(crate) fn has_shown(&self, role: Role) -> bool {
         self.key.as_ref().is_some_and(|key| key.info.may(role))
     }
 
-    /// Counts a request, or says how long to wait before the next.
+    /// Counts a request, or returns how long to wait before the next one.
     pub(crate) fn ask(&self) -> Result<(), Duration> {
         self.callers.ask(self.address, Instant::now())
     }
 
     /// Counts a wrong token.
     pub(crate) fn was_wrong(&self) {
-        // A caller that is held back learns it with its next request.
+        // A caller that must wait learns it with its next request.
         let _held_back = self.callers.was_wrong(&(self.address, None), Instant::now());
     }
 
-    /// Counts a wrong key, or says how long to wait before showing the next wrong one.
+    /// Counts a wrong key, or returns how long to wait before the next one.
     pub(crate) fn showed_wrong_key(&self, named: Option<&KeyId>) -> Result<(), Duration> {
         self.callers.was_wrong(&(self.address, named.cloned()), Instant::now())
     }
 }
 
-/// Where the request comes from, and by which key.
+/// Writes the address of the caller and the id of its key.
 impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.key {
@@ -201,7 +202,7 @@ impl Default for Caller {
     }
 }
 
-/// A caller whose request was counted before anything of it was read.
+/// A caller whose request was counted before any of it was read.
 pub(crate) struct CountedCaller(pub(crate) Caller);
 
 impl<S: Send + Sync> FromRequestParts<S> for CountedCaller {

@@ -1,4 +1,4 @@
-//! How much a server takes on at once, and the part of it that one request has.
+//! The capacity of a server, and the share of it that one request holds.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::pool::{Permit, Pool, PoolError};
 use crate::problem::Problem;
 use crate::rate::RateKey;
 
-/// Routes whose requests may wait for something to happen, or are streams.
+/// Routes whose requests may wait for something, or are streams.
 const WAITING: &[&str] = &[
     "/v1/deliveries",
     "/v1/events",
@@ -25,8 +25,8 @@ const WAITING: &[&str] = &[
     "/v1/workers/{instance}/control",
 ];
 
-/// Routes that answer with a page of many rows. Reading and writing one keeps a processor busy for a while, so few do it at once and the
-/// others wait their turn: a caller that lists in a loop does not slow down submits, claims and completions.
+/// Routes that return a page of many rows. Reading and writing a page keeps a processor busy for a while, so few run at once
+/// and the others queue. A caller that lists in a loop does not slow down submits, claims and completions.
 const PAGES: &[&str] = &[
     "/v1/decisions",
     "/v1/executions",
@@ -37,15 +37,15 @@ const PAGES: &[&str] = &[
     "/v1/workers",
 ];
 
-/// When to ask again: requests are short, and there is capacity again quickly.
+/// Retry delay for an overloaded server. It is short, because requests are short and capacity frees up quickly.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Requests whose body is still arriving, in all. They cost a connection and little else, and are counted apart from those that
-/// are being answered: a body that does not come keeps no other request out.
+/// Maximum number of requests whose body is still arriving. They cost a connection and little else, and have a separate limit:
+/// a body that does not arrive keeps no other request out.
 pub(crate) const ARRIVING: usize = 8_192;
 
-/// The capacity for requests and streams. Requests that may wait are counted apart from the others, so that neither
-/// keeps out the other.
+/// The capacity for requests and streams. Requests that may wait have a separate pool, so that neither kind keeps out the
+/// other.
 pub(crate) struct Capacity {
     requests: Arc<Pool>,
     waiting: Arc<Pool>,
@@ -56,7 +56,7 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
-    /// With keys, one caller gets at most half of everything; without keys, all callers count as one.
+    /// Creates the pools. With API keys, one caller gets at most half of each. Without keys, one caller may use all of it.
     pub(crate) fn new(limits: &Limits, has_keys: bool) -> Arc<Self> {
         let pool = |total| if has_keys { Pool::halved(total) } else { Pool::new(total, total) };
         Arc::new(Self {
@@ -69,26 +69,26 @@ impl Capacity {
         })
     }
 
-    /// Waits for a turn, where a request is for a page.
+    /// Waits for a permit if the request reads a page.
     pub(crate) async fn turn(&self, method: &Method, route: &str) -> Option<SemaphorePermit<'_>> {
         let is_page = *method == Method::GET && PAGES.contains(&route);
-        // Never closed, so a turn always comes.
+        // The semaphore is never closed, so a permit always comes.
         if is_page { self.pages.acquire().await.ok() } else { None }
     }
 
-    /// The slot of a request to a route.
+    /// Returns the slot of a request to a route.
     pub(crate) fn request(self: &Arc<Self>, route: &str, who: RateKey) -> Arc<Slot> {
         let is_waiting = WAITING.contains(&route);
         Arc::new(Slot { capacity: self.clone(), who, is_waiting, state: Mutex::default() })
     }
 }
 
-/// Half of the processors, so that the other half is left to everybody else.
+/// Returns half of the number of processors, so that the other half is left for other requests.
 fn pages_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, |processors| processors.get() / 2).max(1)
 }
 
-/// The share of one request. It is given back when the request is answered and its answer is written.
+/// The capacity that one request holds. It is released when the response is written.
 pub(crate) struct Slot {
     capacity: Arc<Capacity>,
     who: RateKey,
@@ -103,7 +103,7 @@ struct SlotState {
     since: Option<Instant>,
 }
 
-/// A body on its way.
+/// A body that is arriving.
 pub(crate) struct IncomingBody {
     slot: Arc<Slot>,
     bytes: Permit,
@@ -111,7 +111,7 @@ pub(crate) struct IncomingBody {
 }
 
 impl Slot {
-    /// Takes a place among the requests under way.
+    /// Takes a place among the running requests.
     pub(crate) fn begin(&self) -> Result<(), Problem> {
         let pool = if self.is_waiting { &self.capacity.waiting } else { &self.capacity.requests };
         let place = pool.take(&self.who, 1).map_err(|full| overloaded(full, pool, "requests under way"))?;
@@ -129,13 +129,13 @@ impl Slot {
         Ok(IncomingBody { slot: self.clone(), bytes, _one: one })
     }
 
-    /// Takes one of the streams there are.
+    /// Takes a permit for a stream.
     pub(crate) fn stream(&self) -> Result<Permit, Problem> {
         let streams = &self.capacity.streams;
         streams.take(&self.who, 1).map_err(|_| Problem::too_many_streams(streams.each()))
     }
 
-    /// Since when it has been under way; not at all while its body arrives.
+    /// Returns when the request took its place; `None` while its body arrives.
     pub(crate) fn since(&self) -> Option<Instant> {
         self.state().since
     }
@@ -144,7 +144,7 @@ impl Slot {
         self.is_waiting
     }
 
-    /// The body is not needed any more; the answer has yet to be written.
+    /// Releases the memory of the body, which is not needed while the response is written.
     pub(crate) fn answered(&self) {
         self.state().body = None;
     }
@@ -155,13 +155,13 @@ impl Slot {
 }
 
 impl IncomingBody {
-    /// Counts the bytes that have arrived.
+    /// Counts bytes that have arrived.
     pub(crate) fn received(&mut self, bytes: usize) -> Result<(), Problem> {
         let pool = &self.slot.capacity.body_bytes;
         self.bytes.take_more(bytes).map_err(|full| overloaded(full, pool, "bytes of bodies"))
     }
 
-    /// All of it is there: the request takes its place among those under way, and keeps the memory of its body.
+    /// Ends the arrival: the request takes its place among the running ones, and keeps the memory of its body.
     pub(crate) fn complete(self) -> Result<(), Problem> {
         self.slot.state().body = Some(self.bytes);
         self.slot.begin()

@@ -1,4 +1,4 @@
-//! How many connections are open: in all, and from one address.
+//! The open connections, limited in total and per address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,11 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::pool::{Permit, Pool, PoolError};
 use crate::rate::{RateKey, network};
-/// How often it is logged that connections are turned away.
-/// How often it is said that connections are turned away.
+/// Minimum time between two warnings about refused connections.
 const SAY_AGAIN: Duration = Duration::from_secs(10);
 
-/// Every open connection. A connection that has not authenticated makes room for a new one; the others stay.
+/// All open connections. At the limit, connections that have not authenticated are closed for new ones; the others stay.
 pub(crate) struct Connections {
     pool: Arc<Pool>,
     open: Mutex<OpenConnections>,
@@ -21,7 +20,7 @@ pub(crate) struct Connections {
 
 #[derive(Default)]
 struct OpenConnections {
-    /// The oldest first.
+    /// Connections that have not authenticated, oldest first.
     unproven: BTreeMap<u64, UnauthenticatedConnection>,
     next: u64,
     warned_at: Option<Instant>,
@@ -33,7 +32,7 @@ struct UnauthenticatedConnection {
     _taken: Permit,
 }
 
-/// One open connection, until it is dropped.
+/// One open connection; dropping it ends the count.
 pub(crate) struct Connection {
     id: u64,
     connections: Arc<Connections>,
@@ -46,7 +45,7 @@ impl Connections {
         Arc::new(Self { pool: Pool::new(total, each), open: Mutex::default() })
     }
 
-    /// Counts a connection, or none where there is no room for it.
+    /// Counts a new connection; returns `None` if there is no room for it.
     pub(crate) fn open(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Connection>> {
         let from = RateKey::Address(network(address));
         let mut open = self.lock();
@@ -75,7 +74,7 @@ impl Connections {
 }
 
 impl OpenConnections {
-    /// The connection that gives way: of this address, where that has too many.
+    /// Removes the oldest connection that may be closed. If the limit of an address is reached, this is one of that address.
     fn oldest(&mut self, full: PoolError, from: &RateKey) -> Option<UnauthenticatedConnection> {
         let mut candidates = self.unproven.iter().filter(|(_, open)| full == PoolError::All || open.from == *from);
         let id = *candidates.next()?.0;
@@ -93,7 +92,7 @@ impl OpenConnections {
 }
 
 impl Connection {
-    /// The caller has authenticated, so the connection stays when there are too many.
+    /// Marks the connection as authenticated, so that it stays open at the limit.
     pub(crate) fn prove(&self) {
         let mut proven = self.proven.lock().unwrap_or_else(PoisonError::into_inner);
         if proven.is_none() {
@@ -101,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Waits until it has to give way.
+    /// Waits until the connection must close to make room for another.
     pub(crate) async fn closed(&self) {
         self.close.cancelled().await;
     }

@@ -1,4 +1,4 @@
-//! The console: files that browsers load only from this server. Its pages get their data from the API.
+//! The files of the console, which browsers load only from this server. Its pages get their data from the API.
 
 use axum::Router;
 use axum::extract::Path;
@@ -10,11 +10,11 @@ use ff_core::engine_error::Code;
 use crate::problem::Problem;
 use crate::state::ServerState;
 
-/// A file of the console, as the build found it.
+/// A file of the console, embedded at build time.
 struct File {
     path: &'static str,
     media_type: &'static str,
-    /// Changes with its bytes.
+    /// Entity tag, which changes with the content.
     tag: &'static str,
     bytes: &'static [u8],
 }
@@ -23,8 +23,8 @@ include!(concat!(env!("OUT_DIR"), "/console_files.rs"));
 
 const PAGE: &str = "index.html";
 
-/// Scripts and styles are files of this server, none of them inline, and no text becomes HTML: `require-trusted-types-for` makes
-/// that a rule of the browser. Requests go to this server alone, and no other page may embed this one.
+/// Content security policy. Scripts and styles must be files of this server, never inline. Text never becomes HTML: browsers
+/// enforce it because of `require-trusted-types-for`. Requests go to this server only, and no other page may embed this one.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
@@ -36,11 +36,11 @@ const HEADERS: &[(&str, &str)] = &[
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
-    // Browsers ask each time whether it has changed: after an upgrade, no file is older than another.
+    // Browsers revalidate a file every time, so that they do not mix files of two versions after an upgrade.
     ("cache-control", "no-cache"),
 ];
 
-/// The same routes and the console. It is not part of the API, so it is in no table of routes.
+/// Adds the routes of the console. It is not part of the API, so no route table lists it.
 pub(crate) fn with_files(router: Router<ServerState>) -> Router<ServerState> {
     router
         .route("/", get(async |headers: HeaderMap| answer(PAGE, &headers)))

@@ -1,4 +1,4 @@
-//! Pages of other origins that may read streams: a browser lets a page read an answer that names the page's origin.
+//! CORS: pages of configured origins may read streams. A browser lets a page read a response that names the page's origin.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use axum::response::{IntoResponse, Response};
 
 use crate::route_table;
 
-/// The headers a page may send: a key, in place of a token, and the id of its last event.
+/// Headers that a page may send: an API key in place of a token, and the id of its last event.
 const HEADERS: HeaderValue = HeaderValue::from_static("Authorization, Last-Event-ID");
 
-/// How many seconds a browser need not ask again whether it may.
+/// Seconds for which a browser may cache a preflight response.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("600");
 
-/// The origin of pages, as browsers write it: scheme, host, and the port unless it is the scheme's own.
+/// The origin of a page, as browsers write it: scheme, host, and the port unless it is the scheme's default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorsOrigin(HeaderValue);
 
@@ -67,25 +67,25 @@ impl Cors {
         Self(origins.into())
     }
 
-    /// Whether pages of some origin may read the answer to this request.
+    /// Returns whether pages of any configured origin may read the response to this request.
     fn covers(&self, request: &Request) -> bool {
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
         !self.0.is_empty() && path == Some(route_table::STREAM)
     }
 
-    /// The origin a request comes from, if its pages may read streams.
+    /// Returns the origin of a request, if its pages may read streams.
     fn allowed(&self, headers: &HeaderMap) -> Option<&HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().map(|CorsOrigin(known)| known).find(|known| *known == origin)
     }
 
-    /// Whether a request comes from a page that may read its answer.
+    /// Returns whether a request comes from a page that may read the response.
     pub(crate) fn allows(&self, request: &Request) -> bool {
         self.covers(request) && self.allowed(request.headers()).is_some()
     }
 }
 
-/// Answers a browser that asks whether a page may read, and says it with every answer that pages may read.
+/// Answers preflight requests, and adds the CORS headers to every response that pages may read.
 pub(crate) async fn cors<F: Future<Output = Response>>(
     cors: &Cors,
     request: Request,
@@ -98,7 +98,7 @@ pub(crate) async fn cors<F: Future<Output = Response>>(
     let is_question =
         request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = if is_question && origin.is_some() { permission() } else { answer(request).await };
-    // The answer is another for another origin, which caches have to know.
+    // The response depends on the origin, which caches must know.
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = origin {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -106,7 +106,7 @@ pub(crate) async fn cors<F: Future<Output = Response>>(
     response
 }
 
-/// The answer to a preflight request: the method and headers a page may use.
+/// Returns the response to a preflight request: the method and headers that a page may use.
 fn permission() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET")),

@@ -15,14 +15,14 @@ use ff_scheduler::Runtime;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// How far back is looked, one after the other: a minute, ten, an hour, a day, a week.
+/// Spans to read, one after the other: a minute, ten minutes, an hour, a day, a week.
 const SPANS_MS: [u64; 5] = [60_000, 600_000, 3_600_000, 86_400_000, 7 * 86_400_000];
 
-/// How many pages of the feed are read for one of them.
+/// Maximum number of feed pages to read for one span.
 const PAGES: usize = 10;
 
-/// Lists the approvals and rejections in a namespace, newest first. A feed is read from a moment on, so a longer span
-/// is read only when the shorter one has too few.
+/// Lists the approvals and rejections in a namespace, newest first. A feed is read forward from a start time, so a longer span
+/// is read only when the shorter one has too few decisions.
 pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Decisions>> {
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     let limit = params.number("limit")?.unwrap_or(limits::PAGE_DEFAULT);
@@ -42,7 +42,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(latest))
 }
 
-/// The last decisions after a moment; none when more was delivered since than is read.
+/// Returns the latest decisions since a time; `None` if the feed has more pages since then than the limit.
 async fn since(ff: &Runtime, namespace: &Namespace, from: TimestampMs, limit: usize) -> Answer<Option<Decisions>> {
     let start = Position { at: from, nth: 0 };
     let partitions = 0..ff.backend().partitions().num_flow_partitions;

@@ -1,4 +1,4 @@
-//! The doctor over HTTP: checks the invariants of the store beneath, while it serves.
+//! The doctor over HTTP: checks the invariants of the store while it is in use.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,7 +8,7 @@ use ff_scheduler::Runtime;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Examines one partition, or all of them when none is named, and reports the findings.
+/// Examines one partition, or all if none is named, and reports the findings.
 pub(crate) async fn examine(State(ff): State<Runtime>, mut params: Params) -> Result<Json<DoctorReport>> {
     let partition = params.number("partition")?;
     params.done()?;

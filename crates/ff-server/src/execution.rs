@@ -25,7 +25,7 @@ use crate::path::Id;
 use crate::problem::{Problem, Result};
 use crate::{page, tenant, trace};
 
-/// Creates an execution, or finds the one already created under the same key.
+/// Creates an execution, or returns the one already created under the same key.
 pub(crate) async fn submit(
     State(ff): State<Runtime>,
     headers: HeaderMap,
@@ -36,7 +36,7 @@ pub(crate) async fn submit(
     Ok(CreatedExecution(ff.backend().submit(args).await?))
 }
 
-/// Creates many executions, each with its own outcome.
+/// Creates many executions, each with its own result.
 pub(crate) async fn submit_many(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -44,7 +44,7 @@ pub(crate) async fn submit_many(
     Body(batch): Body<Batch>,
 ) -> Result<Json<BatchReply>> {
     if headers.contains_key(IDEMPOTENCY_KEY) {
-        return Err(Refusal::invalid("Idempotency-Key", "is for one execution; in a batch each has a field").into());
+        return Err(Refusal::invalid("Idempotency-Key", "must be absent; in a batch, use idempotency_key").into());
     }
     let count = batch.executions.len();
     if count > limits::BULK {
@@ -84,13 +84,13 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(page.into()))
 }
 
-/// Says how an execution stands.
+/// Returns an execution and its state.
 pub(crate) async fn describe(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<ExecutionInfo>> {
     params.done()?;
     Ok(Json(ff.backend().describe(&id).await?))
 }
 
-/// Explains why an execution does not run, and suggests remedies.
+/// Explains why an execution does not run, and suggests actions.
 pub(crate) async fn explain(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Explanation>> {
     params.done()?;
     Ok(Json(ff.backend().explain(&id).await?))
@@ -106,7 +106,7 @@ pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: P
     }
     let media_type = HeaderValue::from_bytes(payload.content_type.as_str().as_bytes());
     let media_type = media_type.map_err(|error| Problem::defect(&format!("a content type is no header: {error}")))?;
-    // The bytes are a stranger's: a browser must save them, not show or run them.
+    // The bytes come from an untrusted submitter: a browser must save them, not show or run them.
     let saved = [
         (header::CONTENT_TYPE, media_type),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
@@ -115,7 +115,7 @@ pub(crate) async fn payload(State(ff): State<Runtime>, Id(id): Id, mut params: P
     Ok((saved, payload.bytes).into_response())
 }
 
-/// Shows how an execution ended; can wait for its end.
+/// Returns how an execution ended; can wait for its end.
 pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Params) -> Result<Json<ExecutionEnd>> {
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
     let encoding: Encoding = params.word("encoding")?.unwrap_or_default();
@@ -129,13 +129,13 @@ pub(crate) async fn result(State(ff): State<Runtime>, Id(id): Id, mut params: Pa
     Ok(Json(ExecutionEnd::of(ended, encoding)))
 }
 
-/// Tells every try at an execution.
+/// Lists the attempts of an execution.
 pub(crate) async fn attempts(State(ff): State<Runtime>, Id(id): Id, params: Params) -> Result<Json<Attempts>> {
     params.done()?;
     Ok(Json(ff.backend().attempts(&id).await?))
 }
 
-/// Applies an action to the selected executions, a page at a time, or makes a dry run.
+/// Applies an action to the executions that match a filter, a page at a time, or makes a dry run.
 pub(crate) async fn bulk(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -147,7 +147,7 @@ pub(crate) async fn bulk(
     Ok(Json(ff.backend().bulk(bulk.into_args()?).await?))
 }
 
-/// The answer to a submission: where the execution is, and whether it is new.
+/// The response to a submission: the location of the execution, and whether it is new.
 pub(crate) struct CreatedExecution(SubmittedExecution);
 
 impl IntoResponse for CreatedExecution {
@@ -157,7 +157,7 @@ impl IntoResponse for CreatedExecution {
     }
 }
 
-/// Where an execution is found. Braces do not belong in an address as they are.
+/// Returns the path of an execution. Braces must be escaped in a URL.
 fn location(id: &ExecutionId) -> String {
     format!("/v1/executions/{}", id.to_string().replace('{', "%7B").replace('}', "%7D"))
 }
@@ -173,7 +173,7 @@ pub(crate) fn key_in(headers: &HeaderMap) -> std::result::Result<Option<Idempote
     word(NAME, text).map(Some)
 }
 
-/// The key from the header or from the body. Two that differ cannot both be meant.
+/// Returns the idempotency key from the header or the body. Refuses two different keys.
 pub(crate) fn one_key(
     header: Option<IdempotencyKey>,
     field: Option<IdempotencyKey>,
@@ -184,7 +184,7 @@ pub(crate) fn one_key(
     Ok(header.or(field))
 }
 
-/// Submits the readable submissions, and puts each answer at its submission's place.
+/// Submits the valid submissions, and returns the results in the order of the request.
 async fn each(
     ff: &Runtime,
     read: Vec<std::result::Result<SubmitArgs, Refusal>>,

@@ -1,4 +1,4 @@
-//! The rules for every request: access, time limit, logging, and that a panic becomes an answer.
+//! The rules for every request: access, time limits and logging. A panic becomes an error response.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -34,11 +34,11 @@ use crate::stream::token;
 use crate::transport::RequestGuard;
 use crate::{audit, bearer, loopback_guard, route_table, session};
 
-/// How long a request may wait for the store, beyond the wait it asked for. A store that is silent for so long is
-/// away, and the caller gets an error.
+/// Maximum time a request waits for the store, on top of its long poll. A store that is silent for so long counts as
+/// unavailable, and the caller gets an error.
 const STORE: Duration = Duration::from_secs(10);
 
-/// Routes whose requests ask the store many times, and how long all of that may take.
+/// Routes that make many calls to the store, and the maximum time for all of them.
 const MANY_CALLS: &[&str] = &[
     "/metrics",
     "/v1/doctor",
@@ -51,18 +51,18 @@ const MANY_CALLS: &[&str] = &[
 ];
 const MANY: Duration = Duration::from_secs(60);
 
-/// The health checks. They are answered even when the server is full.
+/// The health checks, which are answered even when the server is full.
 const ALWAYS: &[&str] = &["/healthz", "/readyz"];
 
 /// The checks every request passes.
 pub(crate) struct Guard {
-    /// The accepted keys; none where the server asks for no key.
+    /// The accepted API keys; `None` when the server requires none.
     keyring: Option<Arc<Keyring>>,
     capacity: Arc<Capacity>,
     rate: Option<Rate>,
-    /// The host outsiders open approval links at.
+    /// The host of the public address, where approval links are opened.
     public_host: Option<String>,
-    /// Pages of other origins that may read streams.
+    /// The origins whose pages may read streams.
     cors: Cors,
     stopping: CancellationToken,
     /// The store whose outages are logged.
@@ -91,15 +91,15 @@ impl Guard {
         &self.sealer
     }
 
-    /// Logs a request the store did not answer among its outages.
+    /// Adds a request that the store did not answer to the log of outages.
     fn log_outage(&self, response: &Response) {
         if let Some(StoreOutage(error)) = response.extensions().get() {
             self.store.outages().noted("request", error);
         }
     }
 
-    /// Lets a request in: it may ask, does not ask too often, and there is capacity for it. One with a body takes its place when the
-    /// body has arrived.
+    /// Admits a request: checks access, then the rate, then capacity. A request with a body takes its place when the body has
+    /// arrived.
     async fn enter(&self, route: &str, request: &mut Request) -> Result<Arc<Slot>, Problem> {
         let admitted = tokio::time::timeout(STORE, self.admit(request)).await;
         let admitted = admitted.unwrap_or_else(|_| Err(unanswered(&Method::GET, STORE)));
@@ -119,7 +119,7 @@ impl Guard {
         Ok(slot)
     }
 
-    /// Checks the caller's access, and notes the caller in the request.
+    /// Checks the caller's access, and stores the caller in the request.
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
         bearer::conceal(request.headers_mut());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
@@ -127,11 +127,11 @@ impl Guard {
         let stream_token = Some(request.uri()).filter(|_| access.takes_stream_token()).and_then(token::presented_in);
         let has_token = stream_token.is_some();
         if let Some(stream_token) = stream_token {
-            // The handler of the stream judges it before it sends anything.
+            // The handler of the stream checks the token before it sends anything.
             request.extensions_mut().insert(stream_token);
         }
         let Some(keyring) = &self.keyring else {
-            // A page for outsiders is opened at the public address; all else stays on this machine.
+            // The approval page may be opened at the public address; all other routes accept only this machine.
             let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
             let public_host = self.public_host.as_deref().filter(|_| path == Some(route_table::APPROVAL));
             loopback_guard::check(request.headers(), public_host, self.cors.allows(request))?;
@@ -155,11 +155,11 @@ impl Guard {
                 return Err(refusal.into());
             }
         };
-        // A proven key is never held back for wrong keys from the same address.
+        // A valid key is never held back because of wrong keys from the same address.
         let key = match keyring.judge(&presented).await {
             Ok(key) => key,
             Err(error) if error.code() == Code::Unauthenticated => {
-                // Ids are easily made up: unknown ids are counted together.
+                // Callers can invent ids, so unknown ids are counted together.
                 let known = Some(presented.id()).filter(|id| keyring.knows(id));
                 caller.showed_wrong_key(known).map_err(Problem::too_often)?;
                 audit::wrong_key(&caller, Some(presented.id()));
@@ -174,7 +174,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Answers a request that was let in, within the time it has.
+    /// Runs the handler of an admitted request, within its time limit.
     async fn answered(&self, slot: &Slot, route: &str, request: Request, next: Next) -> Response {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
@@ -185,7 +185,7 @@ impl Guard {
         };
         let mut running = pin!(AssertUnwindSafe(running).catch_unwind());
         loop {
-            // While its body arrives it does not wait for the store; how long that takes is seen to where the body is read.
+            // A request does not wait for the store while its body arrives. The code that reads the body limits that time.
             let until = slot.since().unwrap_or_else(Instant::now) + patience;
             match tokio::time::timeout_at(until.into(), running.as_mut()).await {
                 Ok(Ok(response)) => {
@@ -206,18 +206,18 @@ impl Guard {
     }
 }
 
-/// The access that the request's route requires; open where there is no such route.
+/// Returns the access that the request's route requires; open if there is no such route.
 fn asked_by_route(request: &Request) -> Access {
-    // A route of GET answers HEAD as well, with the same access.
+    // A GET route also answers HEAD, with the same access.
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     path.map_or(Access::Open, |path| route_table::access(method.as_str(), path))
 }
 
-/// Runs a request under the rules that hold for all. Bodies and payloads never reach the log.
+/// Runs a request under the rules for all requests. Bodies and payloads never reach the log.
 pub(crate) async fn guard(guard: &Guard, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    // At error level, so that it is there whenever anything is logged and every warning names its request.
+    // The span has error level, so that it is enabled whenever anything is logged and every warning names its request.
     let (execution, lane, worker) = (Empty, Empty, Empty);
     let span =
         tracing::error_span!("request", method = %request.method(), route = route.as_str(), execution, lane, worker);
@@ -243,8 +243,8 @@ async fn answer(guard: &Guard, route: &str, mut request: Request, next: Next) ->
             until_written(response, Some(slot), busy)
         }
         Err(problem) => {
-            // A connection answers several pipelined requests in one turn. Requests that are refused at once, such as guesses of
-            // keys, would otherwise keep those of other callers waiting.
+            // A connection answers several pipelined requests in one poll. Without this yield, requests that are refused at
+            // once, such as key guesses, would delay requests of other callers.
             tokio::task::yield_now().await;
             until_written(problem.into_response(), None, busy)
         }
@@ -261,14 +261,14 @@ fn patience(slot: &Slot, route: &str) -> Duration {
     }
 }
 
-/// The store did not answer. A read has changed nothing; the outcome of a write is unknown.
+/// Returns the error for a store that did not answer: a read is unavailable, a write has an unknown outcome.
 fn unanswered(method: &Method, after: Duration) -> Problem {
     let why = format!("the store has not answered for {} s", after.as_secs());
     let only_reads = matches!(*method, Method::GET | Method::HEAD);
     if only_reads { EngineError::Unavailable(why) } else { EngineError::Unknown(why) }.into()
 }
 
-/// The message of a panic, if it has one.
+/// Returns the message of a panic, if it has one.
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")

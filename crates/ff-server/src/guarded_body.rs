@@ -1,4 +1,4 @@
-//! An answer's body, until it is written.
+//! The body of a response, until it is written.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use crate::capacity::Slot;
 use crate::transport::RequestGuard;
 
-/// How much is handed on at once. The connection takes the next part when it has written most of the last one, so a
-/// body is here until its reader has read nearly all of it.
+/// Maximum size of one part in bytes. The connection takes the next part when it has written most of the last one, so the body
+/// stays here until the client has read nearly all of it.
 const PART: usize = 64 * 1024;
 
-/// A body that is handed on in parts; it holds the request's slot until the last of them.
+/// A body that is sent in parts and holds the request's slot until the last one.
 struct GuardedBody {
     body: Body,
     rest: Bytes,
@@ -24,7 +24,7 @@ struct GuardedBody {
     _busy: Option<Arc<RequestGuard>>,
 }
 
-/// Holds the request's slot and guard until its answer is written.
+/// Holds the request's slot and guard until the response is written.
 pub(crate) fn until_written(response: Response, slot: Option<Arc<Slot>>, busy: Option<Arc<RequestGuard>>) -> Response {
     response.map(|body| Body::new(GuardedBody { body, rest: Bytes::new(), _slot: slot, _busy: busy }))
 }

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can serve.
+//! Health checks: the process is alive, and the store answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use serde::Serialize;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// How long the store may take to answer before the server counts as not ready.
+/// Maximum time for the store to answer before the server counts as not ready.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long an answer of the store is good for: anyone may ask, however often.
+/// Maximum age of a cached answer of the store. Everyone may call the health checks, at any rate.
 const GOOD_FOR: Duration = Duration::from_millis(250);
 
-/// That the server serves, and nothing more: anyone may ask.
+/// Health of the server.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct Health {
     status: &'static str,
@@ -38,13 +38,13 @@ struct LastAnswer {
     answer: Answer<()>,
 }
 
-/// Says that the process lives, without asking the store.
+/// Reports that the process is alive, without a call to the store.
 pub(crate) async fn healthz(params: Params) -> Result<Json<Health>> {
     params.done()?;
     Ok(Json(Health { status: "ok" }))
 }
 
-/// Tells whether the store answers.
+/// Reports whether the store answers.
 pub(crate) async fn readyz(
     State(ff): State<Runtime>,
     State(readiness): State<Readiness>,
@@ -68,7 +68,7 @@ impl Readiness {
     }
 }
 
-/// Asks for something that every store has to read.
+/// Sends a query that every store must read data for.
 async fn ask(ff: &Runtime) -> Answer<()> {
     let store = ff.engine_store();
     let query = store.list_keys(ListKeysArgs { after: None, limit: 1 });

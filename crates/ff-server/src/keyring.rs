@@ -1,4 +1,4 @@
-//! The keys of a server: read from the store, and cached for a short time.
+//! The API keys of a server: read from the store, and cached for a short time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,52 +11,52 @@ use ff_core::engine_error::{EngineError, Refusal};
 use ff_core::types::{KeyId, TimestampMs};
 use tokio::sync::Semaphore;
 
-/// For how long a key is known without asking the store again: within it, a revocation takes effect everywhere.
+/// Maximum age of a cached key. A revocation takes effect on every server within this time.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// How many keys are cached. Past it all are dropped, and read again.
+/// Maximum number of cached keys. At the limit the cache is cleared.
 const KNOWN: usize = 10_000;
 
-/// How many keys are looked up at once. Anyone may name a key, so this bounds the store's load from strangers.
+/// Maximum number of concurrent lookups. Any caller can name any key, so this bounds the load of invented keys on the store.
 const LOOKUPS: usize = 32;
 
-/// The keys of a store, as a server asks for them.
+/// The API keys of a store, with a cache.
 pub(crate) struct Keyring {
     store: Arc<dyn EngineStore>,
     lookups: Semaphore,
     cache: Mutex<HashMap<KeyId, CachedKey>>,
 }
 
-/// A key as it was found.
+/// A key, as the store returned it.
 #[derive(Clone)]
 struct CachedKey {
     key: Arc<ApiKey>,
-    /// The time of the lookup, by this machine and by the store.
+    /// The time of the lookup, by the clock of this machine and by the store's.
     at: Instant,
     now: TimestampMs,
 }
 
 impl Keyring {
-    /// The keys of a store, if it has any: one that never had a key asks for none.
+    /// Returns the keyring of a store; `None` if the store never had a key, because then the server requires none.
     pub(crate) async fn of(store: &Arc<dyn EngineStore>) -> Answer<Option<Self>> {
         let first = store.list_keys(ListKeysArgs { after: None, limit: 1 }).await?;
         let ring = Self { store: store.clone(), lookups: Semaphore::new(LOOKUPS), cache: Mutex::default() };
         Ok(Some(ring).filter(|_| !first.keys.is_empty()))
     }
 
-    /// The key that is shown, if it is known, proven and valid.
+    /// Returns the presented key if it exists, its secret matches and it is valid.
     pub(crate) async fn judge(&self, presented: &SecretKey) -> Answer<Arc<ApiKey>> {
         let found = self.find(presented.id()).await?.ok_or_else(unknown_key)?;
         judge(Some(&found.key), presented, found.time())?;
         Ok(found.key)
     }
 
-    /// Whether there is a key of this id, as far as is in mind.
+    /// Returns whether the cache has a key with this id.
     pub(crate) fn knows(&self, id: &KeyId) -> bool {
         self.fresh(id).is_some()
     }
 
-    /// Judges a key again that was accepted before.
+    /// Checks again a key that was accepted before.
     async fn judge_again(&self, accepted: &ApiKey) -> Answer<()> {
         let found = self.find(&accepted.info.key_id).await?.ok_or_else(unknown_key)?;
         if found.key.secret_hash != accepted.secret_hash {
@@ -76,9 +76,9 @@ impl Keyring {
         self.cache().get(id).filter(|found| found.at.elapsed() < FRESH).cloned()
     }
 
-    /// Asks the store. Only existing keys are cached: ids are easily made up.
+    /// Reads a key from the store. Only existing keys are cached, because callers can invent ids.
     async fn look(&self, id: &KeyId) -> Answer<Option<CachedKey>> {
-        // Never closed, so a permit always comes.
+        // The semaphore is never closed, so a permit always comes.
         let _lookup = self.lookups.acquire().await;
         let Some(key) = self.store.find_key(id).await? else {
             self.cache().remove(id);
@@ -98,7 +98,7 @@ impl Keyring {
     }
 }
 
-/// A key that was accepted for something that lasts.
+/// A key that was accepted for a long-lived request, such as a stream.
 #[derive(Clone)]
 pub(crate) struct AcceptedKey {
     keyring: Arc<Keyring>,
@@ -110,8 +110,8 @@ impl AcceptedKey {
         Self { keyring, key }
     }
 
-    /// Why it is not accepted any more. While the store does not answer it stays accepted: the stream has no data then
-    /// either.
+    /// Returns the reason why the key is no longer accepted, if any. If the store does not answer, the key stays accepted: the
+    /// stream has no data then either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
         match self.keyring.judge_again(&self.key).await {
             Err(EngineError::Refused(refusal)) => Some(refusal),
@@ -121,7 +121,7 @@ impl AcceptedKey {
 }
 
 impl CachedKey {
-    /// The store's current time.
+    /// Returns the store's current time.
     fn time(&self) -> TimestampMs {
         self.now + u64::try_from(self.at.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

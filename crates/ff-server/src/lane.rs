@@ -15,7 +15,7 @@ use crate::params::Params;
 use crate::path::Lane;
 use crate::problem::Result;
 
-/// Lists lanes by their keys, a page at a time.
+/// Lists lanes ordered by key, a page at a time.
 pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<LanesPage>> {
     let after = params.text("after").map(|key| LaneId::parse_key(&key)).transpose();
     let after = after.map_err(|error| Code::InvalidCursor.refusal().at("after").because(error.to_string()))?;
@@ -29,7 +29,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(ff.backend().list_lanes(args).await?.into()))
 }
 
-/// Says how a lane is configured, and how much of it is where.
+/// Returns the settings of a lane and its executions by state.
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Lane(lane): Lane,
@@ -40,7 +40,7 @@ pub(crate) async fn describe(
     Ok(Json(ff.backend().describe_lane(&namespace, &lane).await?))
 }
 
-/// Says why the work of a lane does not run, grouped by cause.
+/// Explains why executions of a lane do not run, grouped by reason.
 pub(crate) async fn explain(
     State(ff): State<Runtime>,
     Lane(lane): Lane,
@@ -51,7 +51,7 @@ pub(crate) async fn explain(
     Ok(Json(ff.backend().explain_lane(&namespace, &lane).await?))
 }
 
-/// Pauses, drains or opens a lane again, and says how it is to treat its work.
+/// Pauses, drains or resumes a lane, and changes its settings.
 pub(crate) async fn configure(
     State(ff): State<Runtime>,
     Lane(lane): Lane,

@@ -1,4 +1,4 @@
-//! The service: the HTTP API, and the worker protocol by which a worker in any language needs only HTTP.
+//! The HTTP server: the API, and the worker protocol, for which a worker in any language needs only HTTP.
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {

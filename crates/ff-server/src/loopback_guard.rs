@@ -1,15 +1,15 @@
-//! Access to a server without keys: programs on this machine may ask, and no page a browser shows from elsewhere.
+//! Access to a server without API keys: programs on this machine may call it, web pages from other hosts may not.
 //!
-//! Such a page can send requests to loopback, under its own name or under one that its owner lets resolve to loopback.
-//! Browsers say which name they used and where a page is from; other programs have no reason to lie about it.
+//! A page can send requests to loopback, under its own host name or under one that its owner resolves to loopback. Browsers
+//! send the host name they used and the origin of the page; other programs have no reason to lie about them.
 
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
 use ff_core::engine_error::{Code, Refusal};
 
-/// Refuses a request that is addressed to another machine, or comes from a page of one that may not ask. A further host may be this
-/// machine's, too.
+/// Refuses a request that names another host, or comes from a page of another host, unless that page is allowed. `further` is
+/// another host name of this server.
 pub(crate) fn check(headers: &HeaderMap, further: Option<&str>, is_page_allowed: bool) -> Result<(), Refusal> {
     let is_here = |host: &str| is_here(host) || further.is_some_and(|known| name(host).eq_ignore_ascii_case(known));
     let text = |name| headers.get(name).map(|value: &header::HeaderValue| value.to_str().unwrap_or_default());
@@ -27,14 +27,14 @@ fn refusal(header: &str, detail: &str) -> Refusal {
     Refusal::new(Code::Unauthorized).at(header).because(detail)
 }
 
-/// Whether a host, with or without its port, is this machine by its loopback name or address.
+/// Returns whether a host, with or without a port, is a loopback name or address.
 fn is_here(host: &str) -> bool {
     let name = name(host);
     let local = name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost");
     local || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
-/// A host without its port.
+/// Returns a host without its port.
 fn name(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(v6) => v6.split(']').next().unwrap_or_default(),

@@ -6,43 +6,44 @@ use ff_api::PublicUrl;
 
 use crate::cors::CorsOrigin;
 
-/// How a server serves. The defaults are for one that is left alone.
+/// Options of a server. The defaults work without any configuration.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
-    /// The files by which it proves its name; it speaks plain HTTP without them.
+    /// Files for TLS; without them the server speaks plain HTTP.
     pub tls: Option<TlsFiles>,
     pub limits: Limits,
-    /// The address outsiders reach it by. Without one, links begin with the address the caller used.
+    /// The public address of the server. Without it, links begin with the address that the caller used.
     pub public_url: Option<PublicUrl>,
-    /// Origins whose pages may read streams. Without any, browsers let pages of other origins read nothing.
+    /// Origins whose pages may read streams. If there are none, browsers let pages of other origins read nothing.
     pub cors_origins: Vec<CorsOrigin>,
 }
 
-/// A certificate with its chain, and its key, both as PEM.
+/// A certificate chain and its private key, both as PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     pub cert: PathBuf,
     pub key: PathBuf,
 }
 
-/// How much a server takes on. Where the store has keys, one key, or one address that shows none, gets at most half of each, so
-/// that no single caller keeps out all others.
+/// Limits of a server. If the store has API keys, one caller (a key, or an address without a key) gets at most half of each
+/// pool, so that no single caller keeps out all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests under way at once, without those that may wait for something.
+    /// Maximum number of running requests, except those that may wait for something.
     pub in_flight: usize,
-    /// Requests at once that may wait for something, and streams. They are counted apart, so that a thousand idle
-    /// workers do not keep other callers from being answered.
+    /// Maximum number of requests that may wait for something, including streams. They have a separate limit, so that a
+    /// thousand idle workers do not block other callers.
     pub waiting: usize,
-    /// Streams of events open at once.
+    /// Maximum number of open event streams.
     pub streams: usize,
-    /// Bytes of the bodies of all requests that are arriving or being answered.
+    /// Maximum number of body bytes of all requests that are arriving or being answered.
     pub body_bytes: usize,
-    /// Open connections. Past it, a connection without a valid key is closed for a new one.
+    /// Maximum number of open connections. At the limit, a new connection closes one without a valid key.
     pub connections: usize,
-    /// Open connections from one address.
+    /// Maximum number of open connections from one address.
     pub connections_per_address: usize,
-    /// Requests of one caller in a second, and at once: of one key, or of one address where none is shown. None is no limit.
+    /// Maximum number of requests of one caller (a key, or an address without a key), per second and in a burst. `None` means
+    /// no limit.
     pub rate: Option<std::num::NonZeroU32>,
 }
 

@@ -1,11 +1,11 @@
-//! Pages over HTTP have a limit in bytes besides the one in rows.
+//! The size limit of pages over HTTP, in addition to the limit in rows.
 
 use std::io;
 
 use ff_core::limits::PAGE_BYTES;
 use serde::Serialize;
 
-/// Cuts off the rows that make a page larger than one may be, and says whether there were any. The first row always stays.
+/// Removes the last rows of a page that exceeds the size limit, and returns whether it removed any. The first row always stays.
 pub(crate) fn cut<T: Serialize>(rows: &mut Vec<T>) -> bool {
     let mut size = Size(0);
     let fitting = rows.iter().take_while(|row| serde_json::to_writer(&mut size, row).is_ok() && size.0 <= PAGE_BYTES);
@@ -15,7 +15,7 @@ pub(crate) fn cut<T: Serialize>(rows: &mut Vec<T>) -> bool {
     is_cut
 }
 
-/// Counts the bytes written to it.
+/// A writer that counts the bytes written to it.
 struct Size(usize);
 
 impl io::Write for Size {

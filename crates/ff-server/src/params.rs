@@ -1,4 +1,4 @@
-//! Parameters in the address: each is read by name, and an unknown one is refused.
+//! Query parameters: each is read by name, and an unknown one is refused.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -16,18 +16,18 @@ use serde::de::DeserializeOwned;
 use crate::problem::Problem;
 use crate::tenant;
 
-/// The prefix of parameters that name a tag.
+/// Prefix of parameters that name a tag.
 const TAG: &str = "tag.";
 
-/// The parameters of a request that have not been read yet.
+/// The parameters of a request that no code has read yet.
 pub(crate) struct Params {
     unread: BTreeMap<String, String>,
-    /// The namespace the caller is confined to, if it is.
+    /// The namespace that the caller is confined to, if any.
     tenant: Option<Namespace>,
 }
 
 impl Params {
-    /// The fields of a form, which browsers write as they write parameters.
+    /// Parses the fields of a form, which browsers encode like query parameters.
     pub(crate) fn of_form(text: &str) -> Result<Self, Refusal> {
         let unreadable = |error: InvalidUri| Refusal::invalid("form", format!("cannot be read: {error}"));
         Self::of(&format!("/?{text}").parse().map_err(unreadable)?)
@@ -46,7 +46,7 @@ impl Params {
         Ok(Self { unread: params, tenant: None })
     }
 
-    /// A name, a state or another word, read as the same thing in a body is.
+    /// Reads a name, a state or another word, with the same rules as in a body.
     pub(crate) fn word<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         self.unread.remove(name).map(|text| word(name, &text)).transpose()
     }
@@ -61,12 +61,12 @@ impl Params {
         self.unread.remove(name).map(read).transpose()
     }
 
-    /// Something that knows its own refusals.
+    /// Reads a value whose parser returns its own refusals.
     pub(crate) fn parsed<T: FromStr<Err = Refusal>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         self.unread.remove(name).map(|text| text.parse()).transpose()
     }
 
-    /// Labels, each a parameter of its own: `tag.KEY=VALUE`.
+    /// Reads the tags, each in a parameter of its own: `tag.KEY=VALUE`.
     pub(crate) fn tags(&mut self) -> Result<Tags, Refusal> {
         let mut tags = Tags::new();
         for name in self.names(TAG) {
@@ -79,12 +79,12 @@ impl Params {
         Ok(tags)
     }
 
-    /// The names of unread ones that begin alike.
+    /// Returns the names of unread parameters with this prefix.
     pub(crate) fn names(&self, prefix: &str) -> Vec<String> {
         self.unread.keys().filter(|name| name.starts_with(prefix)).cloned().collect()
     }
 
-    /// The namespace that is meant: the caller's own, where it is confined to one.
+    /// Reads the namespace; a caller that is confined to one gets its own.
     pub(crate) fn namespace(&mut self) -> Result<Option<Namespace>, Refusal> {
         let mut named = self.word("namespace")?;
         tenant::settle(self.tenant.as_ref(), &mut named)?;
@@ -95,7 +95,7 @@ impl Params {
         self.unread.remove(name)
     }
 
-    /// Refuses parameters that were not read.
+    /// Refuses parameters that no code has read.
     pub(crate) fn done(self) -> Result<(), Refusal> {
         match self.unread.into_keys().next() {
             Some(name) => Err(Refusal::new(Code::UnknownField).because("is not a parameter here").at(name)),
@@ -112,7 +112,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     }
 }
 
-/// A word outside a body, with the errors it has inside one.
+/// Parses a word outside a body, with the same errors as in a body.
 pub(crate) fn word<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Refusal> {
     let quoted = serde_json::Value::from(text).to_string();
     json::read(quoted.as_bytes()).map_err(|refusal| refusal.at(name))

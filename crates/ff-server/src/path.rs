@@ -1,5 +1,5 @@
-//! The subjects of paths: an execution, one of its waitpoints or signals, a flow, one of its nodes, a lane, an instance
-//! of a worker, or a key. Another tenant's execution or flow is not found, so no handler ever has the id of one.
+//! Extractors for the subjects of paths: an execution, its waitpoints and signals, a flow, its nodes, a lane, a worker
+//! instance, a key and others. Another tenant's execution or flow is not found, so no handler gets the id of one.
 
 use axum::extract::{FromRef, FromRequestParts, Path};
 use axum::http::request::Parts;
@@ -17,7 +17,7 @@ use crate::params::word;
 use crate::problem::Problem;
 use crate::tenant;
 
-/// The execution an address names, written raw or percent-encoded.
+/// The execution named in the path, raw or percent-encoded.
 pub(crate) struct Id(pub(crate) ExecutionId);
 
 impl<S: Send + Sync> FromRequestParts<S> for Id
@@ -64,29 +64,29 @@ macro_rules! in_path {
 }
 
 in_path! {
-    /// The running copy of a worker an address names.
+    /// The worker instance named in the path.
     Instance(WorkerInstanceId): "instance", "worker_instance_id", logged as "worker";
-    /// The waitpoint an address names.
+    /// The waitpoint named in the path.
     Waitpoint(WaitpointId): "waitpoint", "waitpoint_id";
-    /// The signal an address names.
+    /// The signal named in the path.
     SignalPath(SignalId): "signal", "signal_id";
-    /// The flow an address names.
+    /// The flow named in the path.
     Flow(FlowId): "flow", "flow_id", of the tenant by tenant::owns_flow;
-    /// The lane an address names, within the namespace that is said beside it.
+    /// The lane named in the path; a parameter or the body gives the namespace.
     Lane(LaneId): "lane", "lane", logged as "lane";
-    /// The quota policy an address names, within the namespace that is said beside it.
+    /// The quota policy named in the path; a parameter or the body gives the namespace.
     Quota(QuotaName): "quota", "quota";
-    /// The schedule an address names, within the namespace that is said beside it.
+    /// The schedule named in the path; a parameter or the body gives the namespace.
     Schedule(ScheduleName): "schedule", "schedule";
-    /// The budget an address names, within the namespace that is said beside it.
+    /// The budget named in the path; a parameter or the body gives the namespace.
     Budget(BudgetName): "budget", "budget";
-    /// The API key an address names.
+    /// The API key named in the path.
     Key(KeyId): "key", "key_id";
-    /// The node of a flow an address names.
+    /// The flow node named in the path.
     Node(NodeName): "node", "node";
 }
 
-/// A part of the path, by the name its route gives it.
+/// Returns a segment of the path, by its name in the route.
 async fn segment(parts: &mut Parts, state: &(impl Send + Sync), name: &str) -> Result<String, String> {
     let unreadable = || "is not text".to_owned();
     let Path(named) =

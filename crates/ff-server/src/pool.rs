@@ -1,11 +1,11 @@
-//! A bounded amount of something that callers share: so much in all, and so much for one of them.
+//! Bounded resources that callers share, with a limit in total and one per caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::rate::RateKey;
 
-/// A number of units, and how many each caller has.
+/// A number of units, and the units that each caller holds.
 pub(crate) struct Pool {
     total: usize,
     each: usize,
@@ -18,14 +18,14 @@ struct Amounts {
     by: HashMap<RateKey, usize>,
 }
 
-/// There is not enough left: in all, or for this caller.
+/// The limit that is reached: the total, or the caller's share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PoolError {
     All,
     Share,
 }
 
-/// The amount one caller has of a pool, until it is dropped.
+/// The units one caller holds; dropping it returns them.
 pub(crate) struct Permit {
     pool: Arc<Pool>,
     who: RateKey,
@@ -37,7 +37,7 @@ impl Pool {
         Arc::new(Self { total, each, amounts: Mutex::default() })
     }
 
-    /// A pool of which one caller gets at most half, so that no single one keeps out all others.
+    /// Creates a pool of which one caller gets at most half, so that no single caller keeps out all others.
     pub(crate) fn halved(total: usize) -> Arc<Self> {
         Self::new(total, total.div_ceil(2))
     }

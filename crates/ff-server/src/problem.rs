@@ -1,4 +1,4 @@
-//! Errors as answers: every one is a problem document.
+//! Error responses: every error is a problem document.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use ff_core::outage::is_away;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// When to ask again for a stream there was no room for.
+/// Retry delay when all streams of a caller are open.
 const STREAM_WAIT: Duration = Duration::from_secs(5);
 
-/// A handler's answer, or the problem that prevents it.
+/// The result of a handler: its response, or a problem.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
-/// An error on its way to the caller.
+/// An error that becomes the response.
 #[derive(Debug)]
 pub(crate) struct Problem {
     error: EngineError,
-    /// How long the caller should wait before it asks again.
+    /// Time the caller should wait before a retry.
     retry_after: Option<Duration>,
 }
 
-/// Travels with the response to a request that the store did not answer.
+/// Response extension that marks a request that the store did not answer.
 #[derive(Clone)]
 pub(crate) struct StoreOutage(pub(crate) EngineError);
 
@@ -36,42 +36,42 @@ impl<E: Into<EngineError>> From<E> for Problem {
 }
 
 impl Problem {
-    /// A defect of the server. The caller learns that there is one, the log has the message.
+    /// Creates the error for a defect of the server. The caller only learns that there is one; the log has the message.
     pub(crate) fn defect(what: &str) -> Self {
         tracing::error!("{what}");
         Code::Internal.into()
     }
 
-    /// The caller asks too often, or was wrong too often.
+    /// Creates the error for a caller with too many requests, or too many wrong keys or tokens.
     pub(crate) fn too_often(wait: Duration) -> Self {
         let refusal =
             Refusal::new(Code::RateLimitExceeded).because("too many requests, or too many wrong keys or tokens");
         Self { error: refusal.into(), retry_after: Some(wait) }
     }
 
-    /// Every stream there is room for is open.
+    /// Creates the error for a caller that has opened as many streams as it may.
     pub(crate) fn too_many_streams(limit: usize) -> Self {
         let why =
             format!("{limit} streams are open, as many as a caller may have; close one, or ask with wait_ms instead");
         Self { error: Refusal::new(Code::RateLimitExceeded).because(why).into(), retry_after: Some(STREAM_WAIT) }
     }
 
-    /// The server has as much under way as it takes, or as much of one caller.
+    /// Creates the error for a server at its capacity, or a caller at its share of it.
     pub(crate) fn overloaded(why: Option<String>, wait: Duration) -> Self {
         let refusal = Refusal { detail: why, ..Refusal::new(Code::Overloaded) };
         Self { error: refusal.into(), retry_after: Some(wait) }
     }
 
-    /// How long the caller should wait before it asks again, where that helps.
+    /// Returns how long the caller should wait before a retry, if a retry helps.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
     fn log(&self) {
         match &self.error {
-            // Quoted, because it may repeat the caller's input: a line break in it must not begin a line of the log.
+            // Quoted, because the text may repeat the caller's input: a line break in it must not start a new log line.
             EngineError::Refused(refusal) => tracing::debug!("{:?}", refusal.to_string()),
-            // Logged by the guard, which knows the store's outages.
+            // The guard logs it, because it tracks the outages of the store.
             error if is_away(error) => tracing::debug!("{error}"),
             error => tracing::error!("{error}"),
         }
@@ -92,18 +92,18 @@ impl IntoResponse for Problem {
         let problem = ff_api::Problem::from(self.error);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let media_type = (header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        // A client without a key must learn which kind of credential to send.
+        // A client without a key must learn which credential to send.
         let challenge = (status == StatusCode::UNAUTHORIZED).then_some([(header::WWW_AUTHENTICATE, "Bearer")]);
         (status, retry_after, challenge, unanswered, [media_type], axum::Json(problem)).into_response()
     }
 }
 
-/// A wait as a header says it: whole seconds, never too few.
+/// Formats a wait for a header: whole seconds, rounded up.
 pub(crate) fn seconds(wait: Duration) -> HeaderValue {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).into()
 }
 
-/// What an error code means: where the `type` of a problem leads.
+/// Meaning of an error code, linked by the `type` of a problem.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct ErrorPage {
     code: &'static str,

@@ -13,14 +13,14 @@ use crate::params::Params;
 use crate::path::Quota;
 use crate::problem::Result;
 
-/// Lists the policies of a namespace.
+/// Lists the quota policies of a namespace.
 pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Quotas>> {
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     params.done()?;
     Ok(Json(ff.backend().list_quotas(&namespace).await?))
 }
 
-/// A policy, and its usage.
+/// Returns a quota policy and its usage.
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Quota(name): Quota,
@@ -31,7 +31,7 @@ pub(crate) async fn describe(
     Ok(Json(ff.backend().describe_quota(QuotaRef { namespace, name }).await?))
 }
 
-/// Defines a policy, or defines it anew.
+/// Creates or replaces a quota policy.
 pub(crate) async fn put(
     State(ff): State<Runtime>,
     Quota(name): Quota,
@@ -40,7 +40,7 @@ pub(crate) async fn put(
     Ok(Json(ff.backend().put_quota(put.into_args(name)).await?))
 }
 
-/// Deletes a policy.
+/// Deletes a quota policy.
 pub(crate) async fn delete(
     State(ff): State<Runtime>,
     Quota(name): Quota,

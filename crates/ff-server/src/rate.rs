@@ -1,4 +1,4 @@
-//! How often one caller may ask.
+//! The request rate limit per caller.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -9,10 +9,10 @@ use ff_core::types::KeyId;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-/// After so many requests, callers that have all their allowance again are forgotten.
+/// Number of requests after which callers with a full allowance are removed from memory.
 const FORGET: u32 = 10_000;
 
-/// The unit of rate limits: a key, or an address without one.
+/// The unit of rate limits: an API key, or an address without one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RateKey {
     Key(KeyId),
@@ -27,13 +27,13 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// So many requests in a second, and as many at once.
+    /// Creates a limiter for this many requests per second, and as many in a burst.
     pub(crate) fn of(each_second: NonZeroU32) -> Self {
         let callers = RateLimiter::keyed(Quota::per_second(each_second));
         Self { callers, clock: DefaultClock::default(), requests: AtomicU32::new(0) }
     }
 
-    /// Counts a request, or says how long to wait before the next.
+    /// Counts a request, or returns how long to wait before the next one.
     pub(crate) fn ask(&self, who: &RateKey) -> Result<(), Duration> {
         if self.requests.fetch_add(1, Ordering::Relaxed) % FORGET == FORGET - 1 {
             self.callers.retain_recent();
@@ -42,7 +42,7 @@ impl Rate {
     }
 }
 
-/// The address that identifies a caller; for IPv6 its /64 network, which one caller has to itself.
+/// Returns the address that identifies a caller. For IPv6 this is the /64 network, which belongs to one caller.
 pub(crate) fn network(caller: IpAddr) -> IpAddr {
     match caller.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),

@@ -1,4 +1,4 @@
-//! Every route, in one table: its method, path, required access, and its name in the description of the API.
+//! The table of all routes: method, path, required access, and name in the OpenAPI document.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ ff_api::routes!(handler_rows);
 pub static ROUTES: LazyLock<Vec<(&str, &str, Access)>> =
     LazyLock::new(|| named_routes().map(|(method, path, access, _)| (*method, *path, *access)).collect());
 
-/// The same, with the name of each in the description of the API.
+/// Returns every route, with its name in the OpenAPI document.
 fn named_routes() -> impl Iterator<Item = &'static (&'static str, &'static str, Access, &'static str)> {
     CALLS.iter().chain(HANDLERS)
 }
@@ -41,17 +41,17 @@ pub(crate) const APPROVAL: &str = "/approvals/{id}/{waitpoint}";
 /// The route that reads the output of an execution.
 pub(crate) const STREAM: &str = "/v1/executions/{id}/stream";
 
-/// The access a route requires; open where there is no such route.
+/// Returns the access that a route requires; open if the route does not exist.
 pub(crate) fn access(method: &str, path: &str) -> Access {
     route(method, path).map_or(Access::Open, |route| route.2)
 }
 
-/// Whether a route is a call that only operators may make.
+/// Returns whether a route is a call that only operators may make.
 pub(crate) fn is_operators_call(path: &str) -> bool {
     CALLS.iter().any(|(_, known, access, _)| *known == path && *access == access::OPERATE)
 }
 
-/// The name of a route in the description of the API, and so in generated clients: its domain and its operation.
+/// Returns the operation id of a route in the OpenAPI document and so in generated clients: its domain and its operation.
 pub(crate) fn operation_id(method: &str, path: &str) -> Option<String> {
     Some(route(method, path)?.3.replace("::", "_").replace(' ', ""))
 }

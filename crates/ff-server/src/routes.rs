@@ -1,4 +1,4 @@
-//! Every route, with its handler.
+//! The router: every route with its handler.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ macro_rules! handler_routes {
 ff_api::calls!(call_routes);
 ff_api::routes!(handler_routes);
 
-/// The router of the whole API.
+/// Returns the router of the whole API.
 pub(crate) fn router(
     runtime: Runtime,
     guard: Guard,
@@ -70,7 +70,8 @@ struct Rules {
     metrics: Option<Metrics>,
 }
 
-/// Answers a request under all rules. It is one layer: with every layer, a request clones and boxes the service behind it.
+/// Answers a request under all rules. They share one layer, because each layer clones and boxes the inner service for every
+/// request.
 async fn under_rules(State(rules): State<Arc<Rules>>, request: Request, next: Next) -> Response {
     let guarded = |request| guard::guard(&rules.guard, request, next);
     let answered = |request| cors::cors(&rules.cors, request, guarded);
@@ -86,7 +87,8 @@ async fn meaning(code: std::result::Result<Path<String>, PathRejection>, params:
     Ok(Json(ErrorPage::of(code)))
 }
 
-/// The store's number of partitions, by which a client places its submissions, and where links lead.
+/// Returns the number of partitions, by which clients place submissions, the public address for links, and the caller's
+/// namespace.
 async fn partitions(
     State(ff): State<Runtime>,
     State(links): State<Links>,

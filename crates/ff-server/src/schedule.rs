@@ -29,7 +29,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(page.map_err(|error| Problem::defect(&format!("schedules cannot be written: {error}")))?))
 }
 
-/// A schedule, its next ticks and its last ones.
+/// Returns a schedule, with its next and its last ticks.
 pub(crate) async fn describe(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
@@ -40,7 +40,7 @@ pub(crate) async fn describe(
     view(ff.backend().describe_schedule(ScheduleRef { namespace, name }).await?)
 }
 
-/// The next ticks of a schedule.
+/// Returns the next ticks of a schedule.
 pub(crate) async fn next(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
@@ -52,7 +52,7 @@ pub(crate) async fn next(
     Ok(Json(ff.backend().next_ticks(ScheduleRef { namespace, name }, count).await?))
 }
 
-/// Defines a schedule, or defines it anew.
+/// Creates or replaces a schedule.
 pub(crate) async fn put(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
@@ -70,7 +70,7 @@ pub(crate) async fn delete(
     Ok(Json(ff.backend().delete_schedule(delete.into_ref(name)).await?))
 }
 
-/// Keeps a schedule from ticking.
+/// Pauses a schedule.
 pub(crate) async fn pause(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
@@ -79,7 +79,7 @@ pub(crate) async fn pause(
     view(ff.backend().pause_schedule(pause.into_args(name)).await?)
 }
 
-/// Has a schedule tick again.
+/// Resumes a schedule.
 pub(crate) async fn resume(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,
@@ -88,7 +88,7 @@ pub(crate) async fn resume(
     view(ff.backend().resume_schedule(resume.into_ref(name)).await?)
 }
 
-/// Starts a tick's execution or flow now.
+/// Starts the execution or flow of a tick now.
 pub(crate) async fn trigger(
     State(ff): State<Runtime>,
     Schedule(name): Schedule,

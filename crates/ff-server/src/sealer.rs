@@ -1,5 +1,5 @@
-//! Encrypts data that callers keep for the server, under the store's current secret, so that every server of the store
-//! can read it.
+//! Encrypts data that clients keep for the server. The key comes from the store's current secret, so that every server of the
+//! store can read the data.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use ff_core::types::{Kid, TimestampMs};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// How long the secrets are used before they are read again. A text under a name that is not among them has them read at once.
+/// Maximum age of the cached secrets. They are read again at once for a text under an unknown secret name.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// Encrypts and decrypts. Text that was sealed for one purpose cannot be opened for another.
+/// Encryption and decryption of client data. Text that was sealed for one purpose cannot be opened for another.
 pub(crate) struct Sealer {
     store: Arc<dyn EngineStore>,
     random: SystemRandom,
@@ -30,18 +30,18 @@ pub(crate) enum SealedContent {
         /// The store's time.
         now: TimestampMs,
     },
-    /// The secret it was sealed with is retired.
+    /// Its secret is retired or unknown.
     Retired,
-    /// It was not sealed here, or not for this.
+    /// It was not sealed by this store, or not for this purpose.
     Invalid,
 }
 
-/// The store's secrets as they were read.
+/// The store's secrets, as they were read.
 #[derive(Clone)]
 struct Secrets {
     ring: Arc<KeyRing>,
     read_at: Instant,
-    /// The store's time then.
+    /// The store's time at the read.
     now: TimestampMs,
 }
 
@@ -50,7 +50,7 @@ impl Sealer {
         Self { store, random: SystemRandom::new(), secrets: Mutex::default() }
     }
 
-    /// The store's time.
+    /// Returns the store's time.
     pub(crate) async fn now(&self) -> Answer<TimestampMs> {
         Ok(self.secrets(|_| true).await?.time())
     }
@@ -81,7 +81,7 @@ impl Sealer {
         Ok(SealedContent::Bytes { bytes: bytes.to_vec(), now: secrets.time() })
     }
 
-    /// The store's secrets; read again when they are old, or when they do not fit.
+    /// Returns the store's secrets. Reads them again if they are too old or do not satisfy `fits`.
     async fn secrets(&self, fits: impl Fn(&KeyRing) -> bool) -> Answer<Secrets> {
         let known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(known) = known.filter(|known| known.read_at.elapsed() < FRESH && fits(&known.ring)) {
@@ -95,7 +95,7 @@ impl Sealer {
 }
 
 impl Secrets {
-    /// The store's current time.
+    /// Returns the store's current time.
     fn time(&self) -> TimestampMs {
         self.now + u64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -106,7 +106,7 @@ fn key(secret: &Secret, purpose: &str) -> Option<LessSafeKey> {
     UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok().map(LessSafeKey::new)
 }
 
-/// The name of the secret, the nonce, and the ciphertext.
+/// Splits sealed bytes into the name of the secret, the nonce, and the ciphertext.
 fn parts(bytes: &[u8]) -> Option<(Kid, Nonce, &[u8])> {
     let (length, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*length))?;

@@ -1,4 +1,4 @@
-//! The secrets behind tokens over HTTP. One goes in and none comes out.
+//! The secrets of tokens over HTTP. A request may contain a secret; no response does.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use crate::callers::Caller;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Brings a new secret to every partition, and reports the result for each.
+/// Installs a new secret on every partition, and reports the result for each.
 pub(crate) async fn rotate(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -24,7 +24,7 @@ pub(crate) async fn rotate(
     Ok(Json(report.into()))
 }
 
-/// Lists the names of the secrets, never the secrets.
+/// Lists the names of the secrets, without the secrets.
 pub(crate) async fn list(State(ff): State<Runtime>, params: Params) -> Result<Json<Secrets>> {
     params.done()?;
     Ok(Json(Secrets { partitions: ff.backend().kids().await? }))

@@ -1,4 +1,4 @@
-//! The listener: accepts connections until it must stop, then lets running requests finish.
+//! The listener: accepts connections until the server stops, then lets running requests finish.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,26 +34,26 @@ use crate::options::{Limits, ServerOptions};
 use crate::transport::{Requests, Transport};
 use crate::{routes, tls};
 
-/// How long a connection may stand idle.
+/// Maximum time a connection may be idle.
 const IDLE: Duration = Duration::from_secs(75);
 
-/// How many bytes a request's head may have, and how many of an answer wait to be written.
+/// Maximum size of a request head in bytes, and of the response bytes that wait to be written.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// How long a connection may take to become private.
+/// Maximum duration of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long running requests may take to finish once the server stops.
+/// Maximum time for running requests to finish after the server stops.
 pub const DRAIN: Duration = Duration::from_secs(30);
 
-/// How long to hold back when the machine has no room for another connection.
+/// Pause after a failed accept, for example when the machine has no free file descriptors.
 const FULL: Duration = Duration::from_millis(100);
 
-/// A server that has its address and does not serve yet.
+/// A server that is bound to its address and does not serve yet.
 pub struct Server {
     listener: TcpListener,
     runtime: Runtime,
-    /// The accepted keys; `None` where the server asks for none.
+    /// The accepted API keys; `None` when the server requires none.
     keyring: Option<Keyring>,
     tls: Option<TlsAcceptor>,
     limits: Limits,
@@ -64,14 +64,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes an address. Where the store has keys, every request needs one; where it never had any, requests need none,
-    /// and the address must be a loopback one. Which of the two it is, is decided here and holds until the server
-    /// stops.
+    /// Binds an address. If the store has API keys, every request needs one. If it never had any, requests need none, and the
+    /// address must be a loopback address. This is decided here and holds until the server stops.
     pub async fn bind(listen: SocketAddr, runtime: Runtime) -> io::Result<Self> {
         Self::bind_with(listen, runtime, ServerOptions::default()).await
     }
 
-    /// Binds an address, to serve with these options.
+    /// Binds an address with these options.
     pub async fn bind_with(listen: SocketAddr, runtime: Runtime, options: ServerOptions) -> io::Result<Self> {
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let keyring = Keyring::of(runtime.engine_store()).await.map_err(io::Error::other)?;
@@ -98,13 +97,13 @@ impl Server {
         })
     }
 
-    /// Times its requests, and serves the metrics at `/metrics`.
+    /// Measures requests, and serves the metrics at `/metrics`.
     pub fn measured(mut self, metrics: Metrics) -> Self {
         self.metrics = Some(metrics);
         self
     }
 
-    /// Serves metrics at an address of their own as well, where a scraper needs no key. Says where that is.
+    /// Also serves the metrics at a separate address, where a scraper needs no key. Returns the bound address.
     pub async fn scraped_at(&mut self, listen: SocketAddr) -> io::Result<SocketAddr> {
         let metrics = self.metrics.get_or_insert_default().clone();
         let listener = MetricsListener::bind(listen, metrics, self.runtime.clone()).await?;
@@ -113,29 +112,29 @@ impl Server {
         Ok(address)
     }
 
-    /// Whether every request needs a key.
+    /// Returns whether every request needs an API key.
     pub fn asks_for_keys(&self) -> bool {
         self.keyring.is_some()
     }
 
-    /// Where clients find it.
+    /// Returns the URL for clients.
     pub fn url(&self) -> io::Result<String> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         Ok(format!("{scheme}://{}", self.local_addr()?))
     }
 
-    /// Where it listens; the port is the system's choice when it was bound to none.
+    /// Returns the bound address. The system chose the port if port 0 was requested.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until told to stop. Then no connection is taken any more, long polls are answered at once, and running
-    /// requests finish. The connection to the store stays open: it is the caller's.
+    /// Serves until `shutdown` is cancelled. Then the server accepts no more connections, answers long polls at once, and lets
+    /// running requests finish. The connection to the store stays open: it belongs to the caller.
     pub async fn serve(self, shutdown: CancellationToken) -> io::Result<()> {
         self.serving(shutdown).await
     }
 
-    /// Boxed, so that it is compiled here, and not again in every program that serves.
+    /// Boxes the future, so that it is compiled here and not again in every program that serves.
     #[inline(never)]
     fn serving(self, shutdown: CancellationToken) -> BoxFuture<'static, io::Result<()>> {
         Box::pin(self.take_connections(shutdown))
@@ -184,7 +183,7 @@ impl Server {
     }
 }
 
-/// A caller that gave up is its own matter; a machine out of descriptors needs a moment.
+/// Pauses after an accept error, unless the client gave up. A machine without free file descriptors needs a moment.
 #[allow(clippy::disallowed_methods, reason = "nothing signals that descriptors are free again")]
 pub(crate) async fn pause_after_accept_error(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
@@ -195,7 +194,7 @@ pub(crate) async fn pause_after_accept_error(error: &io::Error) {
     }
 }
 
-/// Does the TLS handshake, where the server has a certificate, and serves the connection.
+/// Does the TLS handshake, if the server has a certificate, and serves the connection.
 async fn accept_connection(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
@@ -221,7 +220,7 @@ async fn accept_connection(
     }
 }
 
-/// Answers one connection's requests, one after the other.
+/// Answers the requests of a connection, one after the other.
 pub(crate) async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     caller: Caller,
@@ -244,7 +243,7 @@ pub(crate) async fn serve_connection(
         ended = connection.as_mut() => ended,
         () = caller.connection_closed() => return,
         () = stopping.cancelled() => {
-            // A connection opened ahead of its first request is not known to be idle, and would be waited for.
+            // hyper does not treat a connection without a request as idle, and would wait for it.
             if !spoke.load(Ordering::Relaxed) {
                 return;
             }

@@ -1,7 +1,8 @@
-//! Sessions of browsers: a key that was shown once is shown again as a cookie that no script of a page can read.
+//! Browser sessions: the browser sends an API key once, and then a cookie in its place, which no script of a page can read.
 //!
-//! The cookie is the key and a moment, encrypted. A copy of the store does not make one, because it has no keys; a cookie that
-//! leaked is no key, and is refused once it is too old or its key is revoked. Servers of one store accept each other's.
+//! The cookie contains the key and the end of the session, encrypted. A copy of the store is not enough to make a cookie,
+//! because the store has no keys. A leaked cookie does not reveal the key, and is refused after its end or after the key is
+//! revoked. Servers of one store accept each other's cookies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,17 +25,17 @@ use crate::sealer::{SealedContent, Sealer};
 
 const COOKIE: &str = "ff_session";
 
-/// The purpose under which cookies are encrypted.
+/// Encryption purpose of cookies.
 const PURPOSE: &str = "browser session";
 
-/// How long a session lasts.
+/// Duration of a session.
 const LASTS: Duration = Duration::from_secs(12 * 3_600);
 
-/// A header that only a page of this server can send: a page of another origin would have to ask before, and is not allowed to.
-/// Requests that change something need it beside the cookie.
+/// Header that only a page of this server can send: a page of another origin would need a preflight, which is refused. Requests
+/// that change something need it in addition to the cookie.
 const OWN_PAGE: &str = "FF-Console";
 
-/// Shows the session of the caller.
+/// Returns the session of the caller.
 pub(crate) async fn show(caller: Caller, params: Params) -> Result<Json<Session>> {
     params.done()?;
     Ok(Json(of(&caller)))
@@ -45,7 +46,7 @@ fn of(caller: &Caller) -> Session {
     Session { version: env!("CARGO_PKG_VERSION").to_owned(), keys: key.is_some(), key }
 }
 
-/// Hands the key of this request to the browser as a cookie. The key is in the header, so the guard has judged it.
+/// Sets a cookie that contains the key of this request. The key is in the header, so the guard has checked it.
 pub(crate) async fn begin(
     caller: Caller,
     State(sealer): State<Arc<Sealer>>,
@@ -65,7 +66,7 @@ pub(crate) async fn begin(
     Ok(([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, "no-store".to_owned())], answer).into_response())
 }
 
-/// Takes the cookie back.
+/// Removes the cookie.
 pub(crate) async fn end(State(links): State<Links>, Body(EndSession {}): Body<EndSession>) -> Response {
     ([(header::SET_COOKIE, cookie("", Duration::ZERO, &links))], Json(EndSession {})).into_response()
 }
@@ -75,7 +76,8 @@ fn cookie(value: &str, lasts: Duration, links: &Links) -> String {
     format!("{COOKIE}={value}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", lasts.as_secs())
 }
 
-/// The key in the cookie of a request, if it has one. The outer error is that of a request that may not use its cookie.
+/// Returns the key in the cookie of a request, if any. The outer error means that the request may not use its cookie, or that
+/// the store failed.
 pub(crate) async fn presented_key(
     sealer: &Sealer,
     method: &Method,

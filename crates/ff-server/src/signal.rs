@@ -1,5 +1,4 @@
-//! The domain of signals over HTTP. Delivering one needs a waitpoint's token, which is the whole authority,
-//! or a key that may signal.
+//! The domain of signals over HTTP. Delivering a signal needs only the waitpoint's token, or a key with the role `signal`.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,8 +20,8 @@ use crate::params::Params;
 use crate::path::{Id, SignalPath};
 use crate::problem::Result;
 
-/// Delivers a signal for a caller that shows the waitpoint's token. For other callers, existing and missing waitpoints
-/// are answered alike.
+/// Delivers a signal for a caller with the waitpoint's token. Callers without it get the same response for existing and missing
+/// waitpoints.
 pub(crate) async fn deliver(
     State(ff): State<Runtime>,
     CountedCaller(caller): CountedCaller,
@@ -40,7 +39,8 @@ pub(crate) async fn deliver(
     Ok(Json(delivered?))
 }
 
-/// The token of the waitpoint that is meant, for a caller whose key stands in for it; none where there is no such waitpoint.
+/// Returns the token of the waitpoint that a signal is for, for a caller whose key replaces it. Refuses if there is no such
+/// waitpoint.
 async fn token_for(ff: &Runtime, args: &DeliverArgs) -> Result<PresentedToken> {
     let id = match &args.waitpoint {
         WaitpointRef::Id(id) => Some(*id),
@@ -53,7 +53,7 @@ async fn token_for(ff: &Runtime, args: &DeliverArgs) -> Result<PresentedToken> {
     Ok((&ff.backend().waitpoint_token(&args.execution_id, &id).await?).into())
 }
 
-/// Charges a caller that showed a wrong token.
+/// Charges a caller for a wrong token.
 pub(crate) fn count_wrong(caller: &Caller, error: Option<&EngineError>) {
     let wrong = [Code::InvalidToken, Code::MissingToken, Code::TokenExpired];
     if error.is_some_and(|error| wrong.contains(&error.code())) {
@@ -72,7 +72,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, Id(id): Id, mut params: Para
     Ok(Json(ff.backend().signals(args).await?))
 }
 
-/// Tells one signal with its bytes.
+/// Returns a signal with its payload.
 pub(crate) async fn read(
     State(ff): State<Runtime>,
     Id(id): Id,

@@ -1,5 +1,5 @@
-//! The state that handlers share. It is one value behind one pointer, and a handler takes the part it needs: an
-//! extension for each part would be a layer of its own, which every request pays for.
+//! The state shared by the handlers. It is one value behind one pointer, and each handler extracts the part it needs. One
+//! extension per part would add one layer per part, which costs every request.
 
 use std::sync::Arc;
 

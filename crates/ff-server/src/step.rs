@@ -1,4 +1,4 @@
-//! The domain of steps over HTTP. Recording one and forking an execution are calls.
+//! The domain of steps over HTTP. Recording a step and forking an execution are in the call table.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Streams of events, as browsers read them: a bounded number at once, each with a sign of life while nothing happens.
+//! Server-sent event streams: a bounded number at once, each with keep-alives while nothing happens.
 
 mod output;
 pub(crate) mod token;
@@ -25,23 +25,23 @@ pub(crate) use output::read;
 use token::AcceptedToken;
 pub(crate) use token::make as make_token;
 
-/// The pause before a keep-alive: shorter than the idle timeout of proxies. The key is judged again with each, so
-/// this and the time a key is cached are how long a stream outlives its key.
+/// Milliseconds without events before a keep-alive; less than the idle timeout of proxies. The key is checked again with every
+/// message, so a stream outlives its key by at most this time plus the time a key is cached.
 pub(crate) const KEEP_ALIVE_MS: u64 = 12_000;
 
-/// The comment that is sent while there are no events.
+/// SSE comment that is sent while there are no events.
 pub(crate) const KEEP_ALIVE: &str = ":\n\n";
 
-/// The header in which a browser sends the id of its last event.
+/// Header in which a browser sends the id of its last event.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Where a request may open a stream.
+/// Extractor that opens a stream for a request.
 pub(crate) struct StreamOpener {
     slot: Option<Arc<Slot>>,
     key: Option<AcceptedKey>,
 }
 
-/// One open stream among all there may be, and the key or token it was opened with.
+/// An open stream: its permit, and the key or token it was opened with.
 pub(crate) struct StreamSlot {
     _stream: Option<Permit>,
     key: Option<AcceptedKey>,
@@ -49,7 +49,7 @@ pub(crate) struct StreamSlot {
 }
 
 impl StreamOpener {
-    /// Takes room for the stream, if there is any.
+    /// Takes a permit for the stream, if there is one left.
     pub(crate) fn open(self) -> Result<StreamSlot> {
         let stream = self.slot.map(|slot| slot.stream()).transpose()?;
         Ok(StreamSlot { _stream: stream, key: self.key, token: None })
@@ -57,12 +57,12 @@ impl StreamOpener {
 }
 
 impl StreamSlot {
-    /// The same stream, read by a token where one was shown.
+    /// Returns the same stream, authorized by a token if the reader sent one.
     fn read_by(self, token: Option<AcceptedToken>) -> Self {
         Self { token, ..self }
     }
 
-    /// Why nothing more may be sent to its reader.
+    /// Returns the reason why nothing more may be sent to the reader, if any.
     async fn refused(&self) -> Option<Refusal> {
         match &self.token {
             Some(token) => token.refused().await,
@@ -81,11 +81,11 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamOpener {
 
 /// A source of events for a stream.
 pub(crate) trait EventSource: Send + 'static {
-    /// The next text; none at the end. It is called only when its text can be sent, so a slow reader costs no memory.
+    /// Returns the next text; `None` at the end. It is called only when its text can be sent, so a slow reader costs no memory.
     fn more(&mut self) -> impl Future<Output = Option<String>> + Send;
 }
 
-/// Pushes events until the source ends, the reader goes, or the reader's key or token is no longer valid.
+/// Returns a response that sends events until the source ends, the reader disconnects, or its key or token is no longer valid.
 pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -103,12 +103,12 @@ pub(crate) fn pushed(telling: impl EventSource, room: StreamSlot) -> Response {
     (headers, body).into_response()
 }
 
-/// The event that ends a stream with an error.
+/// Formats the event that ends a stream with an error.
 pub(crate) fn problem_event(error: impl Into<ff_api::Problem>) -> String {
     sse_event("problem", None, &error.into())
 }
 
-/// One event of a stream. JSON that is passed on as it came may have line breaks, and each of its lines is said to be data.
+/// Formats one event. JSON that is passed through unchanged may have line breaks, so each of its lines gets a `data:` prefix.
 pub(crate) fn sse_event(name: &str, id: Option<&dyn std::fmt::Display>, data: &impl Serialize) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let data = serde_json::to_string(data).unwrap_or_else(|error| format!("\"cannot be written: {error}\""));
@@ -116,13 +116,13 @@ pub(crate) fn sse_event(name: &str, id: Option<&dyn std::fmt::Display>, data: &i
     format!("{id}event: {name}\ndata: {data}\n\n")
 }
 
-/// Whether a client wants a stream rather than an answer.
+/// Returns whether a client accepts an event stream.
 pub(crate) fn accepts_stream(headers: &HeaderMap) -> bool {
     let named = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("text/event-stream"));
     headers.get_all(header::ACCEPT).iter().any(named)
 }
 
-/// The id of the last event a client received; none for a new reader.
+/// Returns the id of the last event a client received; `None` for a new reader.
 pub(crate) fn last_event_id<T>(
     headers: &HeaderMap,
     read: impl Fn(&str) -> Option<T>,

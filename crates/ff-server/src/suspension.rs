@@ -1,4 +1,4 @@
-//! The domain of suspensions over HTTP: a holder suspends its execution, and operators decide about it.
+//! The domain of suspensions over HTTP: a lease holder suspends its execution, and an operator decides about it.
 
 use axum::Json;
 use axum::extract::State;
@@ -42,8 +42,8 @@ pub(crate) async fn suspend(
     Ok(Json(SuspendReply { suspended, approval_url }))
 }
 
-/// Stores the question of an approval as the progress message. A refusal is ignored: the suspension gives the same one,
-/// unless it was done before and is answered again.
+/// Stores the question of an approval as the progress message. Ignores a refusal: the suspension returns the same refusal,
+/// unless it is a repeated call.
 async fn ask(ff: &Runtime, args: &SuspendArgs, question: String) -> Result<()> {
     let (execution_id, fence) = (args.execution_id, args.fence);
     let note = ProgressArgs { execution_id, fence, percent: None, message: Some(question) };
@@ -59,7 +59,7 @@ pub(crate) async fn waitpoints(State(ff): State<Runtime>, Id(id): Id, params: Pa
     Ok(Json(Waitpoints { waitpoints: ff.backend().waitpoints(&id).await? }))
 }
 
-/// Shows an operator the token of a waitpoint.
+/// Returns the token of a waitpoint to an operator.
 pub(crate) async fn token(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -73,7 +73,7 @@ pub(crate) async fn token(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(TokenOf { waitpoint_token })).into_response())
 }
 
-/// Closes a waitpoint no suspension has used.
+/// Closes a waitpoint that no suspension has used.
 pub(crate) async fn close_waitpoint(
     State(ff): State<Runtime>,
     Id(id): Id,
@@ -98,7 +98,7 @@ macro_rules! decisions {
 }
 
 decisions! {
-    /// Lets a suspended execution go on.
+    /// Resumes a suspended execution.
     resume: Resume;
     /// Approves a suspended execution.
     approve: Approve;
@@ -115,7 +115,7 @@ async fn decide(
 ) -> Result<Json<ResumedExecution>> {
     let mut args = call.into_args(id, decision)?;
     if let (None, Some(key)) = (&args.requested_by, caller.key()) {
-        // A name that is too odd for a sender is left out: the decision counts either way.
+        // A key name that is not a valid sender is left out: the decision counts either way.
         args.requested_by = SourceIdentity::parse(key.name.as_str()).ok();
     }
     let requested_by = args.requested_by.clone();

@@ -1,7 +1,8 @@
-//! Isolation of tenants: for a key of one namespace, the things of other namespaces do not exist.
+//! Isolation of tenants: a key of one namespace has no access to data of other namespaces, and does not learn whether it
+//! exists.
 //!
-//! Every name in a request reaches its handler through an extractor: the path, the parameters or the body. Each of them
-//! checks it here, so no handler does.
+//! The extractors for the path, the parameters and the body check every name in a request, so most handlers do not. Batches and
+//! control messages check the namespace themselves.
 
 use axum::http::request::Parts;
 use ff_core::backend::Answer;
@@ -12,12 +13,12 @@ use ff_scheduler::Runtime;
 use crate::callers::Caller;
 use crate::problem::Problem;
 
-/// The namespace a caller is confined to, if it is.
+/// Returns the namespace that the caller is confined to, if any.
 pub(crate) fn of(parts: &Parts) -> Option<Namespace> {
     parts.extensions.get::<Caller>().and_then(|caller| caller.tenant().cloned())
 }
 
-/// Fills in the caller's own namespace where none is named, and refuses every other.
+/// Fills in the caller's own namespace if none is named, and refuses any other.
 pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> Result<(), Refusal> {
     let Some(own) = own else { return Ok(()) };
     if named.as_ref().is_some_and(|named| named != own) {
@@ -28,19 +29,20 @@ pub(crate) fn settle(own: Option<&Namespace>, named: &mut Option<Namespace>) -> 
     Ok(())
 }
 
-/// Answers for another tenant's execution as for one that is not there.
+/// Refuses another tenant's execution with the error for a missing one.
 pub(crate) async fn owns_execution(parts: &Parts, ff: &Runtime, id: &ExecutionId) -> Result<(), Problem> {
     Ok(check_execution(of(parts).as_ref(), ff, id).await?)
 }
 
-/// The same for a caller that is confined to a namespace, or to none.
+/// Refuses an execution outside the caller's namespace with the error for a missing one. A caller without a namespace may
+/// access all.
 pub(crate) async fn check_execution(own: Option<&Namespace>, ff: &Runtime, id: &ExecutionId) -> Answer<()> {
     let Some(own) = own else { return Ok(()) };
     let found = ff.engine_store().namespace_of(id).await?;
     if found.as_ref() == Some(own) { Ok(()) } else { Err(Code::ExecutionNotFound.refusal().into()) }
 }
 
-/// Answers for another tenant's flow as for one that is not there.
+/// Refuses another tenant's flow with the error for a missing one.
 pub(crate) async fn owns_flow(parts: &Parts, ff: &Runtime, id: &FlowId) -> Result<(), Problem> {
     let Some(own) = of(parts) else { return Ok(()) };
     let found = ff.engine_store().namespace_of_flow(id).await?;

@@ -1,4 +1,4 @@
-//! TLS: the server proves its name with a certificate and a key from two files.
+//! TLS with a certificate and a private key from two files.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::options::TlsFiles;
 
-/// Reads both files. An error names the file it is about, and shows nothing of a key.
+/// Reads both files. An error names its file, and reveals nothing of a key.
 pub(crate) fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
     let cert = &files.cert;
     let read = |error: PemError| bad("tls-cert", cert, &format!("cannot be read ({error}), must be a PEM file"));
@@ -40,18 +40,17 @@ pub(crate) fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// The first byte of a TLS handshake.
+/// First byte of a TLS handshake.
 const HANDSHAKE: u8 = 22;
 
-/// Makes a connection private. A caller that speaks plain HTTP is answered in plain HTTP that TLS is spoken here, and then there is no
-/// connection.
+/// Does the TLS handshake. A client that speaks plain HTTP gets an error in plain HTTP, and the result is `None`.
 pub(crate) async fn accept(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<Option<TlsStream<TcpStream>>> {
     let mut first = [0];
     let peeked = stream.peek(&mut first).await?;
     if peeked == 0 || first == [HANDSHAKE] {
         return tls.accept(stream).await.map(Some);
     }
-    // A connection that is closed with bytes unread is reset, and the answer may be lost with it.
+    // Closing a connection with unread bytes resets it, and the response may be lost.
     let mut request = vec![0; 64 * 1024];
     stream.try_read(&mut request)?;
     let refusal = Refusal::new(Code::InvalidInput).because("the server speaks TLS there: use https://");

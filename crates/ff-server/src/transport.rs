@@ -1,4 +1,4 @@
-//! The bytes of a connection, with a limit to how long a head may take to arrive and an answer to be read.
+//! The byte stream of a connection, with time limits for the arrival of a request head and for reading a response.
 
 use std::io;
 use std::pin::Pin;
@@ -10,17 +10,17 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// How long a request's head may take, from its first byte on.
+/// Maximum time for a request head to arrive, from its first byte on.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 
-/// How long a client may read nothing of its answer.
+/// Maximum time a client may read nothing of its response.
 pub(crate) const UNREAD: Duration = Duration::from_secs(30);
 
-/// Whether a connection is between the head of a request and the end of its answer.
+/// Flag that is set from the head of a request to the end of its response.
 #[derive(Clone, Default)]
 pub(crate) struct Requests(Arc<AtomicBool>);
 
-/// A request that is being answered, until its answer is written.
+/// Guard of a request that is being answered; dropped when the response is written.
 pub(crate) struct RequestGuard(Requests);
 
 impl Requests {
@@ -40,7 +40,7 @@ impl Drop for RequestGuard {
     }
 }
 
-/// A stream whose peer has to keep up.
+/// A stream with time limits for its peer.
 pub(crate) struct Transport<S> {
     stream: S,
     requests: Requests,
@@ -53,7 +53,7 @@ impl<S> Transport<S> {
         Self { stream, requests, head: None, unread: None }
     }
 
-    /// Lets a write that made no progress wait until its time is up.
+    /// Lets a write without progress wait until its time limit.
     fn limit_write<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
             self.unread = None;
@@ -93,7 +93,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Transport<S> {
         if !has_begun {
             return read;
         }
-        // Polled also when something was read, so that a head that comes byte by byte has no more time than another.
+        // The timer is also polled after a successful read, so that a head that arrives byte by byte gets no extra time.
         match expire(&mut this.head, HEAD, cx, "a request's head did not arrive") {
             Poll::Ready(Err(late)) => Poll::Ready(Err(late)),
             Poll::Ready(Ok(())) | Poll::Pending => read,

@@ -10,7 +10,7 @@ use crate::page;
 use crate::params::Params;
 use crate::problem::Result;
 
-/// Lists the worker instances that are there, by their ids.
+/// Lists the registered worker instances, ordered by id.
 pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Result<Json<WorkersPage>> {
     let args = ListWorkersArgs {
         namespace: params.namespace()?,

@@ -1,4 +1,4 @@
-//! More of a budget, given with an approval: of the budgets for which an execution waits, and of nothing else.
+//! Budget increases given with an approval, only for the budgets that the execution waits for.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use ff_core::suspension::SuspendReason;
 use ff_core::types::{BudgetName, Dimension, Namespace};
 use ff_scheduler::Runtime;
 
-/// A dimension of a budget of which more is spent than its hard limit allows.
+/// A dimension of a budget whose usage exceeds its hard limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Overrun {
     pub(super) namespace: Namespace,
@@ -19,7 +19,7 @@ pub(super) struct Overrun {
     pub(super) used: u64,
 }
 
-/// An amount that is added to a hard limit.
+/// An amount to add to a hard limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Addition {
     pub(super) budget: BudgetName,
@@ -28,15 +28,15 @@ pub(super) struct Addition {
 }
 
 impl Addition {
-    /// The prefix of its field's name in the form.
+    /// Prefix of the form field's name.
     pub(super) const PREFIX: &str = "add:";
 
-    /// The name of its field.
+    /// Returns the name of the form field.
     pub(super) fn field(budget: &BudgetName, dimension: &Dimension) -> String {
         format!("{}{budget}:{dimension}", Self::PREFIX)
     }
 
-    /// Reads a field; nothing when it was left empty.
+    /// Parses a form field; returns `None` if it was left empty.
     pub(super) fn read(field: &str, text: &str) -> Result<Option<Self>, Refusal> {
         let unknown = || Refusal::invalid(field, "must name a budget and a dimension, as in add:agent:tokens");
         let (budget, dimension) =
@@ -52,7 +52,7 @@ impl Addition {
     }
 }
 
-/// The exceeded limits of an execution that a budget suspended.
+/// Returns the exceeded limits of an execution that a budget suspended.
 pub(super) async fn overruns(ff: &Runtime, info: &ExecutionInfo) -> Result<Vec<Overrun>, EngineError> {
     let reason = info.suspension.as_ref().map(|suspension| &suspension.reason);
     if reason != Some(&SuspendReason::PausedByBudget) {
@@ -76,7 +76,8 @@ pub(super) async fn overruns(ff: &Runtime, info: &ExecutionInfo) -> Result<Vec<O
     Ok(found)
 }
 
-/// Raises the hard limits of budgets that an execution waits for. Refuses others, and then raises none.
+/// Raises the hard limits of budgets that the execution waits for. If any addition is for another budget, refuses and raises
+/// none.
 pub(super) async fn raise(ff: &Runtime, over: &[Overrun], additions: &[Addition]) -> Result<(), EngineError> {
     let mut raised = BTreeMap::<BudgetName, PutBudgetArgs>::new();
     for Addition { budget, dimension, amount } in additions {

@@ -1,4 +1,4 @@
-//! The form of an approval link as a browser sends it.
+//! The form of an approval page, as a browser sends it.
 
 use axum::extract::Request;
 use ff_core::engine_error::{Code, Refusal};
@@ -11,7 +11,7 @@ use crate::body::arrived;
 use crate::params::Params;
 use crate::problem::Problem;
 
-/// An answer.
+/// A decision on an approval page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Approve,
@@ -19,7 +19,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// The word the form sends.
+    /// Returns the word in the form.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Approve => "approve",
@@ -27,7 +27,7 @@ impl Answer {
         }
     }
 
-    /// The signal the execution hears.
+    /// Returns the name of the signal that the execution gets.
     pub(super) fn signal(self) -> SignalName {
         let name = match self {
             Self::Approve => Signal::APPROVED,
@@ -36,23 +36,23 @@ impl Answer {
         SignalName::parse(name).unwrap_or_else(|error| unreachable!("{name} is a name: {error}"))
     }
 
-    /// The answer a signal stands for, when it is one.
+    /// Returns the answer that a signal stands for, if any.
     pub(super) fn of(signal: &SignalName) -> Option<Self> {
         [Self::Approve, Self::Reject].into_iter().find(|answer| answer.signal() == *signal)
     }
 }
 
-/// A form that was filled in.
+/// A submitted form.
 pub(super) struct Form {
     pub(super) token: String,
     pub(super) answer: Answer,
     pub(super) comment: Option<String>,
-    /// The additions to budgets, when it approves.
+    /// The additions to budgets; empty unless the answer approves.
     pub(super) additions: Vec<Addition>,
 }
 
 impl Form {
-    /// Reads a form: every field known, none over its limit.
+    /// Reads a form. Refuses unknown fields and fields over their limit.
     pub(super) async fn read(request: Request) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         Params::of(&parts.uri)?.done()?;

@@ -1,7 +1,7 @@
-//! The approval link: a page that shows the question and takes the answer, for people who have only a browser.
+//! The approval link: a page that shows a question and takes the answer, for people who have only a browser.
 //!
-//! The token in the link is the whole authority. Looking changes nothing, since mail programs open links on their own;
-//! only the form decides. Every link that opens nothing gets the same answer.
+//! The token in the link is the only credential. A GET changes nothing, because mail programs open links on their own; only the
+//! form decides. All links with an invalid token or target get the same response.
 
 mod budget;
 mod form;
@@ -29,13 +29,13 @@ use crate::path::{Id, Waitpoint};
 use crate::problem::{Problem, Result};
 use crate::{audit, signal};
 
-/// The key every answer through a link is given under: a waitpoint takes one such answer, and the first one counts.
+/// Idempotency key of every answer through a link: a waitpoint takes one such answer, and the first one counts.
 const LINK_KEY: &str = "approval-link";
 
-/// The source of a signal through a link.
+/// Source of a signal through a link.
 const LINK: &str = "link";
 
-/// Shows the question. Nothing is decided by looking.
+/// Shows the question. Decides nothing.
 pub(crate) async fn show(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -53,7 +53,7 @@ pub(crate) async fn show(
     looked.map_or_else(|error| Page::without(&error), |standing| Page::of(&standing, &link.token, SystemClock.now()))
 }
 
-/// Takes the answer and shows its effect.
+/// Submits the answer and shows its effect.
 pub(crate) async fn decide(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -103,7 +103,7 @@ pub(crate) async fn decide(
     }
 }
 
-/// An id that cannot exist is answered as one that does not.
+/// Returns the page for an id that cannot exist, which is the same as for a missing one.
 fn no_link(caller: &Caller) -> Page {
     caller.was_wrong();
     Page::without(&Code::InvalidToken.into())
@@ -117,14 +117,14 @@ struct Link {
 }
 
 impl Link {
-    /// The link, when its parts could name something.
+    /// Returns the link, if its ids are valid.
     fn named(ff: &Runtime, id: Result<Id>, waitpoint: Result<Waitpoint>, token: String) -> Option<Self> {
         let (Id(execution), Waitpoint(waitpoint)) = (id.ok()?, waitpoint.ok()?);
         check_id(&execution, &ff.backend().partitions()).ok()?;
         Some(Self { execution, waitpoint, token: PresentedToken::new(token) })
     }
 
-    /// How the matter stands, if the token opens it.
+    /// Returns the state of the approval, if the token is valid.
     async fn look(&self, ff: &Runtime) -> std::result::Result<ApprovalState, EngineError> {
         state::judge(ff, &self.execution, &self.waitpoint, &self.token).await?;
         state::of(ff, &self.execution, &self.waitpoint).await

@@ -1,8 +1,8 @@
-//! Moments and spans as people read them.
+//! Times and durations as text for people.
 
 use ff_core::types::TimestampMs;
 
-/// A span in its largest whole unit, as in `3 minutes`.
+/// Formats a duration in its largest whole unit, as in `3 minutes`.
 pub(super) fn span(ms: u64) -> String {
     let (count, unit) = match ms {
         0..60_000 => (ms / 1_000, "second"),
@@ -13,7 +13,7 @@ pub(super) fn span(ms: u64) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A span to the minute, as in `1 hour 59 minutes`, so that the time left is not shown shorter than it is.
+/// Formats a duration to the minute, as in `1 hour 59 minutes`, so that the remaining time is not shown too short.
 pub(super) fn to_the_minute(ms: u64) -> String {
     let (hours, rest) = (ms / 3_600_000, ms % 3_600_000);
     match (hours, rest / 60_000) {
@@ -22,7 +22,7 @@ pub(super) fn to_the_minute(ms: u64) -> String {
     }
 }
 
-/// A moment of the past as seen from now.
+/// Formats a past time relative to now.
 pub(super) fn ago(at: TimestampMs, now: TimestampMs) -> String {
     match now.since(at) {
         0..1_000 => "just now".to_owned(),
@@ -30,15 +30,15 @@ pub(super) fn ago(at: TimestampMs, now: TimestampMs) -> String {
     }
 }
 
-/// A moment as date and time, as in `2026-11-15 09:47 UTC`.
+/// Formats a time as date and time, as in `2026-11-15 09:47 UTC`.
 pub(super) fn utc(at: TimestampMs) -> String {
     let (days, ms) = (at.0.div_euclid(86_400_000), at.0.rem_euclid(86_400_000));
     let (year, month, day) = date(days);
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", ms / 3_600_000, ms / 60_000 % 60)
 }
 
-/// The date so many days after the first of January 1970. Years are counted from March here, so that the day a leap year has
-/// more is the last of its year.
+/// Returns the date this many days after 1 January 1970. The calculation begins years in March, so that a leap day is the last
+/// day of its year.
 fn date(days: i64) -> (i64, i64, i64) {
     let since_march = days + 719_468;
     let era = since_march.div_euclid(146_097);

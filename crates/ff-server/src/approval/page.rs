@@ -1,4 +1,4 @@
-//! The pages of an approval link: whole in themselves, without script, and with every text that is not ours escaped.
+//! The pages of an approval link: self-contained, without scripts, and with all external text escaped.
 
 use std::time::Duration;
 
@@ -19,9 +19,9 @@ use crate::problem::{Problem, StoreOutage, seconds};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The style is the only thing a browser may load, and only as it is here. A form may be sent to this server alone, no
-/// other page may embed it, and its address, which holds the token, is not sent to other sites: `no-referrer` would
-/// also hide from this server where its own form comes from.
+/// Headers of every page. Browsers may load only the style, and only with this hash. They may send the form only to this
+/// server, and no other page may embed this one. The address contains the token, so it is not sent to other sites.
+/// `no-referrer` would also hide from this server that its own page sent the form.
 const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/html; charset=utf-8"),
     ("content-security-policy", POLICY),
@@ -35,22 +35,22 @@ const HEADERS: &[(&str, &str)] = &[
 const POLICY: &str = "default-src 'none'; style-src 'sha256-tDlo12NYlzhFg8kGWlrT7O1QG/Ft4KzqxwyYRVqHEbI='; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// How long a comment may be, so that any fits its limit in bytes.
+/// Maximum length of a comment in characters, so that every comment fits its limit in bytes.
 const COMMENT_CHARACTERS: usize = 2_000;
 
-/// A page on its way to a browser.
+/// A page to send to a browser.
 pub(crate) struct Page {
     status: StatusCode,
     title: String,
-    /// Its content, as HTML.
+    /// The content, as HTML.
     content: String,
     retry_after: Option<Duration>,
-    /// That the store did not answer, which the guard logs among its outages.
+    /// Set if the store did not answer; the guard logs it as an outage.
     outage: Option<StoreOutage>,
 }
 
 impl Page {
-    /// How the matter stands. The form takes the token along.
+    /// Returns the page for the state of an approval. The form contains the token.
     pub(super) fn of(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
         match standing {
             ApprovalState::Open(question) => Self::question(question, token, now),
@@ -60,13 +60,13 @@ impl Page {
         }
     }
 
-    /// How the matter stands, for an answer that came too late.
+    /// Returns the page for an answer that came too late.
     pub(super) fn too_late(standing: &ApprovalState, token: &PresentedToken, now: TimestampMs) -> Self {
         let page = Self::of(standing, token, now);
         if page.status == StatusCode::OK { Self { status: StatusCode::CONFLICT, ..page } } else { page }
     }
 
-    /// The effect of an answer: it counts, or an earlier one does.
+    /// Returns the page for a delivered answer: it counts, or an earlier one does.
     pub(super) fn answered(answer: Answer, counts: Answer, effect: Effect) -> Self {
         if answer != counts {
             let what = format!("It was {} before, and the first answer counts. Nothing was changed.", past(counts));
@@ -94,7 +94,7 @@ impl Page {
         )
     }
 
-    /// The page instead: the link opens nothing, has run out, or there was trouble.
+    /// Returns the page for an error: the link is invalid or expired, or the server failed.
     pub(super) fn without(error: &EngineError) -> Self {
         match error.code() {
             Code::TokenExpired | Code::PendingWaitpointExpired => Self::expired(),
@@ -114,7 +114,7 @@ impl Page {
         }
     }
 
-    /// The form was not filled in as it must be, or could not be taken.
+    /// Returns the page for a form that is invalid or could not be accepted.
     pub(super) fn bad_form(problem: &Problem) -> Self {
         if let Some(wait) = problem.retry_after() {
             let what = "The server has too much to do. Wait a little and try again.";
@@ -125,7 +125,7 @@ impl Page {
         Self { content: paragraph(&what), ..Self::new(StatusCode::BAD_REQUEST, "The form cannot be read", "") }
     }
 
-    /// The caller asks too often.
+    /// Returns the page for a caller with too many requests.
     pub(super) fn too_often(wait: Duration) -> Self {
         let what = "There were too many requests from where you are. Wait a little and try again.";
         let page = Self::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", what);
@@ -171,7 +171,7 @@ impl Page {
         Self::new(StatusCode::OK, "No answer is needed any more", &what)
     }
 
-    /// A page that says one thing.
+    /// Returns a page with one paragraph.
     fn new(status: StatusCode, title: &str, what: &str) -> Self {
         let content = paragraph(&escaped(what));
         Self { status, title: title.to_owned(), content, retry_after: None, outage: None }
@@ -204,7 +204,7 @@ impl IntoResponse for Page {
     }
 }
 
-/// The form is sent to this page's address without the token in it, which travels in the form.
+/// Returns the form. It is sent to this page's address without the token; a form field contains the token.
 fn form(token: &PresentedToken, over: &[Overrun]) -> String {
     let token = escaped(token.expose());
     let additions: String = over.iter().map(addition).collect();
@@ -220,7 +220,7 @@ fn form(token: &PresentedToken, over: &[Overrun]) -> String {
     )
 }
 
-/// How much is added to a budget with an approval. Without it only this work goes on.
+/// Returns the field for adding to a budget with an approval. If it is left empty, the approval resumes only this execution.
 fn addition(over: &Overrun) -> String {
     let Overrun { budget, dimension, hard, used, .. } = over;
     let (name, of) =
@@ -246,7 +246,7 @@ fn waits_for(reason: Option<&SuspendReason>) -> &str {
     }
 }
 
-/// The deadline of an answer, and the consequence of missing it.
+/// Describes the deadline of an answer, and the consequence of missing it.
 fn deadline(at: TimestampMs, then: TimeoutBehavior, now: TimestampMs) -> String {
     let without = match then {
         TimeoutBehavior::Fail => "fails",
@@ -269,7 +269,7 @@ fn paragraph(html: &str) -> String {
     format!("<p>{html}</p>\n")
 }
 
-/// Text with nothing in it that a browser would read as HTML.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

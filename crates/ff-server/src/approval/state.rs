@@ -1,4 +1,4 @@
-//! How the matter behind an approval link stands.
+//! The state of the approval behind a link.
 
 use ff_core::contracts::{ExecutionInfo, SignalsArgs};
 use ff_core::engine_error::EngineError;
@@ -15,10 +15,10 @@ use super::LINK_KEY;
 use super::budget::{self, Overrun};
 use super::form::Answer;
 
-/// How a matter stands.
+/// The state of an approval.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ApprovalState {
-    /// An answer is wanted.
+    /// It waits for an answer.
     Open(Question),
     /// It was answered.
     Decided { answer: Answer, by: Source, at: TimestampMs },
@@ -34,17 +34,18 @@ pub(super) struct Question {
     pub(super) key: WaitpointKey,
     pub(super) execution: ExecutionId,
     pub(super) kind: Kind,
-    /// The worker's message about it.
+    /// The worker's progress message.
     pub(super) message: Option<String>,
-    /// Why the execution waits; absent when it does not wait yet.
+    /// The reason of the suspension; `None` if the execution is not suspended yet.
     pub(super) reason: Option<SuspendReason>,
     pub(super) since: TimestampMs,
     pub(super) until: Option<(TimestampMs, TimeoutBehavior)>,
-    /// Of which budgets more is spent than they allow, when one of them made the execution wait.
+    /// The exceeded budget limits, if a budget suspended the execution.
     pub(super) over: Vec<Overrun>,
 }
 
-/// Whether a token opens a waitpoint. All that does not is as wrong, whatever is missing.
+/// Refuses a token that does not open the waitpoint. The error does not depend on whether the execution, the waitpoint or the
+/// token is wrong.
 pub(super) async fn judge(
     ff: &Runtime,
     id: &ExecutionId,
@@ -55,7 +56,7 @@ pub(super) async fn judge(
     store.judge_token(id, waitpoint, token).await
 }
 
-/// How the matter of a waitpoint stands.
+/// Returns the state of the approval at a waitpoint.
 pub(super) async fn of(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<ApprovalState, EngineError> {
     let info = ff.backend().describe(id).await?;
     let signals = signals_at(ff, id, waitpoint).await?;
@@ -69,7 +70,7 @@ pub(super) async fn of(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) 
     Ok(closed(&info, &signals))
 }
 
-/// The question at a waitpoint that takes answers.
+/// Returns the question at a waitpoint, if it is open.
 async fn open_question(
     ff: &Runtime,
     info: &ExecutionInfo,
@@ -90,7 +91,7 @@ async fn open_question(
     }))
 }
 
-/// How it came that a waitpoint takes no more answers.
+/// Returns the state at a waitpoint that takes no more answers.
 fn closed(info: &ExecutionInfo, signals: &[Signal]) -> ApprovalState {
     let last_word = signals.iter().rev().find(|signal| signal.effect == Effect::Satisfied);
     if last_word.is_some_and(|signal| signal.name.as_str() == Signal::TIMEOUT && signal.source.is_reserved()) {
@@ -110,7 +111,7 @@ fn decided(signal: &Signal) -> Option<ApprovalState> {
     Some(ApprovalState::Decided { answer, by: signal.source.clone(), at: signal.received_at })
 }
 
-/// The signals at a waitpoint, oldest first.
+/// Returns the signals at a waitpoint, oldest first.
 async fn signals_at(ff: &Runtime, id: &ExecutionId, waitpoint: &WaitpointId) -> Result<Vec<Signal>, EngineError> {
     let (mut found, mut skip) = (Vec::new(), Some(0));
     while let Some(from) = skip {

@@ -1,4 +1,4 @@
-//! The cursors of callers that are confined to one namespace. They are encrypted, because how far a cursor moved in a
+//! The event cursors of callers that are confined to one namespace. They are encrypted, because the progress of a cursor in a
 //! partition's feed shows when other tenants were active. All of them have the same length.
 
 use std::convert::Infallible;
@@ -16,34 +16,34 @@ use ff_core::types::TimestampMs;
 use crate::sealer::{SealedContent, Sealer};
 use crate::tenant;
 
-/// The purpose under which cursors are encrypted.
+/// Encryption purpose of cursors.
 const PURPOSE: &str = "event cursor";
 
-/// Bytes of one place: the milliseconds after the cursor's own moment, and the position within the millisecond.
+/// Size of one place in bytes: 5 for the milliseconds after the cursor's base time, 2 for the position within the millisecond.
 const PLACE: usize = 7;
 
-/// How the cursors of one request are read and written.
+/// Reader and writer of the cursors of one request.
 #[derive(Clone)]
 pub(crate) struct Cursors {
     cipher: Arc<CursorCipher>,
     is_tenant: bool,
 }
 
-/// Where a reader begins.
+/// The start position of a reader.
 pub(super) enum Start {
     Now,
     After(EventCursor),
-    /// The cursor was encrypted under a retired secret: the reader begins now, and learns that it missed something.
+    /// The cursor was encrypted under a retired secret: the reader starts now, and learns that it missed events.
     Missed,
 }
 
 impl Cursors {
-    /// Whether this caller's cursors are encrypted.
+    /// Returns whether this caller's cursors are encrypted.
     pub(super) fn are_sealed(&self) -> bool {
         self.is_tenant
     }
 
-    /// Where a caller that handed in a cursor goes on.
+    /// Returns the start position for the cursor a caller sent.
     pub(super) async fn open(&self, after: Option<EventCursor>) -> Answer<Start> {
         let Some(after) = after else { return Ok(Start::Now) };
         let Some(sealed) = &after.sealed else { return Ok(Start::After(after)) };
@@ -52,7 +52,7 @@ impl Cursors {
         Ok(Start::After(opened))
     }
 
-    /// The cursor as this caller may see it, for the partitions it reads.
+    /// Returns the cursor in the form this caller may see, for the partitions it reads.
     pub(super) async fn close(&self, cursor: &EventCursor, partitions: Range<u16>) -> Answer<EventCursor> {
         if !self.is_tenant {
             return Ok(cursor.clone());
@@ -73,7 +73,7 @@ where
     }
 }
 
-/// Encrypts cursors.
+/// Encryption of cursors.
 pub(crate) struct CursorCipher(Arc<Sealer>);
 
 impl CursorCipher {
@@ -86,7 +86,7 @@ impl CursorCipher {
         Ok(SealedPlaces::new(&text))
     }
 
-    /// The cursor inside; none when its secret is retired.
+    /// Decrypts a cursor; returns `None` if its secret is retired.
     async fn open(&self, sealed: &SealedPlaces) -> Answer<Option<EventCursor>> {
         match self.0.open(PURPOSE, sealed.text()).await? {
             SealedContent::Bytes { bytes, .. } => Ok(Some(unpacked(&bytes).ok_or_else(invalid)?)),
@@ -96,8 +96,8 @@ impl CursorCipher {
     }
 }
 
-/// The places of these partitions: the first partition, the cursor's own moment, and a place for each. A place that
-/// does not fit is packed as an earlier one, so that the reader gets some events twice and misses none.
+/// Packs the places of these partitions: the first partition, the cursor's base time, and a place for each partition. A place
+/// that does not fit is packed as an earlier one, so that the reader gets some events twice and misses none.
 fn packed(cursor: &EventCursor, partitions: Range<u16>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(10 + PLACE * partitions.len());
     bytes.extend(partitions.start.to_be_bytes());

@@ -28,11 +28,10 @@ pub(crate) use watch::of_execution;
 
 use cursor::{Cursors, Start};
 
-/// The expected form of an event's id.
+/// Expected form of an event id, for error messages.
 const CURSOR: &str = "a cursor, as the id of an event has it";
 
-/// Lists all events since a cursor, and can wait for the next one; or pushes all events to come, for callers that
-/// accept a stream.
+/// Lists all events since a cursor, and can wait for the next one. Streams all further events to callers that accept a stream.
 pub(crate) async fn list(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -52,18 +51,18 @@ pub(crate) async fn list(
     let room = opening.open()?;
     let after = last_event_id(&headers, |text| text.parse().ok(), CURSOR)?.or(args.after.clone());
     let query = EventsArgs { after, limit: limits::PAGE, ..args };
-    // A new reader gets its cursor at once, so that it can come back without a gap even before the first event.
+    // A new reader gets its cursor at once, so that it can reconnect without a gap even before the first event.
     let first = read(&ff, query.clone(), 0, &cursors).await?;
     Ok(pushed(EventStream { ff, args: query, cursors, next: Next::Page(first), stopping }, room))
 }
 
-/// One page of events, with a cursor the caller may see.
+/// Returns one page of events, with a cursor that the caller may see.
 async fn page(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Result<Json<EventsPage>> {
     let page = read(ff, args.clone(), wait_ms, cursors).await?;
     Ok(Json(with_caller_cursor(ff, page, &args, cursors).await?))
 }
 
-/// The events since the caller's cursor.
+/// Reads the events since the caller's cursor.
 async fn read(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -> Answer<EventsPage> {
     let from = |after| EventsArgs { after, ..args.clone() };
     match cursors.open(args.after.clone()).await? {
@@ -73,7 +72,7 @@ async fn read(ff: &Runtime, args: EventsArgs, wait_ms: u64, cursors: &Cursors) -
     }
 }
 
-/// A page as its caller may see it.
+/// Replaces the cursor of a page by one that the caller may see.
 async fn with_caller_cursor(
     ff: &Runtime,
     page: EventsPage,
@@ -84,7 +83,7 @@ async fn with_caller_cursor(
     Ok(EventsPage { next, ..page })
 }
 
-/// The caller's arguments, and how long it waits. A stream has no pages, so it takes no `limit` and no `wait_ms`.
+/// Reads the arguments and the wait time. A stream has no pages, so it takes no `limit` and no `wait_ms`.
 fn read_params(mut params: Params, execution: Option<ExecutionId>, stream: bool) -> Result<(EventsArgs, u64)> {
     let after = params.parsed("after").map_err(|refusal| refusal.at("after"))?;
     let namespace = params.namespace()?;
@@ -100,7 +99,7 @@ fn read_params(mut params: Params, execution: Option<ExecutionId>, stream: bool)
     Ok((args, wait_ms))
 }
 
-/// How far a stream has come.
+/// An open stream of events, with its position.
 struct EventStream {
     ff: Runtime,
     args: EventsArgs,
@@ -110,14 +109,14 @@ struct EventStream {
 }
 
 enum Next {
-    /// A page that was read already; it is sent even when it is empty.
+    /// A page that was read already; it is sent even if it is empty.
     Page(EventsPage),
     From(EventCursor),
     Over,
 }
 
-/// Page after page, until the server stops. Each page is one event, and its id is the next cursor: a reader that is cut
-/// off in the middle of one gets that page again, and nothing else.
+/// Sends page after page, until the server stops. Each page is one message, and its id is the next cursor. A reader that is cut
+/// off in the middle of a page gets that page again, and nothing else.
 impl EventSource for EventStream {
     async fn more(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.next, Next::Over) {
@@ -152,8 +151,8 @@ impl EventStream {
     }
 }
 
-/// Whether a page has nothing new for its reader. An encrypted cursor is sent each time, moved or not: otherwise a
-/// reader would see by it when other tenants are active.
+/// Returns whether a page has nothing new for its reader. An encrypted cursor is always sent, even if it did not move:
+/// otherwise a reader could see when other tenants are active.
 fn is_unchanged(page: &EventsPage, after: &EventCursor, cursors: &Cursors) -> bool {
     page.events.is_empty() && !page.missed && page.next == *after && !cursors.are_sealed()
 }

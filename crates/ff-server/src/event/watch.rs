@@ -1,4 +1,4 @@
-//! The events of one execution, until its end.
+//! The events of one execution, until it ends.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -21,17 +21,17 @@ use crate::stream::{
     sse_event,
 };
 
-/// The prefix of the id of an end; the time follows, because a replayed execution ends again.
+/// Prefix of the id of an `end` message. The time follows, because a replayed execution ends again.
 const END: &str = "end-";
 
-/// The last event a client received.
+/// The id of the last message a client received.
 enum LastEventId {
     Event(EventCursor),
     End(i64),
 }
 
-/// Lists the events of one execution since a cursor, and can wait for the next one; or pushes its state and all events
-/// until its end, for callers that accept a stream.
+/// Lists the events of one execution since a cursor, and can wait for the next one. Streams its state and all events until its
+/// end to callers that accept a stream.
 pub(crate) async fn of_execution(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -50,12 +50,12 @@ pub(crate) async fn of_execution(
     let room = opening.open()?;
     let expected = "the id of an event of this stream";
     let after = match last_event_id(&headers, parse_event_id, expected)?.or(args.after.map(LastEventId::Event)) {
-        // Browsers come back to a stream that ended; this tells them not to.
+        // Browsers reconnect to a stream that ended; 204 tells them not to.
         Some(LastEventId::End(at)) if ended_at(&info) == Some(at) => return Ok(StatusCode::NO_CONTENT.into_response()),
         Some(LastEventId::Event(cursor)) => Some(cursor),
         Some(LastEventId::End(_)) | None => None,
     };
-    // A reader whose cursor is no longer readable begins anew, with the execution's state.
+    // A reader whose cursor is no longer readable starts again with the execution's state.
     let next = match cursors.open(after).await? {
         Start::After(cursor) => Next::From { cursor, wait_ms: 0 },
         Start::Now | Start::Missed if ended_at(&info).is_some() => Next::Ended(Box::new(info)),
@@ -64,7 +64,7 @@ pub(crate) async fn of_execution(
     Ok(pushed(WatchStream { ff, id, cursors, next, stopping }, room))
 }
 
-/// How far a stream has come.
+/// An open stream of one execution, with its position.
 struct WatchStream {
     ff: Runtime,
     id: ExecutionId,
@@ -74,7 +74,7 @@ struct WatchStream {
 }
 
 enum Next {
-    /// Its state comes first, for a new reader.
+    /// Send the state first, to a new reader.
     Beginning,
     From {
         cursor: EventCursor,
@@ -84,7 +84,7 @@ enum Next {
     Over,
 }
 
-/// The execution's state, then its events, then its end. It is over as well when the server stops.
+/// Sends the execution's state, then its events, then its end. Also ends when the server stops.
 impl EventSource for WatchStream {
     async fn more(&mut self) -> Option<String> {
         let message = match std::mem::replace(&mut self.next, Next::Over) {
@@ -99,7 +99,7 @@ impl EventSource for WatchStream {
 }
 
 impl WatchStream {
-    /// The cursor is read before the state: events in between are sent after it, and not missed.
+    /// Sends the state. The cursor is read before the state, so that events in between are sent after it and none is missed.
     async fn begin(&mut self) -> Answer<String> {
         let page = self.ff.backend().events(self.events_args(None)).await?;
         let info = self.ff.backend().describe(&self.id).await?;
@@ -149,7 +149,7 @@ fn parse_event_id(text: &str) -> Option<LastEventId> {
     }
 }
 
-/// When it ended, of one that has.
+/// Returns when the execution ended, if it has.
 fn ended_at(info: &ExecutionInfo) -> Option<i64> {
     info.finished_at.map(|at| at.0)
 }

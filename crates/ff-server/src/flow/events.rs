@@ -1,4 +1,4 @@
-//! The events of a flow: a page at a time, or pushed as they happen.
+//! The events of a flow, as pages or as a stream.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,8 +18,8 @@ use crate::stream::{
     sse_event,
 };
 
-/// Lists the events of a flow from a number on, and can wait for the next one; or pushes all events to come, for
-/// callers that accept a stream.
+/// Lists the events of a flow from a number on, and can wait for the next one. Streams all further events to callers that
+/// accept a stream.
 pub(crate) async fn events(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -43,13 +43,13 @@ pub(crate) async fn events(
     let from = last.map_or(from, |last| last.saturating_add(1));
     let first = ff.backend().flow_events(FlowEventsArgs { flow_id, from, limit: limits::PAGE }).await?;
     if last.is_some() && first.ended && first.events.is_empty() {
-        // Browsers come back to a stream that ended; this tells them not to.
+        // Browsers reconnect to a stream that ended; 204 tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Ok(pushed(FlowEventStream { ff, flow_id, next: Next::Page(first), stopping }, opening.open()?))
 }
 
-/// How far a stream has come.
+/// An open stream of flow events, with its position.
 struct FlowEventStream {
     ff: Runtime,
     flow_id: FlowId,
@@ -58,14 +58,14 @@ struct FlowEventStream {
 }
 
 enum Next {
-    /// A page that is there already.
+    /// A page that was read already.
     Page(FlowEventsPage),
-    /// The events from this number on.
+    /// Read the events from this number on.
     From(u64),
     Over,
 }
 
-/// Page after page, until the flow has ended or the server stops.
+/// Sends page after page, until the flow has ended or the server stops.
 impl EventSource for FlowEventStream {
     async fn more(&mut self) -> Option<String> {
         let page = match std::mem::replace(&mut self.next, Next::Over) {

@@ -27,7 +27,7 @@ use crate::{audit, page, trace};
 
 pub(crate) use events::events;
 
-/// Creates a whole flow, or finds the one already created under the same id or key; or makes one that is held open.
+/// Creates a flow, complete or held open, or returns the one already created under the same id or key.
 pub(crate) async fn submit(
     State(ff): State<Runtime>,
     headers: HeaderMap,
@@ -65,7 +65,7 @@ pub(crate) async fn list(State(ff): State<Runtime>, mut params: Params) -> Resul
     Ok(Json(page.into()))
 }
 
-/// Shows the state of a flow, with the beginning of its graph; can wait for its end.
+/// Returns the state of a flow with the first part of its graph; can wait for its end.
 pub(crate) async fn describe(State(ff): State<Runtime>, Flow(id): Flow, mut params: Params) -> Result<Json<FlowView>> {
     let shown = params.number("graph")?.unwrap_or(limits::PAGE_DEFAULT);
     let wait_ms = params.number("wait_ms")?.unwrap_or(0);
@@ -97,7 +97,7 @@ pub(crate) async fn members(
     Ok(Json(ff.backend().flow_members(args).await?))
 }
 
-/// Lists the edges of a flow, in the order of their ids.
+/// Lists the edges of a flow, ordered by id.
 pub(crate) async fn edges(
     State(ff): State<Runtime>,
     Flow(flow_id): Flow,
@@ -112,7 +112,7 @@ pub(crate) async fn edges(
     Ok(Json(ff.backend().flow_edges(args).await?))
 }
 
-/// Adds members and edges to a flow that lives, all of them or none.
+/// Adds members and edges to a live flow, all or none.
 pub(crate) async fn grow(
     State(ff): State<Runtime>,
     Flow(id): Flow,
@@ -123,7 +123,7 @@ pub(crate) async fn grow(
     Ok(Json(ff.backend().grow_flow(call.into_args(id)?).await?))
 }
 
-/// Stops a flow; can wait for its end.
+/// Cancels a flow; can wait for its end.
 pub(crate) async fn cancel(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -157,7 +157,7 @@ pub(crate) async fn replay(
     Ok(Json(ff.backend().replay(call.into_args(id)?).await?))
 }
 
-/// The answer to a submission: where the flow is, and whether it is new.
+/// The response to a submission: the location of the flow, and whether it is new.
 pub(crate) struct CreatedFlow(SubmittedFlow);
 
 impl IntoResponse for CreatedFlow {
@@ -173,7 +173,7 @@ async fn graph(ff: &Runtime, flow_id: FlowId, limit: usize) -> Result<FlowGraph>
     Ok(FlowGraph::of(members, edges))
 }
 
-/// A label as a parameter says it: no key has a colon.
+/// Parses a tag parameter, `KEY:VALUE`. A key has no colon.
 fn tag(text: &str) -> std::result::Result<(TagKey, TagValue), Refusal> {
     let invalid = |why: String| Refusal::invalid("tag", why);
     let (key, value) = text.split_once(':').ok_or_else(|| invalid("must be a key, a colon and a value".into()))?;

@@ -1,4 +1,4 @@
-//! Many calls of a worker in one request: each is answered as it would be on its own.
+//! Batches of worker calls in one request. Each call gets the response it would get on its own.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! The domain of leases over HTTP: the worker protocol, and an operator's way to take a lease away.
+//! The domain of leases over HTTP: claims, assignments, and control messages to worker instances.
 
 mod batch;
 
@@ -20,7 +20,7 @@ use crate::problem::Result;
 
 pub(crate) use batch::batch;
 
-/// Hands out work, and can wait for it. A caller that goes away stops waiting.
+/// Claims executions, and can wait for them. The wait ends when the caller disconnects.
 pub(crate) async fn claim(
     State(ff): State<Runtime>,
     Instance(instance): Instance,
@@ -37,7 +37,7 @@ pub(crate) async fn claim(
     Ok(Json(Claims::of(claims, encoding)))
 }
 
-/// Lists the assignments to worker instances, newest first, a page at a time.
+/// Lists the executions assigned to worker instances, newest first, a page at a time.
 pub(crate) async fn grants(State(ff): State<Runtime>, mut params: Params) -> Result<Json<Grants>> {
     let namespace = params.namespace()?.unwrap_or_else(Namespace::default_name);
     let worker = params.word::<WorkerInstanceId>("worker")?;
@@ -51,7 +51,7 @@ pub(crate) async fn grants(State(ff): State<Runtime>, mut params: Params) -> Res
     Ok(Json(Grants { grants: grants.collect(), next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// Lists the leases that an instance lost; can wait for the next one.
+/// Lists the leases that a worker instance lost; can wait for the next one.
 pub(crate) async fn control(
     State(ff): State<Runtime>,
     caller: Caller,
@@ -68,7 +68,8 @@ pub(crate) async fn control(
     Ok(Json(control))
 }
 
-/// The lost leases of one tenant: instances belong to no tenant, and another tenant's may have the same name.
+/// Returns the lost leases of one tenant. Worker instances belong to no tenant, so another tenant may use the same instance
+/// name.
 async fn own_of(ff: &Runtime, own: &Namespace, lost: Vec<LeaseLost>) -> Result<Vec<LeaseLost>> {
     let mut leases = Vec::with_capacity(lost.len());
     for lost in lost {

@@ -1,5 +1,5 @@
-//! The executions that ended in the last hour, by lane, kind and minute. The counts are in memory, bounded, and of this
-//! process only.
+//! The executions that ended in the last hour, by lane, kind and minute. The counts are in memory, bounded, and cover only this
+//! process.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use ff_api::{Activity, Ends, KindActivity, LaneActivity, MinuteActivity};
 use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
 
-/// How many pairs of a lane and a kind are counted.
+/// Maximum number of pairs of a lane and a kind that are counted.
 const SERIES: usize = 256;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 60;
 
-/// Durations are rounded up to one of these, in tenths of a millisecond, times a power of ten; nine powers in all.
+/// Histogram bounds in tenths of a millisecond. They repeat for nine powers of ten, and durations are rounded up to a bound.
 const STEPS: [u64; 6] = [10, 15, 20, 30, 50, 70];
 const BOUNDS: usize = STEPS.len() * 9;
 
-/// Everything of the last hour.
+/// The activity of the last hour.
 pub(super) struct ActivityLog {
     began: Instant,
     series: Mutex<SeriesTable>,
@@ -31,7 +31,7 @@ struct SeriesTable {
     left_out: bool,
 }
 
-/// One kind in one lane.
+/// The counts of one kind in one lane.
 #[derive(Debug)]
 pub(super) struct Series {
     began: Instant,
@@ -40,7 +40,7 @@ pub(super) struct Series {
 
 #[derive(Clone, Debug, Default)]
 struct Minute {
-    /// Counted from the beginning of the log.
+    /// Number of the minute, counted from the start of the log.
     nth: u64,
     completed: u64,
     failed: u64,
@@ -49,7 +49,7 @@ struct Minute {
     run: Spread,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     Completed,
@@ -57,7 +57,7 @@ pub(super) enum End {
     Retried,
 }
 
-/// How many durations were at most as long as each bound.
+/// Number of durations per bound; each duration counts only at its smallest bound.
 #[derive(Clone, Debug)]
 struct Spread([u32; BOUNDS]);
 
@@ -66,7 +66,7 @@ impl ActivityLog {
         Self { began: Instant::now(), series: Mutex::default() }
     }
 
-    /// The series of a kind in a lane; none when there are too many.
+    /// Returns the series of a kind in a lane; `None` when there are too many.
     pub(super) fn series(&self, namespace: &Namespace, lane: &LaneId, kind: &Kind) -> Option<Arc<Series>> {
         let mut table = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         let of = (namespace.clone(), lane.clone());
@@ -86,7 +86,7 @@ impl ActivityLog {
         Some(series)
     }
 
-    /// The activity of one namespace or of all.
+    /// Returns the activity of one namespace or of all.
     pub(super) fn tell(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
         let table = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = self.began.elapsed();
@@ -132,7 +132,7 @@ fn minute_since(began: Instant, now: Instant) -> u64 {
 }
 
 impl SeriesTable {
-    /// Drops the series without an entry in the last hour.
+    /// Drops series without an entry in the last hour.
     fn forget(&mut self, now: u64) {
         let oldest = now.saturating_sub(MINUTES - 1);
         for kinds in self.by_lane.values_mut() {
@@ -144,7 +144,7 @@ impl SeriesTable {
 }
 
 impl Series {
-    /// An execution was started for the first time, so long after it was submitted.
+    /// Records the first start of an execution, with the time since its submission.
     pub(super) fn started(&self, after: Duration) {
         self.note(|minute| minute.start.add(after));
     }
@@ -222,7 +222,7 @@ impl Spread {
         self.0.iter_mut().zip(&other.0).for_each(|(own, more)| *own = own.saturating_add(*more));
     }
 
-    /// The bound that so many of a hundred were not longer than.
+    /// Returns the smallest bound that covers this percentage of the durations; `None` if there are none.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let all: u64 = self.0.iter().map(|count| u64::from(*count)).sum();
         let wanted = (all * percent).div_ceil(100);
@@ -235,7 +235,7 @@ impl Spread {
     }
 }
 
-/// In milliseconds: 1, 2, 2, 3, 5, 7, 10, 15, 20, 30 …
+/// Returns a bound in milliseconds: 1, 2, 2, 3, 5, 7, 10, 15, 20, 30 …
 fn bound(at: usize) -> u64 {
     let power = u32::try_from(at / STEPS.len()).unwrap_or(u32::MAX);
     (STEPS[at % STEPS.len()] * 10u64.saturating_pow(power)).div_ceil(10)

@@ -20,7 +20,7 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Counters begin at zero, so that the first event is an increase.
+    /// Registers the metrics. Counters begin at zero, so that the first event is an increase.
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let admission = Self {
             verdicts: enter(registry, "quota_verdicts", "What quotas said to claims", Family::default()),
@@ -62,17 +62,17 @@ impl Admission {
         }
     }
 
-    /// A report went past the soft limits of so many budgets first.
+    /// Counts the budgets whose soft limit a usage report was the first to exceed.
     pub(super) fn soft_exceeded(&self, count: usize) {
         self.soft_exceeded.inc_by(count as u64);
     }
 
-    /// So many executions were blocked.
+    /// Counts blocked executions.
     pub(super) fn blocked(&self, why: BlockingReason, count: usize) {
         self.blocked.get_or_create(&reason(why)).inc_by(count as u64);
     }
 
-    /// Executions may go on before a moment that was known.
+    /// Records how long unblocked executions were blocked.
     pub(super) fn unblocked(&self, why: BlockingReason, answer: &UnblockedExecutions) {
         answer.waits_ms.iter().for_each(|ms| self.waited(why, *ms));
     }

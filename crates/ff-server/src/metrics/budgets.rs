@@ -1,4 +1,4 @@
-//! How budgets stand, read when a scraper asks.
+//! The balances of budgets, read when a scraper asks.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// How many budgets have metrics.
+/// Maximum number of budgets with metrics.
 const BUDGETS: usize = 100;
 
-/// A budget, within its tenant, and where something of it is.
+/// Label of a budget within its namespace, with a dimension and a state if the metric has them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct BudgetLabel {
     namespace: Namespace,
@@ -33,7 +33,7 @@ impl EncodeLabelSet for BudgetLabel {
     }
 }
 
-/// The budgets as they stood when they were last looked at.
+/// The balances of the last read.
 pub(super) struct Budgets {
     amount: Family<BudgetLabel, Gauge>,
     waiting: Family<BudgetLabel, Gauge>,
@@ -47,7 +47,7 @@ impl Budgets {
         budgets
     }
 
-    /// Drops outdated values.
+    /// Removes all values.
     pub(super) fn clear(&self) {
         self.amount.clear();
         self.waiting.clear();

@@ -1,4 +1,4 @@
-//! Counters by something people name, of which there may be any number.
+//! Counters by user-defined names, whose number is not bounded.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,8 +9,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// How many names are counted apart. The rest are counted together, so that inventing names costs neither memory here
-/// nor series in Prometheus.
+/// Maximum number of names with a counter of their own. The rest share one, so that invented names cost neither memory here nor
+/// series in Prometheus.
 const NAMES: usize = 500;
 
 /// Labels with a common value for all names beyond the limit.
@@ -21,7 +21,7 @@ pub(super) trait OverflowLabel: Clone + Debug + Hash + Eq + EncodeLabelSet + Sen
 /// A counter for each of a bounded number of names.
 pub(super) struct CappedCounter<L: OverflowLabel> {
     family: Family<L, Counter>,
-    /// How many names are counted apart by now. Two concurrent names may both be the last.
+    /// Number of names with a counter of their own. Concurrent additions may exceed the limit by a few.
     names: AtomicUsize,
 }
 

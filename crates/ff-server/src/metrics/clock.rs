@@ -1,14 +1,14 @@
-//! The store's time, read off this machine's clock: asking for it each time would cost a round trip.
+//! The store's time, derived from this machine's clock: a call to the store each time would cost a round trip.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ff_core::types::TimestampMs;
 
-/// How long one look at the store's clock is good for. Clocks drift apart by less than a millisecond meanwhile.
+/// Maximum age of a reading of the store's clock. The two clocks drift apart by less than a millisecond in this time.
 const GOOD_FOR: Duration = Duration::from_secs(10);
 
-/// The store's time when it was last read.
+/// The last reading of the store's clock.
 #[derive(Default)]
 pub(super) struct StoreClock(Mutex<Option<(Instant, TimestampMs)>>);
 
@@ -17,7 +17,7 @@ impl StoreClock {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), now));
     }
 
-    /// The store's current time; unknown when the last reading is too old.
+    /// Returns the store's current time; `None` if the last reading is too old.
     pub(super) fn now(&self) -> Option<TimestampMs> {
         let looked = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (passed, then) = looked.map(|(at, then)| (at.elapsed(), then))?;

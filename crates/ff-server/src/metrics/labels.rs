@@ -1,4 +1,4 @@
-//! The labels of the metrics. Every set of them is bounded.
+//! The labels of the metrics. Every label has a bounded number of values.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 
 use super::capped_counter::OverflowLabel;
 
-/// The label of all names beyond the limit. No lane and no namespace is called so: names have no parentheses.
+/// Label value of all names beyond the limit. No lane or namespace has this name, because names have no parentheses.
 const OTHER: &str = "(other)";
 
-/// A lane, within its tenant.
+/// Label of a lane within its namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LaneLabel(Option<(Namespace, LaneId)>);
 
@@ -35,7 +35,7 @@ impl EncodeLabelSet for LaneLabel {
     }
 }
 
-/// Where executions of a lane are.
+/// Label of a lane and a state of its executions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LaneStateLabel {
     pub(super) of: LaneLabel,
@@ -49,7 +49,7 @@ impl EncodeLabelSet for LaneStateLabel {
     }
 }
 
-/// A failure, as a worker names it, and its outcome.
+/// Label of a failure: the worker's category, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FailureLabel {
     category: Option<Kind>,
@@ -76,7 +76,7 @@ impl EncodeLabelSet for FailureLabel {
     }
 }
 
-/// One label whose values are words of this program.
+/// A label whose values are constants of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct WordLabel {
     pub(super) label: &'static str,
@@ -89,7 +89,7 @@ impl EncodeLabelSet for WordLabel {
     }
 }
 
-/// A request, by its route and how it was answered.
+/// Label of a request: method, route and status class.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct RequestLabel {
     pub(super) method: &'static str,

@@ -1,4 +1,4 @@
-//! The depth of lanes, read when a scraper asks, and no more often than the store can bear.
+//! The depth of lanes, read when a scraper asks, at a rate that the store can bear.
 
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -17,20 +17,20 @@ use tokio::sync::Mutex;
 use super::budgets::Budgets;
 use super::labels::{LaneLabel, LaneStateLabel};
 
-/// How many lanes have metrics.
+/// Maximum number of lanes with metrics.
 const LANES: usize = 500;
 
-/// How long a look is good for, and how many times as long as it took: a client that fetches in a loop takes at most a
-/// tenth of one reader's time.
+/// Minimum time between two reads: this time, or this multiple of the duration of the last read if that is longer. A client
+/// that fetches in a loop uses at most a tenth of one reader's time.
 const GOOD_FOR: Duration = Duration::from_secs(5);
 const GOOD_TIMES: u32 = 10;
 
-/// How long the store may take to answer. Prometheus gives up after ten seconds unless told otherwise.
+/// Maximum time for the store to answer. Prometheus gives up after ten seconds by default.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 type Seconds = Gauge<f64, AtomicU64>;
 
-/// The lanes as they stood when they were last looked at.
+/// The lanes, as of the last read.
 pub(super) struct Lanes {
     depth: Family<LaneStateLabel, Gauge>,
     oldest: Family<LaneStateLabel, Seconds>,
@@ -63,7 +63,7 @@ impl Lanes {
         lanes
     }
 
-    /// Looks again, unless the last look is still good.
+    /// Reads the lanes again, unless the last values are recent enough.
     pub(super) async fn look(&self, ff: &Runtime) {
         let store = ff.engine_store();
         let mut good_until = self.good_until.lock().await;
@@ -75,7 +75,7 @@ impl Lanes {
         let seen = seen.unwrap_or_else(|_| Err(EngineError::Unknown("it took too long".into())));
         *good_until = Some(Instant::now() + GOOD_FOR.max(began.elapsed() * GOOD_TIMES));
         self.store_up.set(i64::from(seen.is_ok()));
-        // Outdated values are dropped: an alert must not rest on them.
+        // Old values are removed: an alert must not depend on them.
         self.depth.clear();
         self.oldest.clear();
         self.budgets.clear();
@@ -107,7 +107,7 @@ impl Lanes {
     }
 }
 
-/// The lanes with metrics. A page examines a bounded number of lanes, and many may be empty, so several pages are read.
+/// Reads the lanes with metrics. A page examines a bounded number of lanes, and many may be empty, so several pages are read.
 async fn see(store: &dyn EngineStore) -> Answer<(TimestampMs, LanesPage)> {
     let mut args = ListLanesArgs { namespace: None, after: None, limit: LANES, finished: false };
     let mut lanes = Vec::new();

@@ -1,4 +1,4 @@
-//! A listener that tells metrics and nothing else, so that a scraper needs no key to the rest.
+//! A listener that serves only metrics, so that a scraper needs no API key.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,10 +25,10 @@ use crate::params::Params;
 use crate::problem::Problem;
 use crate::server::{pause_after_accept_error, serve_connection};
 
-/// How many scrapers are spoken with at once. The one that came first gives way to a new one.
+/// Maximum number of open scraper connections. At the limit, a new connection closes the oldest one.
 const SCRAPERS: usize = 16;
 
-/// A listener for scrapers that has its address and does not serve yet.
+/// A listener for scrapers that is bound to its address and does not serve yet.
 pub(crate) struct MetricsListener {
     listener: TcpListener,
     router: Router,
@@ -54,7 +54,7 @@ impl MetricsListener {
         self.listener.local_addr()
     }
 
-    /// Answers scrapers until the server stops. Running requests are cut off then.
+    /// Answers scrapers until the server stops, and then cuts off running requests.
     pub(crate) async fn serve(self, shutdown: CancellationToken) {
         let open = Connections::new(SCRAPERS, SCRAPERS);
         let callers = Arc::<Callers>::default();
@@ -77,7 +77,8 @@ impl MetricsListener {
     }
 }
 
-/// Answers a scraper. An address on loopback must not be readable by pages of other sites in a browser on this machine.
+/// Answers a scraper. On a loopback address, the metrics must not be readable by pages of other sites in a browser on this
+/// machine.
 async fn answer(State(only_here): State<bool>, request: Request, next: Next) -> Response {
     let busy = request.extensions().get().cloned();
     let checked = if only_here { loopback_guard::check(request.headers(), None, false) } else { Ok(()) };

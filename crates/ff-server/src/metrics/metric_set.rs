@@ -22,8 +22,8 @@ use super::register::{HistogramFamily, enter, long, long_family, quick_family};
 use super::runs::{RunEnd, Runs};
 use super::ticks::Ticks;
 
-/// Everything that is counted. Adding to it costs a few atomic operations and, for metrics with labels, a lookup in a
-/// small map.
+/// All metrics except those read when a scraper asks. An update costs a few atomic operations and, for metrics with labels, a
+/// lookup in a small map.
 pub(super) struct MetricSet {
     pub(super) clock: StoreClock,
     pub(super) activity: ActivityLog,
@@ -73,7 +73,7 @@ impl MetricSet {
         gathered
     }
 
-    /// Counters begin at zero, so that the first event is an increase.
+    /// Creates the counters at zero, so that the first event is an increase.
     fn begin_at_zero(&self) {
         for word in ["initial", "retry", "reclaim", "replay"] {
             drop(self.attempts.get_or_create(&origin(word)));
@@ -86,7 +86,7 @@ impl MetricSet {
         }
     }
 
-    /// The store was asked something, and gave this answer.
+    /// Records a call to the store, with its duration and error.
     pub(super) fn note_answer<T>(&self, operation: &'static str, took: Duration, answer: &Answer<T>) {
         self.store.get_or_create(&WordLabel { label: "operation", word: operation }).observe(took.as_secs_f64());
         let word = match answer {
@@ -98,7 +98,7 @@ impl MetricSet {
         self.store_errors.get_or_create(&kind(word)).inc();
     }
 
-    /// Work was handed out. The store's own times say when it was submitted and when it was claimed.
+    /// Records claimed executions. The store's own times give the submission and the claim.
     pub(super) fn claimed(&self, lane: &LaneLabel, claimed: &[ClaimedExecution]) {
         if claimed.is_empty() {
             return;
@@ -155,7 +155,7 @@ impl MetricSet {
         self.deadlines.inc_by(lapsed.deadlines as u64);
     }
 
-    /// A reader of a feed received the events up to a moment.
+    /// Records that a reader of a feed received the events up to a time.
     pub(super) fn feed_read(&self, word: &'static str, last: TimestampMs, now: TimestampMs) {
         let lag = Duration::from_millis(now.since(last));
         self.feed_lag.get_or_create(&feed(word)).observe(lag.as_secs_f64());
@@ -176,7 +176,7 @@ impl MetricSet {
     }
 }
 
-/// The lane a claim is about.
+/// Returns the lane of a claim.
 pub(super) fn lane_of(args: &ClaimArgs) -> LaneLabel {
     LaneLabel::new(&args.namespace, &args.lane)
 }

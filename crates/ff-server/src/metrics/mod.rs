@@ -37,14 +37,14 @@ use crate::problem::{Problem, Result};
 pub(crate) use listener::MetricsListener;
 pub(crate) use requests::observe;
 
-/// The media types of the metrics: the one Prometheus asks for by name, and the one every scraper reads.
+/// Media types of the metrics: the one that Prometheus requests by name, and the one that every scraper reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The metrics of a server. Clones share them.
 ///
-/// [`Metrics::over`] counts the calls to a store, and a server serves the metrics once it has been given the same value
-/// with [`crate::Server::measured`]:
+/// [`Metrics::over`] counts the calls to a store. A server serves these metrics if it gets the same value with
+/// [`crate::Server::measured`]:
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -75,7 +75,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Nothing counted yet.
+    /// Creates metrics with all counters at zero.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("ff");
         let gathered = Arc::new(MetricSet::registered(&mut registry));
@@ -83,17 +83,17 @@ impl Metrics {
         Self(Arc::new(MetricState { registry, gathered, lanes }))
     }
 
-    /// The same store; every call to it is counted and timed here.
+    /// Wraps a store so that every call to it is counted and timed here.
     pub fn over(&self, store: Arc<dyn EngineStore>) -> Arc<dyn EngineStore> {
         Arc::new(MeasuredStore::new(store, self.0.gathered.clone()))
     }
 
-    /// The executions that ended in the last hour, of one namespace or of all.
+    /// Returns the executions that ended in the last hour, of one namespace or of all.
     pub(crate) fn activity(&self, of: Option<&Namespace>, now: TimestampMs) -> Activity {
         self.0.gathered.activity.tell(of, now)
     }
 
-    /// All metrics as text. The lanes are read from the store, but not each time.
+    /// Returns all metrics as text. Reads the lanes from the store only if the last values are too old.
     async fn text(&self, ff: &Runtime) -> std::result::Result<String, std::fmt::Error> {
         self.0.lanes.look(ff).await;
         let mut text = String::new();
@@ -110,7 +110,7 @@ pub(crate) async fn show(
     params: Params,
 ) -> Result<Response> {
     params.done()?;
-    let nothing = || Refusal::new(Code::NotFound).because("this server counts nothing");
+    let nothing = || Refusal::new(Code::NotFound).because("this server collects no metrics");
     render(&metrics.ok_or_else(nothing)?, &ff, &headers).await
 }
 
@@ -123,7 +123,8 @@ async fn render(metrics: &Metrics, ff: &Runtime, headers: &HeaderMap) -> Result<
     Ok(([(header::CONTENT_TYPE, media_type)], text).into_response())
 }
 
-/// The same in the older format, which describes a counter under the name its samples have and knows neither units nor an end.
+/// Converts OpenMetrics to the older text format, which describes a counter under the name of its samples and has neither units
+/// nor an end marker.
 fn plain(open_metrics: &str) -> String {
     let counters: Vec<&str> =
         open_metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")).collect();

@@ -1,4 +1,4 @@
-//! How long requests take, by route.
+//! Durations of requests, by route.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use axum::response::Response;
 use super::Metrics;
 use super::labels::RequestLabel;
 
-/// Times a request until its answer begins.
+/// Measures a request until its response begins.
 pub(crate) async fn observe<F: Future<Output = Response>>(
     metrics: &Metrics,
     request: Request,
@@ -24,7 +24,7 @@ pub(crate) async fn observe<F: Future<Output = Response>>(
     response
 }
 
-/// Callers can make up methods, so unknown ones share a label.
+/// Returns the label of a method. Callers can invent methods, so unknown ones share a label.
 fn word_of(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,4 +1,4 @@
-//! Which leases were handed out here and when, so that it is known how long they ran and no end is counted twice.
+//! Recently claimed leases with their start times, used to measure runs and to count each end only once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,14 +8,14 @@ use ff_core::types::LeaseId;
 
 use super::activity::Series;
 
-/// How many leases are remembered at least. The least recently seen are dropped first.
+/// Minimum number of remembered leases. The least recently used ones are dropped first.
 const KEPT: usize = 32_768;
 
-/// The runs of late.
+/// Recent runs.
 #[derive(Default)]
 pub(super) struct Runs(Mutex<Generations>);
 
-/// Dropping one by one would need an order; dropping the older half needs none.
+/// Two generations of runs. Dropping the older one needs no order; dropping single runs would need one.
 #[derive(Default)]
 struct Generations {
     young: HashMap<LeaseId, Run>,
@@ -31,9 +31,9 @@ enum Run {
 /// The end of a run.
 #[derive(Clone, Debug)]
 pub(super) enum RunEnd {
-    /// It ends now, after so long where its beginning was seen; and where that is noted.
+    /// The run ends now. Its duration and series are known if this process saw the claim.
     Now(Option<Duration>, Option<Arc<Series>>),
-    /// It has ended before: the worker lost the reply and repeated the call.
+    /// The run had ended before: the worker lost the reply and repeated the call.
     Before,
 }
 

@@ -1,4 +1,4 @@
-//! The ticks of schedules: their outcomes, and how late they were.
+//! Metrics of schedule ticks: outcomes and lateness.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) struct TickNote {
 }
 
 impl Ticks {
-    /// Counters begin at zero, so that the first event is an increase.
+    /// Registers the metrics. Counters begin at zero, so that the first event is an increase.
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let ticks = Self {
             outcomes: enter(
@@ -42,7 +42,7 @@ impl Ticks {
         ticks
     }
 
-    /// Ticks that were noted.
+    /// Counts handled ticks.
     pub(super) fn noted(&self, notes: &[TickNote]) {
         for note in notes {
             self.outcomes.get_or_create(&label(note.outcome)).inc();
@@ -54,7 +54,7 @@ impl Ticks {
 }
 
 impl TickNote {
-    /// The ticks that a change of a schedule records.
+    /// Returns the ticks that a change of a schedule records.
     pub(super) fn of(args: &WriteScheduleArgs) -> Vec<Self> {
         let Some(schedule) = &args.record else { return Vec::new() };
         let note = |record: &ff_core::schedule::TickRecord| Self {

@@ -1,4 +1,4 @@
-//! Describing routes one after the other.
+//! Builder of the OpenAPI document, one route after the other.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use serde_json::{Map, Value, json};
 use super::security;
 use crate::route_table;
 
-/// Where the types that several routes share are described.
+/// Location of the schemas that several routes share.
 const SCHEMAS: &str = "/components/schemas";
 
-/// The error statuses of every request: bad input, a foreign origin, too slow, too often, or a failure of the server or
-/// its store.
+/// Error statuses of every request: bad input, a foreign origin, a slow body, a high rate, or a failure of the server or its
+/// store.
 const ALWAYS: &[u16] = &[400, 403, 408, 429, 500, 503];
 
-/// The further error statuses of a request with a body.
+/// Additional error statuses of a request with a body.
 const WITH_A_BODY: &[u16] = &[413, 415];
 
-/// Everything that was described so far.
+/// The routes and schemas described so far.
 pub(super) struct OpenApiBuilder {
     generator: SchemaGenerator,
     paths: BTreeMap<&'static str, Map<String, Value>>,
@@ -67,7 +67,7 @@ impl OpenApiBuilder {
         route.named_in_its_path().refused(ALWAYS)
     }
 
-    /// The paths, and the components they refer to.
+    /// Returns the paths, and the components they refer to.
     pub(super) fn closed(mut self) -> (Value, Value) {
         let problem = self.generator.subschema_for::<Problem>();
         let response = json!({
@@ -84,7 +84,7 @@ impl OpenApiBuilder {
     }
 }
 
-/// Any value is `{}`: `true` means the same, and generators of clients do not take it.
+/// Replaces the schema `true` by `{}`. Both allow any value, but client generators do not support `true`.
 fn any_as_object(schema: &mut Schema) {
     if schema.as_bool() == Some(true) {
         *schema = Schema::default();
@@ -92,31 +92,31 @@ fn any_as_object(schema: &mut Schema) {
 }
 
 impl Route<'_> {
-    /// A parameter of the query.
+    /// Adds a query parameter.
     pub(super) fn query<T: JsonSchema>(self, name: &str, says: &str) -> Self {
         let schema = json!(self.api.generator.subschema_for::<T>());
         self.query_of(name, schema, says)
     }
 
-    /// A parameter of the query that has a limit of its own.
+    /// Adds a query parameter with its own schema.
     pub(super) fn query_of(mut self, name: &str, schema: Value, says: &str) -> Self {
         self.parameters.push(json!({ "name": name, "in": "query", "description": says, "schema": schema }));
         self
     }
 
-    /// A header that may be sent.
+    /// Adds an optional header.
     pub(super) fn header_of(mut self, name: &str, schema: Value, says: &str) -> Self {
         self.parameters.push(json!({ "name": name, "in": "header", "description": says, "schema": schema }));
         self
     }
 
-    /// The header that makes a repeated request the same one.
+    /// Adds the idempotency key header.
     pub(super) fn repeatable<T: JsonSchema>(self) -> Self {
         let schema = json!(self.api.generator.subschema_for::<T>());
         self.header_of(IDEMPOTENCY_KEY, schema, "Requests with the same key are executed once.")
     }
 
-    /// A body of JSON, of at most so many bytes. An empty one means `{}`.
+    /// Adds a JSON body with a maximum size. An empty body means `{}`.
     pub(super) fn takes<T: JsonSchema>(mut self, bytes: usize) -> Self {
         let schema = self.api.generator.subschema_for::<T>();
         let required = T::json_schema(&mut self.api.generator);
@@ -129,32 +129,32 @@ impl Route<'_> {
         self.refused(WITH_A_BODY)
     }
 
-    /// A body of something else.
+    /// Adds a body of another media type.
     pub(super) fn takes_a(mut self, media_type: &str, schema: Value) -> Self {
         self.body = Some(json!({ "required": true, "content": { media_type: { "schema": schema } } }));
         self.refused(WITH_A_BODY)
     }
 
-    /// An answer in JSON.
+    /// Adds a JSON response.
     pub(super) fn answers<T: JsonSchema>(self, status: u16, says: &str) -> Self {
         let schema = json!(self.api.generator.subschema_for::<T>());
         self.answers_a(status, "application/json", schema, says)
     }
 
-    /// An answer of some type; a status may have several.
+    /// Adds a response of a media type; a status may have several.
     pub(super) fn answers_a(mut self, status: u16, media_type: &str, schema: Value, says: &str) -> Self {
         let response = self.responses.entry(status).or_insert_with(|| json!({ "description": says, "content": {} }));
         response["content"][media_type] = json!({ "schema": schema });
         self
     }
 
-    /// An answer without a body.
+    /// Adds a response without a body.
     pub(super) fn answers_nothing(mut self, status: u16, says: &str) -> Self {
         self.responses.insert(status, json!({ "description": says }));
         self
     }
 
-    /// The statuses it may be refused with.
+    /// Adds error statuses with a problem document.
     pub(super) fn refused(mut self, statuses: &[u16]) -> Self {
         for status in statuses {
             self.responses.entry(*status).or_insert_with(|| json!({ "$ref": "#/components/responses/Problem" }));
@@ -162,7 +162,7 @@ impl Route<'_> {
         self
     }
 
-    /// Statuses it may be refused with, where browsers get a page.
+    /// Adds error statuses for which browsers get a page.
     pub(super) fn refused_on_a_page(mut self, statuses: &[u16]) -> Self {
         let problem = json!(self.api.generator.subschema_for::<Problem>());
         for status in statuses {
@@ -173,7 +173,7 @@ impl Route<'_> {
         self
     }
 
-    /// Enters the route as it was described.
+    /// Adds the route to the document.
     pub(super) fn done(self) {
         let access = route_table::access(self.method, self.path);
         let route = if access.looks_at_keys() { self.refused(&[401]) } else { self };
@@ -211,7 +211,7 @@ impl Route<'_> {
     }
 }
 
-/// The schema and description of a path parameter, by its name.
+/// Returns the schema and description of a path parameter, by its name.
 fn in_path(generator: &mut SchemaGenerator, name: &str) -> (Value, &'static str) {
     match name {
         "id" => (json!(generator.subschema_for::<ExecutionId>()), "The execution."),

@@ -1,4 +1,4 @@
-//! The description of the HTTP API, made from the types that travel and a table that says which route takes and answers which.
+//! The OpenAPI document of the HTTP API, generated from the request and response types and a table of routes.
 
 mod api_key;
 mod budget;
@@ -45,7 +45,7 @@ macro_rules! call_descriptions {
 
 ff_api::calls!(call_descriptions);
 
-/// The whole API as an OpenAPI document.
+/// Returns the OpenAPI document of the whole API.
 pub fn openapi() -> Value {
     let mut api = OpenApiBuilder::new();
     service::describe(&mut api);
@@ -78,7 +78,7 @@ pub fn openapi() -> Value {
     })
 }
 
-/// Serves the description of this API.
+/// Serves the OpenAPI document.
 pub(crate) async fn show(params: Params) -> Result<impl IntoResponse> {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| openapi().to_string());
     params.done()?;

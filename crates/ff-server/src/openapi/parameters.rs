@@ -1,4 +1,4 @@
-//! Parameters that several routes have.
+//! Parameters that several routes share.
 
 use ff_core::limits;
 use serde_json::json;
@@ -6,30 +6,30 @@ use serde_json::json;
 use super::builder::Route;
 
 impl Route<'_> {
-    /// How many of something a page has.
+    /// Adds the maximum number of results of a page.
     pub(super) fn limit(self) -> Self {
         let schema =
             json!({ "type": "integer", "minimum": 1, "maximum": limits::PAGE, "default": limits::PAGE_DEFAULT });
         self.query_of("limit", schema, "Maximum number of results.")
     }
 
-    /// How long to wait for something.
+    /// Adds the maximum time to wait.
     pub(super) fn wait(self) -> Self {
         let schema = json!({ "type": "integer", "minimum": 0, "maximum": limits::LONG_POLL_MS, "default": 0 });
         self.query_of("wait_ms", schema, "Maximum time to wait when there is nothing to return yet.")
     }
 
-    /// Where a page begins, as the one before said.
+    /// Adds the cursor from the previous page.
     pub(super) fn cursor(self, name: &str) -> Self {
         self.query_of(name, json!({ "type": "string" }), "Cursor from the previous page.")
     }
 
-    /// A number that counts from zero.
+    /// Adds a number that counts from zero.
     pub(super) fn count(self, name: &str, default: u64, says: &str) -> Self {
         self.query_of(name, json!({ "type": "integer", "minimum": 0, "default": default }), says)
     }
 
-    /// The same as a stream, for callers that accept one.
+    /// Adds the event stream variant of the response, for callers that accept one.
     pub(super) fn streams(self, says: &str) -> Self {
         self.header_of(
             "Last-Event-ID",

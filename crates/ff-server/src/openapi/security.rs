@@ -1,15 +1,15 @@
-//! The access that routes require, where a server asks for keys.
+//! The access that routes require on a server with API keys.
 
 use ff_api::access::Access;
 use serde_json::{Value, json};
 
 use crate::stream::token;
 
-/// The names of the security schemes: a key, and the token of a stream.
+/// Names of the security schemes: an API key, and the token of a stream.
 const KEY: &str = "api_key";
 const STREAM_TOKEN: &str = "stream_token";
 
-/// How a key is shown.
+/// Returns the security schemes.
 pub(super) fn schemes() -> Value {
     let says = "An API key. Not required if the store has no keys.";
     let reads = "A token for the stream of one execution.";
@@ -19,7 +19,7 @@ pub(super) fn schemes() -> Value {
     })
 }
 
-/// Whether a route asks for a key.
+/// Returns the security requirements of a route.
 pub(super) fn requirements(access: Access) -> Value {
     match access {
         Access::Open => json!([]),
@@ -29,7 +29,7 @@ pub(super) fn requirements(access: Access) -> Value {
     }
 }
 
-/// The roles a key must have.
+/// Returns a sentence with the roles that a key needs, if any.
 pub(super) fn roles(access: Access) -> Option<String> {
     let (roles, scope) = match access {
         Access::Roles(roles) | Access::RolesOrStreamToken(roles) => (roles, "the namespace"),

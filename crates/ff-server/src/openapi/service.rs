@@ -11,7 +11,7 @@ use crate::body::BodyLimit;
 use crate::health::Health;
 use crate::problem::ErrorPage;
 
-/// The error statuses of the page of an approval link.
+/// Error statuses of the approval page.
 const ON_A_PAGE: &[u16] = &[400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503];
 
 pub(super) fn describe(api: &mut OpenApiBuilder) {

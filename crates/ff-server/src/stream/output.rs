@@ -1,4 +1,4 @@
-//! The output of an execution: a page at a time, or pushed as it comes.
+//! The output of an execution, as pages or as a stream.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,16 +21,16 @@ use super::{
 use crate::params::Params;
 use crate::problem::Result;
 
-/// How long a browser waits before it comes back after the connection broke.
+/// SSE field with the delay before a browser reconnects after the connection broke.
 const COME_BACK: &str = "retry: 1000\n\n";
 
-/// Items that are read at once for a stream, and about how many bytes of events are written at once. A reader that is slow keeps so
-/// much in memory, and there may be many.
+/// Maximum number of items read at once for a stream, and approximate size of the events written at once. A slow reader keeps
+/// this much in memory, and there may be many.
 const AT_ONCE: usize = 100;
 const TEXT_BYTES: usize = 16 * 1024;
 
-/// Reads the output of an execution from a place on, and can wait for more; or pushes all output to come, to a caller
-/// that accepts a stream of events.
+/// Reads the output of an execution from a position on, and can wait for more. Streams all further output to callers that
+/// accept an event stream.
 pub(crate) async fn read(
     State(ff): State<Runtime>,
     State(stopping): State<CancellationToken>,
@@ -39,7 +39,7 @@ pub(crate) async fn read(
     headers: HeaderMap,
     mut params: Params,
 ) -> Result<Response> {
-    // Judged already.
+    // The extractor has checked the token.
     params.text(token::PARAMETER);
     let attempt = params.number("attempt")?.map(AttemptIndex);
     let from = params.text("from").map(|text| place(&execution_id, attempt, &text)).transpose()?;
@@ -57,14 +57,14 @@ pub(crate) async fn read(
     let query = ReadStreamArgs { execution_id, attempt, from: last.or(from), limit: AT_ONCE };
     let first = ff.long_poll().next_frames(query.clone(), 0).await?;
     if last.is_some() && first.ended && first.items.is_empty() {
-        // Browsers come back to a stream that ended; this tells them not to.
+        // Browsers reconnect to a stream that ended; 204 tells them not to.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let stream = OutputStream { ff, args: query, has_begun: false, page: SentPage::of(first), stopping };
     Ok(pushed(stream, opening.open()?.read_by(token)))
 }
 
-/// A cursor as it was given out, or the number of a frame.
+/// Parses a cursor from an earlier response, or the number of a frame.
 fn place(id: &ExecutionId, attempt: Option<AttemptIndex>, text: &str) -> std::result::Result<StreamCursor, Refusal> {
     match text.parse::<u64>() {
         Ok(seq) => Ok(StreamCursor::new(id, attempt.unwrap_or_default(), seq)),
@@ -72,7 +72,7 @@ fn place(id: &ExecutionId, attempt: Option<AttemptIndex>, text: &str) -> std::re
     }
 }
 
-/// How far a stream has come.
+/// An open stream of output, with its position.
 struct OutputStream {
     ff: Runtime,
     args: ReadStreamArgs,
@@ -95,7 +95,7 @@ impl SentPage {
     }
 }
 
-/// Item by item, until the output has ended or the server stops. The id of each is where to go on after it.
+/// Sends item by item, until the output has ended or the server stops. The id of each item is the cursor after it.
 impl EventSource for OutputStream {
     async fn more(&mut self) -> Option<String> {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Tokens by which a reader without a key reads the stream of one execution: made here, and judged here.
+//! Tokens that let a reader without a key read the stream of one execution: creation and verification.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,10 +23,10 @@ use crate::path::Id;
 use crate::problem::{Problem, Result};
 use crate::signal::count_wrong;
 
-/// The parameter a token is shown in: a browser's `EventSource` sends no header of a page's own.
+/// Query parameter of the token: a browser's `EventSource` cannot send headers of the page.
 pub(crate) const PARAMETER: &str = "token";
 
-/// How long the secrets of a partition are used before they are read again.
+/// Maximum age of the cached secrets of a partition.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// Creates a temporary token for reading the stream of an execution.
@@ -41,23 +41,23 @@ pub(crate) async fn make(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(StreamTokenReply::from(token))).into_response())
 }
 
-/// The token in an address, if one is shown.
+/// Returns the token in a URL, if there is one.
 pub(crate) fn presented_in(uri: &Uri) -> Option<PresentedToken> {
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
     pairs.into_iter().find_map(|(name, value)| (name == PARAMETER).then(|| PresentedToken::new(value)))
 }
 
-/// Judges the tokens of streams, with secrets that are cached for a short time.
+/// Verifier of stream tokens, with secrets that are cached for a short time.
 pub(crate) struct StreamTokens {
     store: Arc<dyn EngineStore>,
     rings: Mutex<HashMap<u16, CachedRing>>,
 }
 
-/// The secrets of a partition as they were found.
+/// The secrets of a partition, as they were read.
 #[derive(Clone)]
 struct CachedRing {
     ring: Arc<KeyRing>,
-    /// The time it was read, by this machine and by the store.
+    /// The time of the read, by the clock of this machine and by the store's.
     at: Instant,
     now: TimestampMs,
 }
@@ -70,7 +70,7 @@ impl StreamTokens {
     async fn judge(&self, id: &ExecutionId, token: &PresentedToken) -> Answer<()> {
         let fresh = self.rings().get(&id.partition()).filter(|cached| cached.at.elapsed() < FRESH).cloned();
         match fresh.map(|cached| cached.judge(id, token)) {
-            // The secret it was signed under may be newer.
+            // The token may be signed under a newer secret.
             Some(Err(Code::InvalidToken)) | None => Ok(self.read(id.partition()).await?.judge(id, token)?),
             Some(judged) => Ok(judged?),
         }
@@ -95,10 +95,10 @@ impl CachedRing {
     }
 }
 
-/// The execution an address names, for a reader that may read its stream: by its key, or by the token it shows.
+/// The execution named in the path, for a reader that may read its stream by its key or its token.
 pub(crate) struct StreamReader {
     pub(crate) id: ExecutionId,
-    /// The token, where the reader has one in place of a key.
+    /// The token, if the reader sent one in place of a key.
     pub(crate) token: Option<AcceptedToken>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct AcceptedToken {
 }
 
 impl AcceptedToken {
-    /// Judges the token a request was let in with.
+    /// Verifies the token of a request, and counts a wrong one.
     pub(crate) async fn judged(
         tokens: Arc<StreamTokens>,
         caller: &Caller,
@@ -142,8 +142,8 @@ impl AcceptedToken {
         Ok(Self { tokens, id, token })
     }
 
-    /// Why it is not accepted any more. While the store does not answer it stays accepted: the stream has no data then
-    /// either.
+    /// Returns the reason why the token is no longer accepted, if any. If the store does not answer, the token stays accepted:
+    /// the stream has no data then either.
     pub(crate) async fn refused(&self) -> Option<Refusal> {
         match self.tokens.judge(&self.id, &self.token).await {
             Err(EngineError::Refused(refusal)) => Some(refusal),

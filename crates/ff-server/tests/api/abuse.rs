@@ -1,5 +1,5 @@
-//! Callers that take what they can get: bodies that do not come, connections that say nothing, wrong keys, pools filled by one
-//! caller. Others are served meanwhile.
+//! Abusive callers: bodies that do not arrive, silent connections, wrong keys, pools filled by one caller. The server still
+//! serves other callers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,13 +23,13 @@ async fn sent(world: &World, bytes: &str) -> TcpStream {
     stream
 }
 
-/// A submission of which so much has come.
+/// Sends a submission of which only this many bytes arrive.
 async fn arriving(world: &World, length: usize, came: usize) -> TcpStream {
     let head = format!("POST /v1/executions HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n");
     sent(world, &format!("{head}{}", " ".repeat(came))).await
 }
 
-/// The first line of the server's answer; empty when it hangs up instead.
+/// Returns the first line of the server's response; empty if it closes the connection instead.
 async fn status_line(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n") {
@@ -70,7 +70,7 @@ async fn all_bodies_together_have_so_much_memory() {
     let half = arriving(&world, 80_000, 70_000).await;
     let padded = format!("{{\"kind\":\"k\"{}}}", " ".repeat(60_000));
     let refused = loop {
-        // The first body is counted when the server has read it.
+        // The server counts the first body when it has read it.
         let reply = world.post_text("/v1/executions", padded.clone()).await;
         if reply.status != 201 {
             break reply;

@@ -1,4 +1,4 @@
-//! Every route with every role, and with other things shown in place of a key.
+//! Every route with every role, and with other values in place of a key.
 
 use ff_core::api_key::{Role, SecretKey};
 use ff_core::entropy::SystemEntropy;
@@ -26,11 +26,11 @@ enum Who {
     /// A caller with a token in the body, or with a key.
     Token,
     AnyKey,
-    /// Keys with one of these roles; only those of every namespace, where that is said.
+    /// Keys with one of these roles; with `true`, only keys for all namespaces.
     Roles(Vec<&'static str>, bool),
 }
 
-/// The access rules of the checked-in docs/openapi.json: a route that is opened to others changes that file.
+/// Returns the access rules of the checked-in docs/openapi.json, which changes if a route is opened to other callers.
 fn rules() -> Vec<Rule> {
     let rule = |(method, path, operation): (&'static str, &'static str, &'static Value)| {
         let (security, says) = (&operation["security"], operation["description"].as_str());
@@ -56,8 +56,8 @@ fn every_route_has_its_rule() {
     assert_eq!(listed.len(), ROUTES.len());
 }
 
-/// The expected callers of a route. A call that changes something is for operators unless it is listed here or shows a
-/// fence.
+/// Returns the expected callers of a route. A call that changes something is for operators, unless it is listed here or
+/// requires a fence.
 fn meant_for(method: &str, path: &str) -> Who {
     let roles = |roles: &[&'static str]| Who::Roles(roles.to_vec(), false);
     match (method, path) {
@@ -141,7 +141,7 @@ async fn nobody_is_heard_without_a_key_that_is_valid() {
         ("none", None),
     ] {
         let before = keyed.asked_with(&admin).await.contents().await;
-        // A server answers so many wrong keys at once, and no more.
+        // A server answers only a limited number of wrong keys at once.
         for rules in rules().chunks(80) {
             let mut world = keyed.asked_with("").await;
             world.key.clone_from(&key);
@@ -206,7 +206,7 @@ async fn ask(world: &World, method: &str, path: &str) -> Reply {
     Reply { status, headers, body: serde_json::from_str(&text).unwrap_or(Value::Null) }
 }
 
-/// A minimal body: these tests are only about access.
+/// Returns a minimal body: these tests are only about access.
 fn body(path: &str) -> Value {
     if path == "/v1/executions/bulk" { json!({"action": "cancel", "dry_run": true}) } else { json!({}) }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::{LeasedExecution, World};
 
-/// A page as a browser gets it.
+/// A page, as a browser receives it.
 #[derive(Debug)]
 struct Page {
     status: u16,
@@ -25,7 +25,7 @@ impl Page {
         Self { status, headers, html: response.text().await.unwrap() }
     }
 
-    /// That it is this page, and one that leaks nothing.
+    /// Asserts that this is the expected page, and that it leaks nothing.
     fn assert_is(&self, status: u16, heading: &str) {
         assert_eq!(self.status, status, "{self:?}");
         assert!(self.html.contains(&format!("<h1>{heading}</h1>")), "{}", self.html);
@@ -87,7 +87,7 @@ impl PendingApproval {
     }
 }
 
-/// A form as the page of this server sends it.
+/// Returns a request with a form, as the page of this server sends it.
 fn posted(world: &World, path: &str, form: &str) -> reqwest::RequestBuilder {
     posted_from(&world.url, world, path, form)
 }
@@ -217,7 +217,7 @@ async fn an_answer_before_anybody_waits_is_kept() {
     case.answer(&world, "reject").await.assert_is(409, "Already answered");
 }
 
-/// An approval is one call: it says the question, and its reply has the link.
+/// An approval is one call: the call has the question, and its reply has the link.
 #[tokio::test]
 async fn an_approval_is_asked_for_in_one_call_and_heard_whatever_the_answer() {
     let world = World::start().await;

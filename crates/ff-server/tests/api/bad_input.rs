@@ -1,4 +1,4 @@
-//! Bad input to every route gets a clear error with a stable code and the field, and nothing is written.
+//! Bad input to every route gets a clear error with a stable code and the field, and writes nothing.
 
 use ff_server::ROUTES;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! The body of every route, with values it does not take, and something there to try them on.
+//! The body of every route with invalid values, and targets for these requests.
 
 use ff_server::ROUTES;
 use serde_json::{Value, json};
@@ -10,9 +10,9 @@ use crate::{document, flow_bodies, operator_bodies};
 /// A route, with a valid body and the fields of its body.
 pub(crate) struct Route {
     pub(crate) path: &'static str,
-    /// A body that is taken as it stands.
+    /// A valid body.
     pub(crate) good: Value,
-    /// Its fields, each with values of the wrong type or shape.
+    /// The fields, each with values of the wrong type or shape.
     pub(crate) fields: Vec<Field>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn coded(code: &'static str, name: &'static str, wrong: Value) -> Fie
     Field { code, ..field(name, wrong) }
 }
 
-/// A name, with values that cannot be one.
+/// Returns a name field, with values that are not valid names.
 pub(crate) fn name(name: &'static str) -> Field {
     field(name, json!([5, true, [], {}, "", "a b", "a:b", "{a}", "é"]))
 }
@@ -49,7 +49,7 @@ pub(crate) fn count(name: &'static str) -> Field {
     field(name, json!(["5", true, -1, 1.5, 1e30, [], {}]))
 }
 
-/// The fence's fields as a holder's call sends them.
+/// Returns the fields of a fence, as in a holder's call.
 fn fence() -> Vec<Field> {
     let id = json!([5, "", "nope", "018F3C5E-7A10-7C31-9C45-0D3F7C1A2B3C", "018f3c5e7a107c319c450d3f7c1a2b3c"]);
     let mut fence = vec![field("lease_id", id.clone()), count("lease_epoch"), field("attempt_id", id)];
@@ -63,12 +63,12 @@ pub(crate) fn with_fence(more: Vec<Field>) -> Vec<Field> {
     fence().into_iter().chain(more).collect()
 }
 
-/// A word of a vocabulary.
+/// Returns a field whose value is one of a fixed set of words.
 pub(crate) fn word(name: &'static str) -> Field {
     field(name, json!([5, true, "nonsense", "", [], {}]))
 }
 
-/// Text a caller chooses.
+/// Returns a field with text that the caller chooses.
 pub(crate) fn free_text(name: &'static str) -> Field {
     field(name, json!([5, true, "", "a\u{0}b", [], {}]))
 }
@@ -77,7 +77,7 @@ pub(crate) fn fence_id(name: &'static str) -> Field {
     Field { name, ..fence().remove(0) }
 }
 
-/// The fields of an operator's decision.
+/// Returns the fields of an operator's decision.
 fn decide() -> Vec<Field> {
     vec![
         fence_id("suspension_id"),
@@ -89,7 +89,7 @@ fn decide() -> Vec<Field> {
     ]
 }
 
-/// Every route that takes a body of JSON. Those that are not listed are tried as docs/openapi.json describes them.
+/// Returns every route with a JSON body. Routes that are not listed here are tested as docs/openapi.json describes them.
 pub(crate) fn routes() -> Vec<Route> {
     let steer = || vec![text("reason"), text("requested_by")];
     let mut replay = steer();
@@ -281,13 +281,13 @@ pub(crate) fn routes() -> Vec<Route> {
     routes
 }
 
-/// A route whose body is as docs/openapi.json describes it.
+/// Returns a route with the body that docs/openapi.json describes.
 fn documented(path: &'static str, body: Vec<Property>) -> Route {
     let fields = body.into_iter().map(|of| Field { required: of.required, ..field(of.name, of.wrong()) });
     Route { path, good: document::sample(path), fields: fields.collect() }
 }
 
-/// The path of a route with something that is there, and its body with the fence or the token where it takes one.
+/// Returns the path of a route with an existing target, and its body, with the fence or the token if the route needs one.
 pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
     if route.path.contains("flow") || route.path.ends_with("children") {
         return flow_bodies::target(world, route).await;

@@ -1,4 +1,4 @@
-//! The files of the console, as a browser gets them.
+//! The files of the console, as a browser receives them.
 
 use reqwest::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};

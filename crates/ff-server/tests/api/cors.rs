@@ -1,4 +1,4 @@
-//! Pages of origins that are configured may read streams; no other page, and nothing else.
+//! Pages of configured origins may read streams. They may read nothing else, and other pages may read nothing.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ fn allowing(origins: &[&str]) -> ServerOptions {
     ServerOptions { cors_origins, ..ServerOptions::default() }
 }
 
-/// A look at something from a page of an origin.
+/// Sends a GET request from a page of an origin.
 async fn look(world: &World, path: &str, origin: &str) -> Response {
     world.request(Method::GET, path).header("origin", origin).send().await.unwrap()
 }
 
-/// The preflight request of a browser, before it lets a page send headers of its own.
+/// Sends the preflight request that a browser sends before it lets a page add headers.
 async fn ask(world: &World, path: &str, origin: &str) -> Response {
     let request = world.request(Method::OPTIONS, path).header("origin", origin);
     let request = request.header("access-control-request-method", "GET");
@@ -64,7 +64,7 @@ async fn a_page_of_a_configured_origin_may_read_a_stream() {
         (read.status().as_u16(), header(&read, ALLOWED), header(&read, "vary")),
         (200, Some(APP), Some("Origin"))
     );
-    // A page has to be able to tell a refusal from a server that is not there.
+    // A page must be able to tell a refusal from a server that does not respond.
     for (path, status) in [(held.path("stream"), 401), (format!("{}?token=x", held.path("stream")), 403)] {
         let refused = look(&world, &path, APP).await;
         assert_eq!((refused.status().as_u16(), header(&refused, ALLOWED)), (status, Some(APP)));
@@ -101,7 +101,7 @@ async fn pages_of_other_origins_read_nothing_unless_it_is_configured() {
     assert_eq!(ask(&world, &held.path("stream"), APP).await.status(), 405);
 }
 
-/// A server without keys hears no page from elsewhere, except where a page may read.
+/// A server without keys refuses pages from other hosts, except for responses that a configured origin may read.
 #[tokio::test]
 async fn a_server_without_keys_hears_configured_pages_where_they_may_read() {
     let world = World::over_with(Arc::new(MemoryBackend::default()), allowing(&[APP])).await;

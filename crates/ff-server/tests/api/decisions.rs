@@ -1,4 +1,4 @@
-//! The authors of decisions, holds, cancellations and replays, with a key of one namespace.
+//! The authors of decisions, holds, cancellations and replays made with a key of one namespace.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ async fn decisions_are_told_to_the_tenant_they_belong_to() {
     assert_eq!(other.get("/v1/decisions").await.body["decisions"], json!([]));
 }
 
-/// Decisions of a week are listed; a longer span is looked at when a shorter one has too few.
+/// The decisions of a week are listed: a longer span is read when a shorter one has too few.
 #[tokio::test]
 async fn decisions_of_a_week_are_listed() {
     let (keyed, _) = KeyedStore::new().await;

@@ -1,4 +1,4 @@
-//! docs/openapi.json as it is checked in: routes, and the bodies they take.
+//! The checked-in docs/openapi.json: routes, and the bodies they take.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../../docs/openapi.json")).unwrap());
 
-/// Every operation, by its method and its path.
+/// Returns every operation, by its method and its path.
 pub(crate) fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {
     let paths = DOCUMENT["paths"].as_object().unwrap();
     paths.iter().flat_map(|(path, methods)| {
@@ -23,7 +23,7 @@ pub(crate) struct Property {
     schema: &'static Value,
 }
 
-/// The fields of the JSON body that a route takes; nothing, when it takes none.
+/// Returns the fields of the JSON body that a route takes; `None` if it takes none.
 pub(crate) fn body(path: &str) -> Option<Vec<Property>> {
     let request = &DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"];
     let schema = resolved(request.get("schema")?);
@@ -36,19 +36,19 @@ pub(crate) fn body(path: &str) -> Option<Vec<Property>> {
     Some(schema["properties"].as_object().into_iter().flatten().map(property).collect())
 }
 
-/// Whether a route is for the holder of a lease.
+/// Returns whether a route is for the holder of a lease.
 pub(crate) fn takes_fence(path: &str) -> bool {
     body(path).is_some_and(|fields| fields.iter().any(|field| field.name == "lease_epoch"))
 }
 
-/// A body with the fields that must be there, each with a value that is taken.
+/// Returns a body with the required fields, each with a valid value.
 pub(crate) fn sample(path: &str) -> Value {
     let required = body(path).into_iter().flatten().filter(|field| field.required);
     required.map(|field| (field.name.to_owned(), field.sample())).collect::<Map<_, _>>().into()
 }
 
 impl Property {
-    /// The type of its values that are not null.
+    /// Returns the type of the field's values other than null.
     fn of_type(&self) -> Option<&str> {
         let types = &self.schema["type"];
         types.as_str().or(types[0].as_str())
@@ -56,7 +56,7 @@ impl Property {
 
     fn sample(&self) -> Value {
         match self.of_type() {
-            // The largest that is taken, or a moment centuries from now.
+            // The largest valid value, or a time centuries from now.
             Some("integer") => self.schema.get("maximum").cloned().unwrap_or(json!(9_999_999_999_999_u64)),
             Some("boolean") => json!(true),
             Some("array") => json!([]),
@@ -65,7 +65,7 @@ impl Property {
         }
     }
 
-    /// Values of other types.
+    /// Returns values of other types.
     pub(crate) fn wrong(&self) -> Value {
         match self.of_type() {
             Some("integer") if self.schema["minimum"] == 0 => json!(["5", true, -1, 1.5, [], {}]),
@@ -79,7 +79,7 @@ impl Property {
     }
 }
 
-/// A schema without references and without the null that stands for an absent value.
+/// Resolves references, and removes the null that stands for an absent value.
 fn resolved(schema: &'static Value) -> &'static Value {
     let schema = schema.get("anyOf").map_or(schema, |either| &either[0]);
     match schema["$ref"].as_str() {

@@ -1,4 +1,4 @@
-//! The cursors of a caller that is confined to one namespace tell it nothing of other tenants.
+//! The cursors of a caller that is confined to one namespace reveal nothing about other tenants.
 
 use ff_core::types::Namespace;
 use ff_sdk::Connect;
@@ -8,7 +8,7 @@ use crate::event_streams::Stream;
 use crate::keyed::KeyedStore;
 use crate::world::World;
 
-/// The events of a tenant since a cursor, and the next cursor.
+/// Returns the events of a tenant since a cursor, and the next cursor.
 async fn page(world: &World, after: &str) -> (Vec<Value>, String) {
     let page = world.get(&format!("/v1/events?after={after}&limit=1000")).await;
     assert_eq!((page.status.as_u16(), &page.body["missed"]), (200, &json!(false)), "{page:?}");
@@ -94,7 +94,7 @@ async fn a_cursor_that_was_changed_is_refused_and_one_of_a_retired_secret_says_t
     acme.submit(&json!({"kind": "k"})).await;
     let (events, _) = page(&acme, &cursor).await;
     assert_eq!(events.len(), 1, "a retired secret counts until its grace ends");
-    // Longer than a server uses the secrets it has read.
+    // The retired secret expires. A new server has no cached secrets.
     keyed.clock.advance(1_000);
     let fresh = keyed.asked_with(&keyed.tenant("acme").await).await;
     let late = fresh.get(&format!("/v1/events?after={cursor}")).await;

@@ -1,4 +1,4 @@
-//! The events of executions, pushed as they happen: of all, or of one until its end.
+//! Event streams: the events of all executions, or of one until it ends.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub(crate) struct Message {
     pub(crate) data: Value,
 }
 
-/// A stream that is read message by message.
+/// A stream, read message by message.
 pub(crate) struct Stream {
     response: Response,
     text: String,
@@ -36,7 +36,7 @@ impl Stream {
         Self { response, text: String::new() }
     }
 
-    /// The next message; none when the stream is over. Signs of life are passed over.
+    /// Returns the next message; `None` when the stream is over. Skips keep-alives.
     pub(crate) async fn next(&mut self) -> Option<Message> {
         loop {
             while let Some((message, rest)) = self.text.split_once("\n\n") {
@@ -85,7 +85,7 @@ async fn a_reader_that_comes_back_misses_nothing_and_hears_nothing_twice() {
             world.submit(&json!({"kind": "k"})).await;
         }
         let mut stream = Stream::open(&world, "/v1/events", last.as_deref()).await;
-        // It is cut off after the first message.
+        // The client disconnects after the first message.
         let message = stream.next().await.unwrap();
         assert_eq!((message.name.as_str(), &message.data["missed"]), ("events", &json!(false)));
         last = message.id.clone();

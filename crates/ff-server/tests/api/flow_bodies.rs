@@ -1,11 +1,11 @@
-//! The body of every route of flows, with values it does not take, and something there to try them on.
+//! The body of every flow route with invalid values, and targets for these requests.
 
 use serde_json::{Value, json};
 
 use crate::bodies::{Route, coded, count, fence_id, field, free_text, name, required, text, with_fence, word};
 use crate::world::World;
 
-/// Every route about flows that takes a body of JSON.
+/// Returns every flow route with a JSON body.
 pub(crate) fn routes() -> Vec<Route> {
     let tags = || {
         let keys = json!([{"": "v"}, {"a b": "v"}, {"a:b": "v"}]);
@@ -57,8 +57,8 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The path of a route with a flow of one running member that has added a child, and its body with the fence where it
-/// takes one.
+/// Returns the path of a route with a flow of one running member that has added a child, and its body, with the fence if the
+/// route needs one.
 pub(crate) async fn target(world: &World, route: &Route) -> (String, Value) {
     if route.path == "/v1/flows" {
         return (route.path.to_owned(), route.good.clone());

@@ -19,7 +19,7 @@ async fn stream(world: &World, flow: &str, last: Option<&str>) -> Response {
     request.send().await.unwrap()
 }
 
-/// The numbers and data of the events in the text of a stream.
+/// Returns the numbers and data of the events in the text of a stream.
 fn parse_events(text: &str) -> Vec<(u64, Value)> {
     let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
     text.split("\n\n")

@@ -1,4 +1,4 @@
-//! Flows and the handlers of their members, with the store behind a server: the same promises as beside it.
+//! Flows and the handlers of their members with a store behind a server: the same guarantees as with a store in the process.
 
 use crate::handlers::remote;
 

@@ -1,4 +1,4 @@
-//! Flows over HTTP: whole graphs, their views, and the calls of operators.
+//! Flows over HTTP: complete graphs, their views, and operator calls.
 
 use ff_api::FLOW_BODY_BYTES;
 use ff_core::limits;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, answer};
 
-/// Two that a third waits for.
+/// Returns a flow of two members and a third that waits for both.
 fn fan_in() -> Value {
     json!({
         "kind": "etl",

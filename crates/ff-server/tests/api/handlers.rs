@@ -1,4 +1,4 @@
-//! Handlers that wait, with the store behind a server: the same promises as beside it.
+//! Handlers that wait, with a store behind a server: the same guarantees as with a store in the process.
 
 use ff_sdk::FlowFabric;
 use ff_server::Server;
@@ -7,7 +7,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[path = "../../../ff-sdk/tests/sdk/suspension/scenarios/mod.rs"]
 mod scenarios;
 
-/// A connection to a server of its own, which stops when its guard is dropped.
+/// Starts a server and connects to it. The server stops when its guard is dropped.
 pub(crate) async fn remote() -> (FlowFabric, DropGuard) {
     let here = ff_sdk::connect("memory:").await.unwrap();
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), here.runtime().unwrap().clone()).await.unwrap();

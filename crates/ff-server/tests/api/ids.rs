@@ -1,4 +1,4 @@
-//! Ids in addresses: raw or percent-encoded, and refused when they are none.
+//! Ids in paths: raw or percent-encoded, and refused if they are invalid.
 
 use ff_server::ROUTES;
 use reqwest::Method;
@@ -45,7 +45,7 @@ async fn a_malformed_id_is_refused_by_every_route_and_an_unknown_one_not_found()
     assert!(world.contents().await == before);
 }
 
-/// The body a call needs for its id to be looked at.
+/// Returns the body that a call needs before its id is checked.
 fn body_for(path: &str) -> Value {
     match path.rsplit('/').next() {
         Some("usage") => json!({"report_id": "a", "amounts": {"tokens": 1}}),
@@ -79,7 +79,7 @@ async fn a_malformed_flow_is_refused_by_every_route_and_an_unknown_one_not_found
     assert!(world.contents().await == before);
 }
 
-/// The body a call about a flow needs for its id to be looked at.
+/// Returns the body that a flow call needs before its id is checked.
 fn of_flow(path: &str) -> Value {
     match path.rsplit('/').next().unwrap() {
         "grow" => json!({"nodes": {"b": {"kind": "k"}}}),

@@ -1,4 +1,4 @@
-//! A server that asks for keys, and callers with keys of every kind.
+//! A server that requires API keys, and callers with keys of every kind.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use ff_core::types::{KeyId, KeyName, Namespace, TimestampMs};
 
 use crate::world::{PARTITIONS, World};
 
-/// A store that has keys, with a clock of its own.
+/// A store with API keys and a clock that the test controls.
 pub(crate) struct KeyedStore {
     pub(crate) store: Arc<MemoryBackend>,
     pub(crate) clock: Arc<ManualClock>,
 }
 
 impl KeyedStore {
-    /// A store with one key, an administrator's, which is told as well.
+    /// Creates a store with one administrator key, and returns both.
     pub(crate) async fn new() -> (Self, String) {
         let clock = Arc::new(ManualClock::at(TimestampMs(1_000_000)));
         let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
@@ -34,7 +34,7 @@ impl KeyedStore {
         self.key_for(roles, namespace, None).await.expose()
     }
 
-    /// A key that is valid for so long.
+    /// Creates a key with an optional time to live.
     pub(crate) async fn key_for(&self, roles: &[Role], namespace: Option<&str>, ttl_ms: Option<u64>) -> SecretKey {
         let key = SecretKey::draw(&SystemEntropy);
         let args = CreateKeyArgs {
@@ -53,12 +53,12 @@ impl KeyedStore {
         self.store.revoke_key(RevokeKeyArgs { key_id: id.clone() }).await.unwrap();
     }
 
-    /// Everything a tenant may do.
+    /// Creates a key of one namespace with all roles of a tenant.
     pub(crate) async fn tenant(&self, namespace: &str) -> String {
         self.key(&[Role::Submit, Role::Work, Role::Signal, Role::Operate], Some(namespace)).await
     }
 
-    /// A server of its own over the store, asked with a key.
+    /// Starts a server over the store, whose client sends this key.
     pub(crate) async fn asked_with(&self, key: &str) -> World {
         let store: Arc<dyn EngineStore> = self.store.clone();
         let mut world = World::over(store).await;

@@ -1,4 +1,4 @@
-//! Every limit is taken at its value and refused one past it, with the field, the limit and the sent value.
+//! Every limit: a request at the limit is accepted; one past it is refused with the field, the limit and the sent value.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::world::{Reply, World, answer};
 
-/// A value for each size.
+/// A function that returns a value of a size.
 type SizedValue = fn(usize) -> Value;
 
-/// A limit of a field, with a request at it and one past it.
+/// A limit of a field, with a request at the limit and one past it.
 struct Limit {
     path: String,
     field: &'static str,
@@ -134,7 +134,7 @@ async fn a_payload_at_its_limit_is_taken_and_one_past_it_refused() {
     assert_eq!(at.status, 200, "{at:?}");
 }
 
-/// A request filled up with spaces, which mean nothing, to a size.
+/// Pads a request with spaces, which have no meaning, to a size.
 fn padded(body: &Value, bytes: usize) -> String {
     let text = body.to_string();
     format!("{}{text}", " ".repeat(bytes - text.len()))
@@ -213,7 +213,7 @@ async fn a_batch_at_its_limit_is_taken_and_one_past_it_refused() {
 #[tokio::test]
 async fn a_claim_at_its_limits_is_taken_and_one_past_any_is_refused() {
     let world = World::start().await;
-    // A claim that may wait a minute finds something at once.
+    // These executions let a claim with a wait of a minute return at once.
     for lane in ["l0", "wait"] {
         world.submit(&json!({"kind": "k", "lane": lane})).await;
     }

@@ -1,4 +1,4 @@
-//! A server takes on so much at once, and of one caller so much in a second; the rest is told when to ask again.
+//! The limits of concurrent requests and of requests per second of one caller. A refused caller is told when to retry.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ async fn each_key_may_ask_so_often() {
     assert_eq!(world.get("/v1/partitions").await.status, 200, "another key has an allowance of its own");
 }
 
-/// A caller that is refused has cost the server a look at its key, so it counts as every other.
+/// A refused caller has cost the server a check of its key, so its requests count like all others.
 #[tokio::test]
 async fn callers_that_are_refused_count_toward_the_rate() {
     let (keyed, admin) = KeyedStore::new().await;

@@ -7,7 +7,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 static LINES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Starts to collect everything at every level.
+/// Starts to collect all log lines, at every level.
 pub(crate) fn collect() {
     static SUBSCRIBER: OnceLock<()> = OnceLock::new();
     SUBSCRIBER.get_or_init(|| {
@@ -15,7 +15,7 @@ pub(crate) fn collect() {
     });
 }
 
-/// Everything that was logged since.
+/// Returns all lines logged since then.
 pub(crate) fn collected() -> String {
     String::from_utf8(LINES.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Waiting: an answer comes as soon as there is one.
+//! Long polls: a response arrives as soon as there is one.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// Far longer than an answer takes, far shorter than the wait that was asked for.
+/// Far longer than a response takes, and far shorter than the requested wait.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// The time limit of most answers, even on a busy machine.
+/// Time limit of most responses, even on a busy machine.
 const SOON: Duration = Duration::from_millis(50);
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The metrics for Prometheus, and that the page about them says the same.
+//! The metrics for Prometheus, and a check that docs/metrics.md describes the same ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::world::{PARTITIONS, World};
 
 const PAGE: &str = include_str!("../../../../docs/metrics.md");
 
-/// A server that counts, over a store whose clock the test owns.
+/// A server with metrics, over a store whose clock the test controls.
 struct MeteredServer {
     world: World,
     store: Arc<dyn EngineStore>,
@@ -48,13 +48,13 @@ impl MeteredServer {
     }
 }
 
-/// The value of a sample, by how its line begins.
+/// Returns the value of a sample, found by the start of its line.
 fn value(text: &str, sample: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("there is no {sample} in\n{text}")).parse().unwrap()
 }
 
-/// The type and labels of every metric, from its samples.
+/// Returns the type and labels of every metric, from its samples.
 fn parse_metrics(text: &str) -> BTreeMap<String, (String, BTreeSet<String>)> {
     let mut found = BTreeMap::new();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
@@ -68,7 +68,7 @@ fn parse_metrics(text: &str) -> BTreeMap<String, (String, BTreeSet<String>)> {
     found
 }
 
-/// The same from the table of the page.
+/// Returns the type and labels of every metric, from the table in docs/metrics.md.
 fn documented() -> BTreeMap<String, (String, BTreeSet<String>)> {
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `ff_")?.split_once("` | "));
     let cells = |rest: &'static str| rest.split('|').map(str::trim).collect::<Vec<_>>();
@@ -168,7 +168,7 @@ async fn whoever_fetches_in_a_loop_does_not_load_the_store() {
         counted.scrape().await;
     }
     let looked = value(&counted.scrape().await, r#"ff_store_seconds_count{operation="list_lanes"}"#);
-    // The look is good for five seconds; a machine that takes longer for this loop may look again.
+    // A read of the lanes is reused for five seconds; a machine that takes longer for this loop may read again.
     assert!(looked <= 2.0, "{looked} looks");
 }
 
@@ -176,7 +176,7 @@ async fn whoever_fetches_in_a_loop_does_not_load_the_store() {
 async fn a_server_that_counts_nothing_says_so() {
     let reply = World::start().await.get("/metrics").await;
     assert_eq!(reply.status, 404);
-    assert!(reply.text("detail").contains("counts nothing"), "{reply:?}");
+    assert!(reply.text("detail").contains("collects no metrics"), "{reply:?}");
 }
 
 #[tokio::test]

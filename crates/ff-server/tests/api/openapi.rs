@@ -1,4 +1,4 @@
-//! The description of the API: of every route and nothing else, and the one that is checked in.
+//! The OpenAPI document: it describes exactly the routes, and the checked-in copy is up to date.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn every_route_is_described_and_nothing_else_is() {
     assert_eq!(described, served);
 }
 
-/// Client generators name their functions by these, and accept no schema that is `true`.
+/// Client generators name their functions by operation ids, and do not support the schema `true`.
 #[test]
 fn every_operation_has_a_name_of_its_own_and_any_value_is_an_object() {
     let document = openapi();

@@ -21,7 +21,7 @@ async fn stream(world: &World, held: &LeasedExecution, last: Option<&str>) -> Re
     request.send().await.unwrap()
 }
 
-/// Ids, names and data of the events in the text of a stream.
+/// Returns the ids, names and data of the events in the text of a stream.
 fn parse_events(text: &str) -> Vec<(String, String, Value)> {
     let field = |event: &str, name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
     let data = |event: &str| {
@@ -100,7 +100,7 @@ async fn a_stream_tells_all_there_is_until_the_end() {
     assert_eq!((&events[2].2["outcome"], &events[3].2["outcome"]), (&json!("success"), &json!("success")));
 }
 
-/// A reader that is cut off goes on after its last event, and gets each item once.
+/// A reader that is cut off continues after its last event, and gets each item once.
 #[tokio::test]
 async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
     let world = World::start().await;
@@ -116,7 +116,7 @@ async fn a_reader_that_comes_back_goes_on_after_what_it_heard_last() {
     assert_eq!(stream(&world, &held, Some(&whole[4].0)).await.status(), 204, "there is nothing to come back for");
 }
 
-/// More than is read at once, and more than is written at once.
+/// The output is larger than one read and larger than one write.
 #[tokio::test]
 async fn long_output_is_told_whole_and_in_order() {
     let world = World::start().await;

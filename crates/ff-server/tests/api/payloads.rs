@@ -1,4 +1,4 @@
-//! Bytes out are the bytes in, whichever way they travel.
+//! Payload bytes are unchanged, in every encoding.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{LeasedExecution, World};
 
-/// JSON whose meaning or look a careless reader would change.
+/// JSON whose meaning or formatting a careless parser would change.
 const DELICATE: &[&str] = &[
     "null",
     "{ \"a\" :  [1,\t2 ] ,\n \"b\":{} }",
@@ -82,7 +82,7 @@ async fn json_is_kept_byte_for_byte_all_the_way() {
     }
 }
 
-/// The fence's fields, cut out of the text: the rest of it may not survive being read.
+/// Returns the fields of the fence, cut out of the text: parsing could change the rest.
 fn fence_in(claimed: &str) -> String {
     let from = claimed.find("\"lease_id\"").unwrap();
     let to = claimed.find(",\"namespace\"").unwrap();

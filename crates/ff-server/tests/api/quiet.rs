@@ -1,4 +1,4 @@
-//! The log: every request with its route and status and every decision, never a payload, a token or a secret.
+//! The log: it has every request with its route and status, and every decision, but never a payload, a token or a secret.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -79,7 +79,7 @@ async fn payloads_tokens_and_secrets_are_never_logged() {
     }
 }
 
-/// Shows valid, forged and broken keys in every place that takes one, and returns the texts that must not be logged.
+/// Sends valid, forged and broken keys wherever a key is accepted, and returns the texts that must not be logged.
 async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
     let secret = |key: &str| key.rsplit('_').next().unwrap().to_owned();
     let drawn = world.post("/v1/keys", &json!({"name": "ci", "roles": ["operate"]})).await;
@@ -100,7 +100,7 @@ async fn manage_keys(world: &World, admin: &str) -> Vec<String> {
     vec![secret(&key), secret(&mine.expose()), secret(&forged), secret(admin), mine.hash().to_hex()]
 }
 
-/// Shows tokens and a secret in every place that takes one, and returns the texts that must not be logged.
+/// Sends tokens and a secret wherever one is accepted, and returns the texts that must not be logged.
 async fn decide_about_waits(world: &World) -> Vec<String> {
     let mut unseen = Vec::new();
     for nth in 0..2 {

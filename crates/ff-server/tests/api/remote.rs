@@ -1,4 +1,4 @@
-//! The server as a backend of the SDK: its answers are those of a store in the same process.
+//! The server as a backend of the SDK: its replies equal those of a store in the same process.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ async fn one_partition_is_claimed_as_by_a_store_here() {
     assert_eq!(refused.code(), Code::InvalidInput);
 }
 
-/// The same wrong things, asked of a store here and of one behind a server.
+/// Sends the same invalid calls to a store in the process and to one behind a server.
 #[tokio::test]
 async fn a_refusal_is_the_one_a_store_here_gives() {
     let (_world, remote) = world().await;
@@ -146,7 +146,7 @@ async fn a_refusal_is_the_one_a_store_here_gives() {
     assert_eq!(remote.complete(complete.clone()).await, here.complete(complete).await);
 }
 
-/// The same wrong waits and signals, asked of a store here and of one behind a server.
+/// Sends the same invalid suspensions and signals to a store in the process and to one behind a server.
 #[tokio::test]
 async fn a_refusal_about_waiting_is_the_one_a_store_here_gives() {
     let (_world, remote) = world().await;

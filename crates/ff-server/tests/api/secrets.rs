@@ -1,4 +1,4 @@
-//! Secrets over HTTP: one goes in, every partition has it, and none ever comes out.
+//! Secrets over HTTP: a new secret is installed on every partition, and no response contains one.
 
 use serde_json::json;
 

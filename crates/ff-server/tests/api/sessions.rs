@@ -1,4 +1,4 @@
-//! A browser that logs in: its cookie stands for its key, for as long and as far as the key goes, and no further.
+//! Browser sessions: the cookie stands for the key, with the validity and permissions of the key and no more.
 
 use ff_core::api_key::Role;
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
@@ -10,7 +10,7 @@ use crate::world::{Reply, World, answer};
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// Logs in with the key of a world, and answers the cookie as a browser would send it.
+/// Logs in with the key of a world, and returns the cookie as a browser would send it.
 async fn log_in(world: &World) -> String {
     let reply = world.post("/v1/session", &json!({})).await;
     assert_eq!(reply.status, 200, "{reply:?}");

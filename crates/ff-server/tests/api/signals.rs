@@ -1,4 +1,4 @@
-//! Delivering signals over HTTP: the token is the whole authority, and without it nothing is learnt.
+//! Delivering signals over HTTP: the token is the only credential, and a caller without it learns nothing.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn signal(granted: &Value, name: &str) -> Value {
     json!({"waitpoint_id": granted["waitpoint_id"], "waitpoint_token": granted["waitpoint_token"], "name": name})
 }
 
-/// All a caller sees of an answer, but for when it was given.
+/// Returns everything a caller sees of a response, except its time.
 fn seen(reply: &Reply) -> (u16, Value, BTreeSet<String>) {
     (reply.status.as_u16(), reply.body.clone(), reply.headers.keys().map(ToString::to_string).collect())
 }
@@ -153,7 +153,7 @@ async fn deliveries_are_followed_with_a_cursor() {
     assert_eq!(world.get(&after).await.body["deliveries"], json!([]));
 }
 
-/// A caller that guesses is held back, with its next request as well, and is told how long.
+/// A caller that guesses tokens is held back, also with its next request, and is told how long.
 #[tokio::test]
 async fn a_caller_that_guesses_is_held_back() {
     let world = World::start().await;

@@ -1,4 +1,4 @@
-//! Handlers with steps, with the store behind a server: the same promises as beside it.
+//! Handlers with steps, with a store behind a server: the same guarantees as with a store in the process.
 
 use crate::handlers::remote;
 

@@ -1,4 +1,4 @@
-//! Recorded steps as a worker in any language has them.
+//! Recorded steps over HTTP, as a worker in any language uses them.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ async fn record(world: &World, held: &LeasedExecution, body: Value) -> Reply {
     world.post(&held.path("steps"), &held.call(body)).await
 }
 
-/// Has the execution taken from its worker and claimed by another.
+/// Revokes the lease of an execution and claims it for another worker.
 async fn claimed_again(world: &World, held: &LeasedExecution) -> LeasedExecution {
     world.post(&held.path("revoke"), &json!({})).await;
     let taken = world.post("/v1/workers/w-2/claim", &json!({"worker_id": "w"})).await;

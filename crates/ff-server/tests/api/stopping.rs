@@ -1,4 +1,4 @@
-//! Stopping: long polls are answered, running requests finish, no connection is taken.
+//! Stopping: long polls are answered, running requests finish, and no new connection is accepted.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::world::World;
 
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// A connection by hand, for requests a test wants to see arrive bit by bit.
+/// Opens a raw connection, for requests that a test sends piece by piece.
 async fn connection(world: &World) -> TcpStream {
     TcpStream::connect(world.url.trim_start_matches("http://")).await.unwrap()
 }
@@ -41,7 +41,7 @@ async fn whoever_waits_is_answered_at_once() {
         stream.write_all(request.as_bytes()).await.unwrap();
         waiting.push(stream);
     }
-    // Connections are taken in their order: once a later one has been answered, these are with the server.
+    // The server accepts connections in order: when a later one has its response, it has accepted these.
     for _ in 0..3 {
         world.http.get(format!("{}/healthz", world.url)).header("connection", "close").send().await.unwrap();
     }
@@ -61,7 +61,7 @@ async fn a_running_request_finishes_and_nobody_new_is_let_in() {
     let head = "POST /v1/executions HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 12\r\n\r\n";
     let mut running = connection(&world).await;
     running.write_all(head.as_bytes()).await.unwrap();
-    // The server asks for the body once a handler wants it.
+    // The server requests the body when a handler reads it.
     let mut response = [0; 25];
     running.read_exact(&mut response).await.unwrap();
     assert_eq!(&response, b"HTTP/1.1 100 Continue\r\n\r\n");

@@ -1,4 +1,4 @@
-//! A token lets a reader without a key read the stream of one execution, and nothing else, for a while.
+//! A token lets a reader without a key read the stream of one execution, and nothing else, for a limited time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::keyed::KeyedStore;
 use crate::log;
 use crate::world::{LeasedExecution, Reply, World, answer};
 
-/// A token for the stream of an execution.
+/// Creates a token for the stream of an execution.
 async fn token(world: &World, held: &LeasedExecution, body: Value) -> String {
     let reply = world.post(&held.path("stream/token"), &body).await;
     assert_eq!((reply.status.as_u16(), &reply.headers["cache-control"]), (200, &"no-store".parse().unwrap()));
@@ -58,7 +58,7 @@ async fn a_token_reads_one_stream_without_a_key_and_nothing_else() {
     answer(made).await.assert_refused(401, "unauthenticated", Some("Authorization"));
 }
 
-/// A reader that guesses learns nothing, not even whether there is such an execution.
+/// A reader that guesses tokens learns nothing, not even whether the execution exists.
 #[tokio::test]
 async fn forged_and_foreign_tokens_are_refused_alike_with_keys_and_without() {
     let (keyed, admin) = KeyedStore::new().await;

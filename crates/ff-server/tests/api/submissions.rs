@@ -1,4 +1,4 @@
-//! Submitting: new executions, duplicates, and batches with an answer for each.
+//! Submitting: new executions, duplicates, and batches with a result for each submission.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Suspending and deciding over HTTP: the calls of a worker in any language, and of an operator.
+//! Suspending and deciding over HTTP: the calls of a worker in any language, and those of an operator.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn claim(world: &World) -> Value {
     claimed.body["executions"][0].clone()
 }
 
-/// A signal: the granted waitpoint, with more fields.
+/// Returns a signal: the granted waitpoint, with more fields.
 fn signal(granted: &Value, body: Value) -> Value {
     let mut signal = granted.clone();
     signal.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());

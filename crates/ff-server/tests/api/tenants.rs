@@ -1,4 +1,4 @@
-//! A key of one namespace sees and touches nothing of another: it is answered as if it were not there.
+//! A key of one namespace has no access to data of another: the response is the same as if the data did not exist.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::world::{PARTITIONS, Reply, World};
 
 const NOBODYS: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
-/// The data of one tenant: an execution that runs, one of its waitpoints, and a flow.
+/// The data of one tenant: a running execution, one of its waitpoints, and a flow.
 struct TenantData {
     execution: String,
     waitpoint: String,
@@ -41,7 +41,7 @@ impl TenantData {
     }
 }
 
-/// A program that names no namespace works in that of its key.
+/// A caller that names no namespace works in that of its key.
 #[tokio::test]
 async fn the_namespace_of_a_key_is_the_default_of_whoever_shows_it() {
     let (keyed, _) = KeyedStore::new().await;
@@ -88,7 +88,8 @@ async fn an_assignment_names_the_key_it_was_made_with() {
     }
 }
 
-/// To a key of `acme`, `default` would stand for no namespace being named. Named, it is refused before anything is asked.
+/// An absent namespace becomes `acme` for a key of `acme`. A named `default` must not count as absent: it is refused before any
+/// call.
 #[tokio::test]
 async fn the_default_namespace_is_not_that_of_a_key_where_it_is_named() {
     let (keyed, _) = KeyedStore::new().await;
@@ -158,8 +159,7 @@ async fn another_tenants_ids_are_answered_as_if_they_were_not_there() {
     }
 }
 
-/// A missing id and another tenant's id take the same store calls, so that the time of the answer does not tell them
-/// apart.
+/// A missing id and another tenant's id take the same store calls, so that the response time does not tell them apart.
 #[tokio::test]
 async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() {
     let (keyed, _) = KeyedStore::new().await;
@@ -194,8 +194,8 @@ async fn another_tenants_id_costs_the_store_the_same_as_one_that_is_not_there() 
     assert_eq!(calls[0].iter().map(|(count, _)| count).sum::<u64>(), 5, "one question each: {calls:?}");
 }
 
-/// The id of a flow follows from its namespace and its key, which others may guess. They can neither take it nor find out
-/// whether it is there.
+/// The id of a flow is derived from its namespace and its idempotency key, which other tenants may guess. They can neither take
+/// the id nor find out whether the flow exists.
 #[tokio::test]
 async fn the_ids_that_follow_from_a_key_cannot_be_taken_or_probed_by_another_tenant() {
     let (keyed, _) = KeyedStore::new().await;

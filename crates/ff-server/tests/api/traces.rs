@@ -1,4 +1,4 @@
-//! Traces: from headers, from fields, and which of them counts.
+//! Traces: from headers or fields, and which of them takes precedence.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Many calls of a worker in one request.
+//! Batches of worker calls in one request.
 
 use serde_json::{Value, json};
 

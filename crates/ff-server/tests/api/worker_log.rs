@@ -1,4 +1,4 @@
-//! A trace from its submitter over a real server to the handler of a real worker, as the worker's own log shows it.
+//! A trace from the submitter over a real server to the handler of a real worker, as the worker's log shows it.
 
 use ff_sdk::{Context, Fault};
 use ff_server::Server;

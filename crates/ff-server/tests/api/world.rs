@@ -1,4 +1,4 @@
-//! A server to test against, and its answers.
+//! A server to test against, and its responses.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Few enough to look at all of them after every request.
+/// Number of partitions, small enough to check all of them after every request.
 pub(crate) const PARTITIONS: u16 = 4;
 
-/// A server over a store in memory, and a client of it.
+/// A server over a store in memory, with a client of it.
 pub(crate) struct World {
     pub(crate) url: String,
     pub(crate) http: reqwest::Client,
     pub(crate) stop: CancellationToken,
     pub(crate) serving: JoinHandle<std::io::Result<()>>,
-    /// The key of every request, where the server asks for keys.
+    /// The API key of every request, if the server requires keys.
     pub(crate) key: Option<String>,
     store: Arc<dyn EngineStore>,
 }
 
-/// An answer of the server.
+/// A response of the server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -48,19 +48,19 @@ impl World {
         Self::over_within(store, Limits::default()).await
     }
 
-    /// A server that takes on no more than this.
+    /// Starts a server with these limits.
     pub(crate) async fn over_within(store: Arc<dyn EngineStore>, limits: Limits) -> Self {
         Self::over_with(store, ServerOptions { limits, ..ServerOptions::default() }).await
     }
 
-    /// A server that serves as it is told.
+    /// Starts a server with these options.
     pub(crate) async fn over_with(store: Arc<dyn EngineStore>, options: ServerOptions) -> Self {
         let ff = Runtime::without_engine(store.clone());
         let server = Server::bind_with("127.0.0.1:0".parse().unwrap(), ff, options).await.unwrap();
         Self::serving(server, store)
     }
 
-    /// A server with metrics.
+    /// Starts a server with metrics.
     pub(crate) async fn counted(store: Arc<dyn EngineStore>, metrics: Metrics) -> Self {
         let server =
             Server::bind("127.0.0.1:0".parse().unwrap(), Runtime::without_engine(store.clone())).await.unwrap();
@@ -71,7 +71,7 @@ impl World {
         let url = format!("http://{}", server.local_addr().unwrap());
         let stop = CancellationToken::new();
         let serving = tokio::spawn(server.serve(stop.clone()));
-        // A client wants to know how it would speak TLS, if it had to. Another test of the process may have said it already.
+        // The client needs a TLS provider even for plain HTTP. Another test of the process may have installed it already.
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { url, http, stop, serving, key: None, store }
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    /// A GET request with another key, or with another text in its place.
+    /// Returns a GET request with another key, or with other text in its place.
     pub(crate) fn request_with(&self, key: &str, path: &str) -> RequestBuilder {
         self.http.get(format!("{}{path}", self.url)).bearer_auth(key)
     }
@@ -98,19 +98,19 @@ impl World {
         answer(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Sends a body as it is.
+    /// Sends a body unchanged.
     pub(crate) async fn post_text(&self, path: &str, body: impl Into<reqwest::Body>) -> Reply {
         answer(self.request(Method::POST, path).header("content-type", "application/json").body(body)).await
     }
 
-    /// Submits work and answers its id.
+    /// Submits an execution and returns its id.
     pub(crate) async fn submit(&self, new: &Value) -> String {
         let reply = self.post("/v1/executions", new).await;
         assert_eq!(reply.status, 201, "{reply:?}");
         reply.text("execution_id")
     }
 
-    /// Submits a flow and answers its id.
+    /// Submits a flow and returns its id.
     pub(crate) async fn flow(&self, new: &Value) -> String {
         let reply = self.post("/v1/flows", new).await;
         assert_eq!(reply.status, 201, "{reply:?}");
@@ -124,13 +124,13 @@ impl World {
         LeasedExecution(claimed.body["executions"][0].clone())
     }
 
-    /// Submits work of a kind of its own and claims it as instance `w-1`: the answer has its fence.
+    /// Submits an execution of this kind and claims it as instance `w-1`. The result has its fence.
     pub(crate) async fn running(&self, kind: &str) -> LeasedExecution {
         self.submit(&json!({"kind": kind, "payload": kind})).await;
         self.claim(kind).await
     }
 
-    /// Everything the store holds.
+    /// Returns everything the store holds.
     pub(crate) async fn contents(&self) -> Vec<Snapshot> {
         let mut contents = Vec::new();
         for partition in 0..PARTITIONS {
@@ -150,12 +150,12 @@ impl World {
 pub(crate) struct LeasedExecution(pub(crate) Value);
 
 impl LeasedExecution {
-    /// Where a verb is asked of it.
+    /// Returns the path of a call on the execution.
     pub(crate) fn path(&self, verb: &str) -> String {
         format!("/v1/executions/{}/{verb}", self.0["execution_id"].as_str().unwrap())
     }
 
-    /// A holder's call: the fence and the fields of the call.
+    /// Returns the body of a holder's call: the fence and the fields of the call.
     pub(crate) fn call(&self, body: Value) -> Value {
         let mut call = body;
         for part in ["lease_id", "lease_epoch", "attempt_id"] {
@@ -166,25 +166,25 @@ impl LeasedExecution {
 }
 
 impl LeasedExecution {
-    /// Ends it with a result.
+    /// Completes the execution with a result.
     pub(crate) async fn complete(&self, world: &World, result: Value) {
         let reply = world.post(&self.path("complete"), &self.call(json!({"result": result}))).await;
         assert_eq!(reply.status, 200, "{reply:?}");
     }
 
-    /// Suspends it: the answer has its waitpoints with their tokens.
+    /// Suspends the execution; the reply has its waitpoints with their tokens.
     pub(crate) async fn suspend(&self, world: &World, body: Value) -> Value {
         let reply = world.post(&self.path("suspend"), &self.call(body)).await;
         assert_eq!((reply.status.as_u16(), &reply.body["outcome"]), (200, &json!("suspended")), "{reply:?}");
         reply.body
     }
 
-    /// Suspends it on one waitpoint, and returns the granted waitpoint.
+    /// Suspends the execution on one waitpoint, and returns the granted waitpoint.
     pub(crate) async fn suspended(&self, world: &World, key: &str) -> Value {
         self.suspend(world, json!({"waitpoints": [{"key": key}]})).await["waitpoints"][0].clone()
     }
 
-    /// Makes a waitpoint ahead, and returns the granted waitpoint.
+    /// Creates a waitpoint ahead of a suspension, and returns the granted waitpoint.
     pub(crate) async fn ahead(&self, world: &World, key: &str) -> Value {
         let reply = world.post(&self.path("waitpoints"), &self.call(json!({"key": key}))).await;
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -210,7 +210,8 @@ impl Reply {
         self.assert_says_what_is_wrong();
     }
 
-    /// Bad input reads `field: what is wrong, what is allowed`; the field is a path, which may hold names the caller chose, or a header.
+    /// Asserts that the detail of bad input reads `field: what is wrong, what is allowed`. The field is a path, which may
+    /// contain names that the caller chose, or a header.
     fn assert_says_what_is_wrong(&self) {
         let Some(field) = self.body.get("field").and_then(Value::as_str).filter(|_| self.status == 400) else {
             assert_ne!(self.body["code"], "invalid_input", "{self:?}");
