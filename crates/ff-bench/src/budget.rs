@@ -1,5 +1,5 @@
-//! Executions under a budget that report once, in rounds beside the same without a budget: machines change their speed within minutes, so
-//! only neighbours are compared.
+//! Compares executions that report usage under a budget with executions without one. Machine speed changes within minutes, so only
+//! neighbouring runs are compared.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,29 +17,29 @@ use crate::load::lifecycles;
 use crate::store::Subject;
 use crate::{JobShape, KIND, Report, median};
 
-/// Measurements of each kind.
+/// Number of measured rounds.
 const ROUNDS: usize = 5;
-/// How long nothing is said at most, but for the round under way.
+/// Maximum silence, apart from the round under way.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Executions before anything is measured.
+/// Number of executions in each warm-up run.
 const WARM_UP: usize = 200;
 /// Bytes of a payload.
 const BYTES: usize = 100;
 const SHAPE: JobShape = JobShape::Typical;
-/// The name of the budget, which is gone after the measurement.
+/// Name of the budget, which is deleted after each round.
 const BUDGET: &str = "ff-bench";
 const DIMENSION: &str = "tokens";
 
 /// The settings of the measurement.
 pub struct BudgetCost {
     pub store: String,
-    /// Callers that submit at once, and executions worked on at once.
+    /// Number of concurrent submitters and of concurrent executions.
     pub workers: usize,
-    /// Executions under the budget in all, and as many without one.
+    /// Executions under the budget; as many run without one.
     pub count: usize,
 }
 
-/// The rates per second, and how long a report took.
+/// Lifecycles per second, and the median duration of a usage report.
 struct Round {
     limited: f64,
     plain: f64,
@@ -60,7 +60,7 @@ impl BudgetCost {
             let (limited, _) = self.run(&subject, count, &bar, false).await?;
             let (_, report_ms) = self.run(&subject, count, &bar, true).await?;
             budget.delete().await?;
-            // Without a terminal there is no bar.
+            // Without a terminal the progress bar is hidden.
             if bar.is_hidden() && last_line.elapsed() >= SILENCE {
                 eprintln!("round {nth} of {ROUNDS} is measured");
                 last_line = Instant::now();
@@ -86,7 +86,7 @@ impl BudgetCost {
         Ok(report)
     }
 
-    /// Lifecycles a second, and the median of how long a report took in milliseconds.
+    /// Returns the lifecycles per second, and the median duration of a usage report in milliseconds.
     async fn run(
         &self,
         subject: &Subject,
@@ -95,7 +95,7 @@ impl BudgetCost {
         reports: bool,
     ) -> anyhow::Result<(f64, Option<f64>)> {
         let times = Arc::new(Mutex::new(Vec::new()));
-        // How long a report takes is measured with one at a time.
+        // Reports are timed one at a time.
         let workers = if reports { 1 } else { self.workers };
         let working = subject.run(worker(subject, workers, reports.then(|| times.clone())));
         let took = lifecycles(subject, (workers, count), bar, |nth: usize| -> Job { SHAPE.job(BYTES, nth) }).await?;

@@ -1,4 +1,4 @@
-//! A chain of executions, each of which waits for the one before: first one flow at a time, then all at once.
+//! Measures chains, in which each execution waits for the one before: first one flow at a time, then all flows at once.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use crate::store::Subject;
 use crate::{KIND, Report};
 use ff_sdk::store_url::without_password;
 
-/// Flows before anything is measured.
+/// Number of flows before the measurement.
 const WARM_UP: usize = 5;
 
 /// The settings of the measurement.
 pub struct Chain {
     pub store: String,
-    /// Executions worked on at once.
+    /// Maximum number of concurrent executions.
     pub workers: usize,
     /// Members of each flow.
     pub nodes: usize,
@@ -45,7 +45,7 @@ impl Chain {
         Ok(report)
     }
 
-    /// So many flows, as many at once as said, from the first submission to the last end.
+    /// Runs `flows` flows, `at_once` at a time, and returns their total time.
     async fn run(
         &self,
         subject: &Subject,

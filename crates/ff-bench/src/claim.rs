@@ -1,4 +1,4 @@
-//! The cost of a claim when few executions wait and when many do.
+//! Measures the cost of a claim with few and with many waiting executions.
 
 use std::time::{Duration, Instant};
 
@@ -16,15 +16,15 @@ use crate::load::fill;
 use crate::store::Subject;
 use crate::{KIND, Report};
 
-/// Claims measured at each depth, one execution each.
+/// Number of claims measured at each depth, one execution each.
 const CLAIMS: usize = 2_000;
-/// The payload of waiting executions.
+/// Payload bytes of a waiting execution.
 const BYTES: usize = 100;
 
 /// The settings of the measurement.
 pub struct ClaimCost {
     pub store: String,
-    /// How many wait, the fewest first.
+    /// Numbers of waiting executions, in ascending order.
     pub waiting: Vec<usize>,
 }
 
@@ -60,11 +60,11 @@ impl ClaimCost {
         Ok(report)
     }
 
-    /// How many may wait at the least: as many as are claimed, and some are left.
+    /// Minimum number of waiting executions: more than are claimed, so that some remain.
     pub const LEAST: usize = 2 * CLAIMS;
 }
 
-/// Claims from one partition after the other, and completes the executions outside of the measurement.
+/// Claims from one partition after the other. Completing the executions is not timed.
 async fn claims(subject: &Subject) -> anyhow::Result<Vec<Duration>> {
     let backend = subject.flowfabric.backend();
     let mut durations = Vec::with_capacity(CLAIMS);

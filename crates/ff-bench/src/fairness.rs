@@ -1,5 +1,5 @@
-//! Fair lanes: how soon tenants with little work are served beside one with much, whether shares follow the weights, and what a
-//! claim costs with many keys beside few.
+//! Measures fair lanes: how soon tenants with little work are served beside one with much, whether shares follow the weights, and
+//! the cost of a claim with many keys compared with few.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,22 +24,22 @@ use crate::{KIND, Report};
 const TAG: &str = "tenant";
 /// The tenant with much work.
 const LARGE: &str = "large";
-/// The weights of keys when their shares are measured.
+/// Weights of the keys in the measurement of shares.
 const WEIGHTS: [(&str, u32); 3] = [("gold", 5), ("silver", 3), ("bronze", 2)];
-/// Claims measured with few keys and with many, one execution each.
+/// Number of claims measured with few keys and with many, one execution each.
 const CLAIMS: usize = 500;
 const FEW: usize = 10;
 
 /// The settings of the measurement.
 pub struct Fairness {
     pub store: String,
-    /// Executions worked on at once.
+    /// Maximum number of concurrent executions.
     pub workers: usize,
-    /// Tenants; all but one have one execution.
+    /// Number of tenants. All but one have one execution.
     pub tenants: usize,
-    /// Executions of the one with much work.
+    /// Number of executions of the tenant with much work.
     pub count: usize,
-    /// Keys on one partition, beside ten.
+    /// Number of keys on one partition, compared with ten.
     pub keys: usize,
 }
 
@@ -66,7 +66,7 @@ impl Fairness {
         Ok(report)
     }
 
-    /// How much of the work was done when the last tenant with one execution had it done.
+    /// Returns the fraction of executions begun when the last tenant with one execution was served.
     async fn tenants(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<f64> {
         let (lane, others) = ("bench-tenants", self.tenants.saturating_sub(1));
         fair(subject, lane, &[]).await?;
@@ -77,7 +77,7 @@ impl Fairness {
         Ok(last as f64 / began.len() as f64)
     }
 
-    /// By how much the share of a key differed from its weight at most, as a part of it, while all keys had work.
+    /// Returns the largest relative difference between a key's share and its weight, while all keys had work.
     async fn shares(&self, subject: &Subject, each: usize, bar: &ProgressBar) -> anyhow::Result<f64> {
         let lane = "bench-shares";
         fair(subject, lane, &WEIGHTS).await?;
@@ -95,7 +95,7 @@ impl Fairness {
         Ok(WEIGHTS.iter().map(error).fold(0.0, f64::max))
     }
 
-    /// Has so many executions done, and says whose they were, in the order they began.
+    /// Runs `count` executions. Returns their tenants, in the order they began.
     async fn work(&self, subject: &Subject, lane: &str, count: usize) -> anyhow::Result<Vec<String>> {
         let began = Arc::new(Mutex::new(Vec::with_capacity(count)));
         let target = subject.meter.completed() + count as u64;
@@ -112,7 +112,7 @@ impl Fairness {
         Ok(began)
     }
 
-    /// How long claims from one partition take on which so many keys have work.
+    /// Returns the durations of claims from one partition where `keys` keys have work.
     async fn claims(
         &self,
         subject: &Subject,
@@ -165,7 +165,7 @@ fn job(lane: &str, tenant: &str) -> Job {
     Job::with_payload(KIND, Payload::json("1")).lane(lane).tag(TAG, tenant)
 }
 
-/// Work of a tenant on the first partition.
+/// Returns a submission of a tenant for partition 0.
 fn on_first_partition(subject: &Subject, lane: &str, tenant: usize) -> anyhow::Result<SubmitArgs> {
     let partitions = subject.flowfabric.backend().partitions();
     let mut work = SubmitArgs {

@@ -1,5 +1,5 @@
-//! One execution releases many, and one waits for all of them: what that takes, and what each end costs when many or few
-//! are waited for.
+//! Measures flows in which one execution releases many and one waits for all of them: the total time, and the cost per end with
+//! many and few members.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +10,16 @@ use crate::store::Subject;
 use crate::{KIND, Report, median};
 use ff_sdk::store_url::without_password;
 
-/// How many are waited for where few are.
+/// Number of parallel members of a narrow flow.
 const FEW: usize = 10;
 
-/// Rounds, each of a wide flow and as much work in narrow ones beside it.
+/// Number of rounds, each with a wide flow and as much work in narrow flows.
 const ROUNDS: usize = 7;
 
 /// The settings of the measurement.
 pub struct Fanout {
     pub store: String,
-    /// Executions worked on at once.
+    /// Maximum number of concurrent executions.
     pub workers: usize,
     pub width: usize,
 }
@@ -57,7 +57,7 @@ impl Fanout {
         Ok(report)
     }
 
-    /// The cost of each member of one wide flow.
+    /// Runs one wide flow. Returns the time per member.
     async fn wide(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<Duration> {
         let began = Instant::now();
         subject.flowfabric.client().submit_flow(fan(self.width)).await?.wait().await?;
@@ -67,7 +67,7 @@ impl Fanout {
         Ok(took.div_f64(self.width as f64))
     }
 
-    /// The cost of each member when as many were in narrow flows, all of them at once.
+    /// Runs as many members in narrow flows, all flows at once. Returns the time per member.
     async fn narrow(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<Duration> {
         let began = Instant::now();
         let client = subject.flowfabric.client();

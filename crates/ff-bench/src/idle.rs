@@ -1,4 +1,4 @@
-//! The cost of an engine and a worker while there is nothing to do.
+//! Measures the cost of an engine and workers while there is nothing to do.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ impl Idle {
     pub async fn measure(self) -> anyhow::Result<Report> {
         let mut subject = Subject::open(&self.store).await?;
         let working = subject.work(self.workers);
-        // Starting looks at every partition once; that is over when all of them have been asked.
+        // The engine and the scheduler sweep every partition once at the start. Sweeping all of them here gives them time to
+        // finish.
         for partition in 0..subject.flowfabric.backend().partitions().num_flow_partitions {
             subject.flowfabric.engine_store().context("the store is elsewhere")?.sweep(partition).await?;
         }
@@ -50,7 +51,7 @@ impl Idle {
     }
 }
 
-/// Shows that it goes on, for ever.
+/// Advances the progress bar once a second, for ever.
 async fn tick(bar: &ProgressBar) {
     let mut seconds = interval(Duration::from_secs(1));
     loop {
@@ -59,8 +60,8 @@ async fn tick(bar: &ProgressBar) {
     }
 }
 
-/// The commands clients send to the server until then, where there is one server. It tells each command as it comes, and
-/// marks those that functions make.
+/// Counts the commands that clients send to the only server until `until`; `None` without one. `MONITOR` reports every Valkey
+/// command and marks those that functions call. Postgres counts statements.
 async fn commands(bare: &BareStore, until: Instant) -> anyhow::Result<Option<usize>> {
     let client = match bare {
         BareStore::Valkey(servers) => servers.only(),

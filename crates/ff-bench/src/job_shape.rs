@@ -6,9 +6,9 @@ use ff_sdk::{Job, Reply};
 
 use crate::KIND;
 
-/// Bytes of a typical result.
+/// Bytes of the result of a typical job.
 const RESULT: usize = 100;
-/// Teams a typical job is of. Each has an index on every partition.
+/// Number of teams, a tag of typical jobs. Each has an index on every partition.
 const TEAMS: usize = 10;
 
 /// The shape of a job.
@@ -17,7 +17,7 @@ pub enum JobShape {
     /// A binary payload, two tags, a priority, a retry policy, and a result of 100 bytes.
     #[default]
     Typical,
-    /// A JSON payload and nothing else.
+    /// A JSON payload only.
     Plain,
 }
 
@@ -29,7 +29,7 @@ impl JobShape {
         }
     }
 
-    /// A job with a payload of so many bytes, by its number.
+    /// Returns the job with number `nth`, with a payload of `bytes` bytes.
     pub(crate) fn job(self, bytes: usize, nth: usize) -> Job {
         match self {
             Self::Plain => Job::with_payload(KIND, Payload::json(vec![b'1'; bytes])),
@@ -45,7 +45,7 @@ impl JobShape {
         }
     }
 
-    /// The reply of its handler.
+    /// Returns the reply of the job's handler.
     pub(crate) fn reply(self) -> Reply {
         match self {
             Self::Plain => Reply::done(),

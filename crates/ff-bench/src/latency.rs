@@ -1,4 +1,4 @@
-//! How long things took.
+//! Durations and their percentiles.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Default)]
 pub(crate) struct Latencies(Mutex<BTreeMap<String, Vec<Duration>>>);
 
-/// What most things took, and what the slow ones took, in milliseconds.
+/// Percentiles of durations, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Percentiles {
     pub p50: f64,
@@ -29,7 +29,7 @@ impl Latencies {
         }
     }
 
-    /// Forgets the durations so far, as after a warm-up.
+    /// Forgets the durations so far, for example after a warm-up.
     pub(crate) fn forget(&self) {
         self.by_name().clear();
     }
@@ -43,11 +43,11 @@ impl Latencies {
     }
 }
 
-/// The percentiles of some durations; nothing of none.
+/// Returns the percentiles of durations; `None` without any.
 pub(crate) fn percentiles(durations: &[Duration]) -> Option<Percentiles> {
     let mut sorted = durations.to_vec();
     sorted.sort_unstable();
-    // The smallest duration that so many of a hundred do not exceed.
+    // The smallest duration that `percent` percent of all do not exceed.
     let at = |percent: usize| {
         let rank = (sorted.len() * percent).div_ceil(100).max(1);
         sorted.get(rank - 1).map(|duration| duration.as_secs_f64() * 1_000.0)

@@ -1,4 +1,4 @@
-//! Measuring a store: the cost of an operation through the SDK, beside the least the bare store could do, in one run.
+//! Measures a store: the cost of an operation through the SDK, compared with the least cost on the bare store, in one run.
 
 mod budget;
 mod chain;
@@ -47,10 +47,10 @@ pub use store::NotAStore;
 pub use stream::StreamCost;
 pub use suspend::SuspendToResume;
 
-/// Work that asks nothing of its handler. Its kind is used for nothing else.
+/// Kind of executions whose handler does nothing. Only benchmarks use it.
 const KIND: &str = "ff-bench";
 
-/// The middle of some figures; nothing of none.
+/// Returns the median of some figures; `None` without any.
 fn median(mut figures: Vec<f64>) -> Option<f64> {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied()

@@ -1,5 +1,5 @@
-//! Submit, claim, complete through the SDK, in rounds with the bare store between them: machines change their speed within
-//! minutes, so only neighbours are compared.
+//! Measures submit, claim and complete through the SDK, in rounds with the bare store between them. Machine speed changes within
+//! minutes, so only neighbouring runs are compared.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use crate::processor::processor_time;
 use crate::store::{FloorLoad, NoopWorker, StoreUsage, Subject};
 use crate::{JobShape, Report, median};
 
-/// Measurements of the store, each with the floor before and after it.
+/// Number of measured rounds, each with the floor before and after it.
 const ROUNDS: usize = 9;
-/// Submissions to a store that does nothing else.
+/// Number of submissions to an idle store.
 const IDLE_SUBMISSIONS: usize = 200;
-/// Lifecycles before anything is measured.
+/// Number of lifecycles before the measurement.
 const WARM_UP: usize = 2_000;
-/// Executions that wait at most while the store is filled with finished ones.
+/// Maximum number of waiting executions while the store is filled.
 const FILLED_AT_ONCE: usize = 20_000;
 
 /// The settings of the measurement.
@@ -27,31 +27,31 @@ pub struct Lifecycle {
     /// The URL of a store, or of a server.
     pub target: String,
     pub job: JobShape,
-    /// Submit a thousand a call, and work when all of them are submitted.
+    /// Submit up to [`ff_core::limits::BULK`] jobs per call, and work when all are submitted.
     pub bulk: bool,
-    /// Finished executions in the store before anything is measured; the empty store is measured too when there are any.
+    /// Finished executions in the store before the measurement. Unless 0, the empty store is measured too.
     pub kept: usize,
-    /// Callers that submit at once, and executions worked on at once.
+    /// Number of concurrent submitters and of concurrent executions.
     pub workers: usize,
     pub payload: usize,
     pub count: usize,
 }
 
-/// One round: lifecycles a second of the store, and of its floor right before and right after.
+/// One round: lifecycles per second of the store, and of its floor right before and right after it.
 struct Round {
     throughput: f64,
-    /// Submissions a second, where they were not mixed with work.
+    /// Submissions per second, if all jobs were submitted before the work began.
     submitted: Option<f64>,
     floor: Option<f64>,
     floor_after: Option<f64>,
-    /// The work of the store meanwhile, without the floor.
+    /// Usage of the store during the round, without the floor.
     usage: StoreUsage,
-    /// Processor time of this process meanwhile.
+    /// Processor time of this process during the round.
     process: Duration,
 }
 
 impl Round {
-    /// The rate of the store as a part of the rate of its floor. The floor is the mean before and after.
+    /// Returns the rate of the store divided by the mean rate of the floor before and after it.
     fn ratio(&self) -> Option<f64> {
         Some(self.throughput / ((self.floor? + self.floor_after?) / 2.0))
     }
@@ -71,7 +71,7 @@ impl Lifecycle {
         let bytes_before = subject.reading().await?.bytes;
         let rounds = self.rounds(&mut subject, &bar).await?;
         let bytes = subject.reading().await?.bytes.saturating_sub(bytes_before);
-        // The measurement under load ends here: an idle store answers sooner.
+        // Latencies under load end here. An idle store answers sooner.
         let mut latencies = subject.meter.latencies.percentiles();
         self.submit_to_start(&subject, &bar).await?;
         latencies
@@ -86,7 +86,7 @@ impl Lifecycle {
         Ok(report)
     }
 
-    /// Puts the figures of rounds into a report, beside those of the empty store where they were measured.
+    /// Writes the figures of the rounds into a report, with the ratio to the empty store where it was measured.
     fn tell(&self, report: &mut Report, rounds: &[Round], empty: Option<&[Round]>) {
         report.throughput_per_s = throughput(rounds);
         report.floor_per_s = median(rounds.iter().filter_map(|round| round.floor).collect());
@@ -98,17 +98,17 @@ impl Lifecycle {
             ("inner_calls_per_lifecycle", each(|round| round.usage.inner_calls)),
             ("server_us_per_lifecycle", each(|round| round.usage.busy_us)),
             ("function_us_per_lifecycle", each(|round| round.usage.function_us)),
-            // Submitting, claiming and completing are a step each.
+            // Submitting, claiming and completing count as one step each.
             ("steps_per_commit", 3.0 / each(|round| round.usage.commits)),
         ];
-        // Values that a store does not report are zero.
+        // A figure that a store does not report is zero.
         report.figures.extend(figures.into_iter().filter(|(_, figure)| *figure > 0.0 && figure.is_finite()));
         let process: Duration = rounds.iter().map(|round| round.process).sum();
         report.figures.insert("process_us_per_lifecycle", process.as_secs_f64() * 1e6 / lifecycles);
         let submitted = median(rounds.iter().filter_map(|round| round.submitted).collect());
         report.figures.extend(submitted.map(|rate| ("submitted_per_s", rate)));
         if let Some(empty) = empty {
-            // Of the ratios where there is a floor, which leaves out how the machine changed its speed meanwhile.
+            // Compares ratios where there is a floor, which cancels changes in the speed of the machine.
             let (full, before) = (ratio(rounds).or(throughput(rounds)), ratio(empty).or(throughput(empty)));
             let of_empty = full.zip(before).map(|(full, before)| full / before);
             report.figures.extend(of_empty.map(|quotient| ("kept_to_empty", quotient)));
@@ -130,7 +130,7 @@ impl Lifecycle {
         subject.work_with(self.workers, self.job.reply())
     }
 
-    /// All rounds, after a warm-up.
+    /// Runs a warm-up and all rounds.
     async fn rounds(&self, subject: &mut Subject, bar: &ProgressBar) -> anyhow::Result<Vec<Round>> {
         let mut working = (!self.bulk).then(|| self.work(subject));
         let cold = subject.reading().await?;
@@ -167,7 +167,7 @@ impl Lifecycle {
         })
     }
 
-    /// Lifecycles a second of the bare store, with as many steps in a transaction as so many lifecycles took commits.
+    /// Returns the lifecycles per second of the bare store, with as many steps per transaction as the store had per commit.
     async fn floor(&self, subject: &mut Subject, lifecycles: usize, commits: u64) -> anyhow::Result<Option<f64>> {
         let batch = (3 * lifecycles).checked_div(usize::try_from(commits)?).unwrap_or(1).max(1);
         let count = self.per_round();
@@ -176,7 +176,7 @@ impl Lifecycle {
         Ok(took.map(|took| count as f64 / took.as_secs_f64()))
     }
 
-    /// So many lifecycles: how long they took, and in bulk also how long it took to submit them.
+    /// Runs `count` lifecycles. Returns their total time, and in bulk also the time of the submissions.
     async fn run(
         &self,
         subject: &Subject,
@@ -196,7 +196,7 @@ impl Lifecycle {
         Ok((took, Some(submitting)))
     }
 
-    /// Leaves finished executions in the store.
+    /// Puts finished executions into the store.
     async fn keep(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
         let mut working = self.work(subject);
         for from in (0..self.kept).step_by(FILLED_AT_ONCE) {
@@ -214,7 +214,7 @@ impl Lifecycle {
         move |nth| shape.job(bytes, nth)
     }
 
-    /// From the call that submits to the first line of the handler, one at a time.
+    /// Measures the time from submission to the start of the handler, one at a time.
     async fn submit_to_start(&self, subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
         let mut working = self.work(subject);
         let (client, job) = (subject.flowfabric.client(), self.jobs());

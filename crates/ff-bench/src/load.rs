@@ -1,4 +1,4 @@
-//! The work that is put on a store: many submissions in bulk, or whole lifecycles from callers that submit one at a time.
+//! Load for a store: submissions in bulk, or whole lifecycles from callers that submit one job at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use indicatif::ProgressBar;
 
 use crate::store::Subject;
 
-/// Bulk submissions at once.
+/// Maximum number of concurrent bulk submissions.
 const AT_ONCE: usize = 4;
 
-/// Submits so many jobs, each by its number.
+/// Submits `count` jobs in bulk, each by its number.
 pub(crate) async fn fill(
     subject: &Subject,
     count: usize,
@@ -36,7 +36,7 @@ pub(crate) async fn fill(
     stream::iter(bulks).buffer_unordered(AT_ONCE).try_collect().await
 }
 
-/// Has so many callers submit until there are `count` of these jobs, and waits until the last is completed.
+/// Submits `count` jobs from concurrent callers, waits until the last job is completed, and returns the total time.
 pub(crate) async fn lifecycles(
     subject: &Subject,
     (callers, count): (usize, usize),

@@ -1,4 +1,4 @@
-//! A quorum is reached while its other upstreams run: how long until each of them is cancelled.
+//! Measures quorums that are reached while other upstreams run: the time until the last of them is cancelled.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,18 +14,18 @@ use tokio::sync::Semaphore;
 use crate::store::Subject;
 use crate::{KIND, Report};
 
-/// Work that ends only when it is cancelled.
+/// Kind of executions that end only when they are cancelled.
 const IDLER: &str = "ff-bench-idler";
-/// Work that ends when it is let, and with it the quorum is reached.
+/// Kind of the execution that ends on request, which reaches the quorum.
 const WINNER: &str = "ff-bench-winner";
 
-/// Flows before anything is measured.
+/// Number of flows before the measurement.
 const WARM_UP: usize = 3;
 
 /// The settings of the measurement.
 pub struct QuorumCancel {
     pub store: String,
-    /// Upstreams that are cancelled.
+    /// Number of upstreams that are cancelled.
     pub width: usize,
     pub flows: usize,
 }
@@ -53,7 +53,8 @@ impl QuorumCancel {
         Ok(report)
     }
 
-    /// One flow: its winner ends once all others run, and the time is taken until the last of them is known to be cancelled.
+    /// Runs one flow. Its winner ends once all other upstreams run. Records the time until the last of them is known to be
+    /// cancelled.
     async fn one(&self, subject: &Subject, let_win: &Semaphore) -> anyhow::Result<()> {
         let flow = subject.flowfabric.client().submit_flow(self.flow()).await?;
         let mut events = flow.events();
@@ -85,7 +86,7 @@ impl QuorumCancel {
     }
 }
 
-/// A worker for all of a flow at once. An idle handler returns when its execution is cancelled.
+/// Returns a worker for all members of a flow at once. An idle handler returns when its execution is cancelled.
 fn racing_worker(subject: &Subject, at_once: usize, let_win: Arc<Semaphore>) -> Worker {
     let worker = subject.flowfabric.worker("bench").concurrency(at_once);
     let worker = worker.on(KIND, |_: Context| async { Ok::<_, Fault>(Reply::done()) });
@@ -96,7 +97,7 @@ fn racing_worker(subject: &Subject, at_once: usize, let_win: Arc<Semaphore>) -> 
     worker.on(WINNER, move |_: Context| {
         let let_win = let_win.clone();
         async move {
-            // Fails when it is closed, which it never is.
+            // Fails only when the semaphore is closed, which never happens.
             if let Ok(permit) = let_win.acquire().await {
                 permit.forget();
             }

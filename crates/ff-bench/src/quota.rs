@@ -1,5 +1,5 @@
-//! Executions of many keys under a quota, in rounds beside the same without one: machines change their speed within minutes, so
-//! only neighbours are compared.
+//! Compares executions with many keys under a quota with executions without one, in rounds. Machine speed changes within minutes,
+//! so only neighbouring runs are compared.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,31 +15,31 @@ use crate::load::lifecycles;
 use crate::store::Subject;
 use crate::{JobShape, KIND, Report, median};
 
-/// Measurements of each kind.
+/// Number of measured rounds.
 const ROUNDS: usize = 5;
-/// Executions before anything is measured.
+/// Number of executions in each warm-up run.
 const WARM_UP: usize = 200;
 /// Bytes of a payload.
 const BYTES: usize = 100;
 const SHAPE: JobShape = JobShape::Typical;
-/// The name of the quota, which is gone after the measurement.
+/// Name of the quota, which is deleted after each round.
 const QUOTA: &str = "ff-bench";
 const TAG: &str = "key";
 
 /// The settings of the measurement.
 pub struct QuotaCost {
     pub store: String,
-    /// Callers that submit at once, and executions worked on at once.
+    /// Number of concurrent submitters and of concurrent executions.
     pub workers: usize,
-    /// Values of the quota's key.
+    /// Number of values of the quota's key.
     pub keys: usize,
-    /// How many of each may be held at once.
+    /// Maximum number of executions held at once per key.
     pub most: u32,
-    /// Executions under the quota in all, and as many without one.
+    /// Executions under the quota; as many run without one.
     pub count: usize,
 }
 
-/// The rates per second, and when the last key had its first turn, as a part of the work.
+/// Lifecycles per second, and the fraction of executions begun when the last key had its first turn.
 struct Round {
     limited: f64,
     plain: f64,
@@ -87,7 +87,7 @@ impl QuotaCost {
         Ok(QuotaDefinition { scope, per, rate: None, max_concurrent: Some(self.most) })
     }
 
-    /// Lifecycles a second, and how much of the work was done when the last key had its first turn.
+    /// Returns the lifecycles per second, and the fraction of executions begun when the last key had its first turn.
     async fn run(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<(f64, f64)> {
         let turns = Arc::new(Turns::default());
         let working = subject.run(self.worker(subject, turns.clone()));
@@ -110,7 +110,7 @@ impl QuotaCost {
     }
 }
 
-/// Which keys had a turn.
+/// The keys that had a turn, the number of executions begun, and that number at the last first turn.
 #[derive(Default)]
 struct Turns(Mutex<(HashSet<TagValue>, usize, usize)>);
 
@@ -123,7 +123,7 @@ impl Turns {
         }
     }
 
-    /// How many had begun when the last key had its first turn.
+    /// Returns the number of executions begun when the last key had its first turn.
     fn last_first(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).2
     }

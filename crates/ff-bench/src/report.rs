@@ -14,16 +14,16 @@ pub struct Report {
     pub scenario: &'static str,
     /// The store's URL, without a password.
     pub store: String,
-    /// Nothing where a scenario has no rate.
+    /// `None` where a scenario has no rate.
     pub throughput_per_s: Option<f64>,
-    /// The rate of the bare store in the same run; nothing where there is no bare store.
+    /// Rate of the bare store in the same run; `None` where there is no bare store.
     pub floor_per_s: Option<f64>,
-    /// The middle of the rounds' ratios, each of two neighbouring measurements.
+    /// Median of the rounds' ratios, each of two neighbouring measurements.
     pub ratio: Option<f64>,
     pub latency_ms: BTreeMap<String, Percentiles>,
     /// Other figures, by name.
     pub figures: BTreeMap<&'static str, f64>,
-    /// How it was measured.
+    /// Settings of the measurement and the store.
     pub settings: BTreeMap<&'static str, Value>,
     pub machine: Machine,
 }
@@ -44,7 +44,7 @@ impl Report {
     }
 }
 
-/// A machine, as far as it matters.
+/// The machine of a measurement.
 #[derive(Debug, Serialize)]
 pub struct Machine {
     pub cores: usize,

@@ -1,5 +1,5 @@
-//! What is left in memory when what has finished is forgotten soon: lifecycles in rounds, and after each what this process
-//! and its store take up.
+//! Measures memory while finished executions are removed soon: runs rounds of lifecycles, and records the size of this process and
+//! its store after each.
 
 use std::fs;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::store::Subject;
 use crate::{KIND, Report, median};
 use ff_sdk::store_url::without_password;
 
-/// How often memory is looked at.
+/// Number of rounds; memory is read after each.
 const ROUNDS: usize = 20;
-/// Rounds at the beginning and at the end that are compared.
+/// Number of rounds at the beginning and at the end that are compared.
 const ENDS: usize = 5;
-/// The payload of each execution.
+/// Payload bytes of each execution.
 const BYTES: usize = 100;
 
 /// The settings of the measurement.
@@ -27,7 +27,7 @@ pub struct Retention {
     pub store: String,
     pub workers: usize,
     pub count: usize,
-    /// How long finished executions are kept.
+    /// Retention of finished executions.
     pub kept: Duration,
 }
 
@@ -58,7 +58,7 @@ impl Retention {
         for (sizes, [first, last]) in
             [(process, ["process_mib_first", "process_mib_last"]), (store, ["store_mib_first", "store_mib_last"])]
         {
-            // The first round warms up: caches fill, and the first executions have not been kept for long enough yet.
+            // The first round is left out: caches fill, and the first executions have not reached their retention.
             figures.extend(median(sizes[1..=ENDS].to_vec()).map(|mib| (first, mib)));
             figures.extend(median(sizes[ROUNDS - ENDS..].to_vec()).map(|mib| (last, mib)));
         }
@@ -73,7 +73,7 @@ impl Retention {
 
 const MIB: f64 = 1_048_576.0;
 
-/// The memory of this process that is not elsewhere.
+/// Returns the resident memory of this process in MiB.
 fn resident_mib() -> anyhow::Result<f64> {
     let status =
         fs::read_to_string("/proc/self/status").context("this system does not tell how much memory it uses")?;

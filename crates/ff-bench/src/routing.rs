@@ -1,7 +1,7 @@
-//! Few workers can run some of the work: how long that work takes, and whether the rest is slower for it.
+//! Measures work that only few workers can run: how long it takes, and whether it slows down other work.
 //!
-//! Three rounds over one store: the work with requirements alone on the workers that can run it, as much work in all without any
-//! requirement, and both together.
+//! Runs three rounds on one store: the work with requirements alone on the workers that can run it, as much work in all without
+//! requirements, and both together.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,19 +17,19 @@ use crate::store::{Subject, WorkerTask};
 use crate::{KIND, Report};
 use ff_sdk::store_url::without_password;
 
-/// The capabilities of the capable workers.
+/// Capability of the capable workers.
 const CAPABILITY: &str = "gpu";
 
 /// The settings of the measurement.
 pub struct Routing {
     pub store: String,
-    /// Workers in all, each with one execution at a time.
+    /// Number of workers, each with one execution at a time.
     pub workers: usize,
-    /// One worker in so many is capable.
+    /// One worker in `one_in` is capable.
     pub one_in: usize,
-    /// Executions in all; a tenth of them needs a capable worker.
+    /// Number of executions; a tenth of them need a capable worker.
     pub count: usize,
-    /// How long each takes.
+    /// Duration of each execution.
     pub work: Duration,
 }
 
@@ -39,7 +39,7 @@ struct Round {
     name: &'static str,
     /// Whether a tenth of the work needs a capable worker.
     requires: bool,
-    /// Whether there is other work.
+    /// Whether there is work without requirements.
     others: bool,
 }
 
@@ -67,8 +67,8 @@ impl Routing {
         Ok(report)
     }
 
-    /// Submits the work of a round at once, has it done, and says how long that took. How long each execution took from the beginning of
-    /// the round is noted under the name of the round and whether it needed a capable worker.
+    /// Submits the work of a round, runs it, and returns the total time. Records the time of each execution since the start of the
+    /// round, under the name of the round and whether it needed a capable worker.
     async fn round(&self, subject: &Subject, bar: &ProgressBar, round: Round) -> anyhow::Result<Duration> {
         let needs_capable = |nth: usize| round.requires && nth.is_multiple_of(10);
         let wanted: Vec<_> = (0..self.count).filter(|nth| round.others || needs_capable(*nth)).collect();

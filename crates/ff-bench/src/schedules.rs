@@ -1,4 +1,4 @@
-//! Many schedules whose ticks are spread over a span: how late each tick starts, beside how late a timer of this program is meanwhile.
+//! Measures schedules whose ticks are spread over a span: how late each tick starts, compared with a timer of this program.
 
 use std::time::Duration;
 
@@ -17,20 +17,20 @@ use crate::latency::percentiles;
 use crate::store::Subject;
 use crate::{KIND, Report};
 
-/// Schedules that are created or deleted at once.
+/// Maximum number of schedules created or deleted at once.
 const AT_ONCE: usize = 64;
-/// How long after everything is prepared the first tick comes.
+/// Minimum time from the end of the preparation to the first tick.
 const LEAD: Duration = Duration::from_secs(2);
-/// How long after the last tick all of them must have started.
+/// Maximum time after the last tick until all have started.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The label that holds the time of a tick.
+/// Tag that holds the time of a tick.
 const TAG: &str = "tick";
 
 /// The settings of the measurement.
 pub struct ScheduleLateness {
     pub store: String,
     pub count: usize,
-    /// Over which the ticks are spread.
+    /// Time over which the ticks are spread.
     pub span: Duration,
 }
 
@@ -41,7 +41,7 @@ impl ScheduleLateness {
         let run = uuid::Uuid::now_v7().simple().to_string();
         let engine_store = subject.flowfabric.engine_store().context("the store is elsewhere")?.clone();
         let bar = ProgressBar::new(2 * self.count as u64);
-        // How long it takes to define all of them says how far ahead the first tick must lie.
+        // The first run only measures how far ahead the first tick must lie.
         let (began, now) = (Instant::now(), engine_store.now().await?);
         self.create(&subject, &run, now + millis(Duration::from_secs(24 * 60 * 60)), &bar).await?;
         let first = engine_store.now().await? + millis(LEAD + 2 * began.elapsed());
@@ -64,12 +64,12 @@ impl ScheduleLateness {
         Ok(report)
     }
 
-    /// When a schedule ticks.
+    /// Returns the tick of schedule `nth`.
     fn tick(&self, first: TimestampMs, nth: usize) -> TimestampMs {
         first + millis(self.span) * nth as u64 / self.count as u64
     }
 
-    /// Defines every schedule to tick once from a moment on.
+    /// Defines every schedule to tick once, from `first` on.
     async fn create(&self, subject: &Subject, run: &str, first: TimestampMs, bar: &ProgressBar) -> anyhow::Result<()> {
         let client = subject.flowfabric.client();
         let mut work = SubmitArgs::new(Kind::parse(KIND)?, Payload::default());
@@ -88,7 +88,7 @@ impl ScheduleLateness {
         stream::iter(0..self.count).map(put).buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// How late a timer is at the moments the ticks come at.
+    /// Returns how late a timer fires at the moments of the ticks.
     async fn timer(&self, begin: Instant) -> Vec<Duration> {
         let mut late = Vec::with_capacity(self.count);
         for nth in 0..self.count {
@@ -99,7 +99,7 @@ impl ScheduleLateness {
         late
     }
 
-    /// How late every tick started, once all have.
+    /// Returns how late every tick started, once all have started.
     async fn started(&self, subject: &Subject, run: &str) -> anyhow::Result<Vec<Duration>> {
         let until = Instant::now() + PATIENCE;
         loop {

@@ -1,4 +1,4 @@
-//! How soon a search answers with its first page when there is a lot to search.
+//! Measures how soon a search in a large store returns its first page.
 
 use std::time::{Duration, Instant};
 
@@ -14,19 +14,19 @@ use crate::store::Subject;
 use crate::{KIND, Report};
 use ff_sdk::store_url::without_password;
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 100;
-/// Searches of each kind.
+/// Number of searches of each kind.
 const SEARCHES: usize = 200;
-/// Executions that are explained.
+/// Number of executions that are explained.
 const EXPLAINED: usize = 100;
-/// How many customers the executions are of, by a label.
+/// Number of customers, a tag of the executions.
 const CUSTOMERS: usize = 1_000;
-/// One execution of so many waits for its time, and the others for a worker.
+/// One execution in `DELAYED` is delayed; the others wait for a worker.
 const DELAYED: usize = 100;
-/// A span of time is one of so many that all were created in.
+/// Number of spans into which the creation times are divided.
 const SPANS: i64 = 20;
-/// The delay of delayed executions.
+/// Delay of the delayed executions.
 const DELAY: Duration = Duration::from_secs(86_400);
 
 /// The settings of the measurement.
@@ -77,7 +77,7 @@ impl SearchCost {
     }
 }
 
-/// Asks why the newest executions do not run, behind all others, and why their lane does not.
+/// Asks why the newest executions, which are behind all others, do not run, and why their lane does not.
 async fn explain(subject: &Subject, bar: &ProgressBar) -> anyhow::Result<()> {
     let (backend, lane) = (subject.flowfabric.backend(), LaneId::default_name());
     let newest = ListArgs { filter: Search::all().build()?, after: None, limit: EXPLAINED };
@@ -102,7 +102,7 @@ fn customer(nth: usize) -> String {
     format!("c-{}", nth % CUSTOMERS)
 }
 
-/// The store's time.
+/// Returns the store's time.
 async fn now(subject: &Subject) -> anyhow::Result<i64> {
     let submitted = subject.flowfabric.client().submit(Job::with_payload(KIND, Payload::json("1"))).await?;
     Ok(subject.flowfabric.backend().describe(&submitted.execution_id).await?.created_at.0)

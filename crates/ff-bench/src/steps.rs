@@ -1,5 +1,5 @@
-//! Executions with steps, in rounds beside executions without and the bare store: machines change their speed within minutes,
-//! so only neighbours are compared.
+//! Compares executions with steps, executions without, and the bare store, in rounds. Machine speed changes within minutes, so only
+//! neighbouring runs are compared.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::load::lifecycles;
 use crate::store::{FloorLoad, Subject};
 use crate::{JobShape, KIND, Report, median};
 
-/// Measurements of each kind.
+/// Number of measured rounds.
 const ROUNDS: usize = 5;
-/// Executions before anything is measured.
+/// Number of executions of each kind before the measurement.
 const WARM_UP: usize = 200;
 /// Bytes of a payload, and of the result of a step.
 const BYTES: usize = 100;
@@ -23,15 +23,15 @@ const SHAPE: JobShape = JobShape::Typical;
 /// The settings of the measurement.
 pub struct StepCost {
     pub store: String,
-    /// Callers that submit at once, and executions worked on at once.
+    /// Number of concurrent submitters and of concurrent executions.
     pub workers: usize,
-    /// Steps of each execution.
+    /// Number of steps of each execution.
     pub steps: usize,
-    /// Executions with steps in all, and as many without.
+    /// Executions with steps; as many run without.
     pub count: usize,
 }
 
-/// The rates per second.
+/// Rates per second.
 struct Round {
     steps: f64,
     lifecycles: f64,
@@ -71,7 +71,7 @@ impl StepCost {
         Ok(report)
     }
 
-    /// One of each, and how long the calls of executions with steps have taken so far.
+    /// Measures one round. Also returns the percentiles of recording a step.
     async fn round(
         &self,
         subject: &mut Subject,
@@ -91,7 +91,7 @@ impl StepCost {
         Ok((Round { steps, lifecycles, floor }, latencies))
     }
 
-    /// Lifecycles a second of executions without steps.
+    /// Returns the lifecycles per second of executions without steps.
     async fn plain(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<f64> {
         let working = subject.work_with(self.workers, SHAPE.reply());
         let took = lifecycles(subject, (self.workers, count), bar, |nth| SHAPE.job(BYTES, nth)).await?;
@@ -99,7 +99,7 @@ impl StepCost {
         Ok(count as f64 / took.as_secs_f64())
     }
 
-    /// Steps a second, with everything else that their executions cost.
+    /// Returns the steps per second, including the other operations of their executions.
     async fn with_steps(&self, subject: &Subject, count: usize, bar: &ProgressBar) -> anyhow::Result<f64> {
         let working = subject.run(self.worker(subject));
         let took = lifecycles(subject, (self.workers, count), bar, |nth| SHAPE.job(BYTES, nth)).await?;
@@ -107,7 +107,7 @@ impl StepCost {
         Ok((count * self.steps) as f64 / took.as_secs_f64())
     }
 
-    /// A worker whose handlers do nothing but record steps.
+    /// Returns a worker whose handlers only record steps.
     fn worker(&self, subject: &Subject) -> Worker {
         let steps = self.steps;
         subject.flowfabric.worker("bench").concurrency(self.workers).on(KIND, move |context: Context| async move {

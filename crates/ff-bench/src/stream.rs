@@ -1,4 +1,4 @@
-//! Handlers put out frames: as many as they can, then one at a time to a reader that follows, and then through a server to readers
+//! Measures streams: handlers write frames as fast as possible, then one at a time to a reader, then through a server to readers
 //! that follow as browsers do.
 
 mod server;
@@ -21,32 +21,32 @@ use crate::latency::Latencies;
 use crate::store::Subject;
 use crate::{KIND, Report};
 
-/// Frames one at a time.
+/// Number of measured single frames.
 const ALONE: usize = 500;
-/// Frames one at a time before anything is measured.
+/// Number of frames sent one at a time before the measurement.
 const WARM_UP: usize = 50;
-/// Frames one at a time to many readers, and then as many as go.
+/// Numbers of frames for many readers: sent one at a time, and then without waiting.
 const ALONE_TO_MANY: usize = 100;
 const AT_ONCE_TO_MANY: usize = 1_000;
-/// A reader that has not got a frame for so long is starved.
+/// Time without a frame after which a reader counts as starved.
 const STARVED: Duration = Duration::from_secs(30);
 
 /// The settings of the measurement.
 pub struct StreamCost {
     pub store: String,
-    /// Executions that put out frames at once.
+    /// Number of executions that write frames at once.
     pub workers: usize,
     /// Bytes of each frame.
     pub frame: usize,
-    /// Frames of all of them.
+    /// Frames of all executions together.
     pub count: usize,
-    /// Readers of one stream of a server.
+    /// Number of readers of one stream of a server.
     pub readers: usize,
-    /// The program `ff`, which is started as a server.
+    /// Path of the program `ff`, which is started as a server.
     pub ff: PathBuf,
 }
 
-/// The work of a handler: single frames, each on request and with its time, and then many at once.
+/// The work of a handler: frames on request, each with its time, then many at once.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Plan {
     alone: usize,
@@ -54,7 +54,7 @@ struct Plan {
     bytes: usize,
 }
 
-/// The handler of a plan, as it is asked for frames.
+/// The channels to a handler: requests for frames, and the times at which it writes them.
 struct Speaker {
     asks: mpsc::UnboundedSender<()>,
     says: mpsc::UnboundedReceiver<Instant>,
@@ -93,7 +93,7 @@ impl StreamCost {
         Ok(report)
     }
 
-    /// The same store behind a server of its own, which one reader follows, and then many.
+    /// Measures the same store behind a server process, with one reader and then with many.
     async fn measure_served(&self, report: &mut Report) -> anyhow::Result<()> {
         let server = ServerProcess::start(&self.ff, &self.store).await?;
         let subject = Subject::reach(server.url()).await?;
@@ -135,7 +135,7 @@ impl StreamCost {
     }
 }
 
-/// Follows one execution, and asks for the next frame when one has come.
+/// Follows one execution, and requests the next frame when one has arrived.
 async fn follow(subject: &Subject, id: &ExecutionId, speaker: &mut Speaker) -> anyhow::Result<()> {
     let mut reader = subject.flowfabric.client().output(id, None);
     speaker.asks.send(())?;
@@ -157,15 +157,15 @@ async fn follow(subject: &Subject, id: &ExecutionId, speaker: &mut Speaker) -> a
     Ok(())
 }
 
-/// Readers of one stream, each in a task of its own.
+/// Readers of one stream, each in a separate task.
 struct Readers {
     tasks: JoinSet<anyhow::Result<u64>>,
-    /// When one of them got a frame of which number.
+    /// The number of each frame that a reader got, and its arrival.
     frames: mpsc::UnboundedReceiver<(u64, Instant)>,
 }
 
 impl Readers {
-    /// Opens so many, and returns when the server has answered all of them.
+    /// Opens `count` readers. Returns when the server has answered all of them.
     async fn open(server: &ServerProcess, id: &ExecutionId, count: usize) -> anyhow::Result<Self> {
         let (tell, frames) = mpsc::unbounded_channel();
         let mut tasks = JoinSet::new();
@@ -175,8 +175,8 @@ impl Readers {
         Ok(Self { tasks, frames })
     }
 
-    /// Has a handler put out frames one at a time, each when all readers have the one before, and more at once. Counts the readers that
-    /// did not get every frame.
+    /// Makes a handler write frames one at a time, each after all readers have got the one before, and then `at_once` frames.
+    /// Returns the number of readers that did not get every frame.
     async fn follow(
         mut self,
         speaker: &mut Speaker,
@@ -204,19 +204,19 @@ impl Readers {
     }
 }
 
-/// Reads to the end, and reports every frame. Counts those that came in order.
+/// Reads to the end, and reports every frame. Returns their number; fails if one is out of order.
 async fn read(mut reader: SseReader, tell: mpsc::UnboundedSender<(u64, Instant)>) -> anyhow::Result<u64> {
     let mut next = 0;
     while let Some(seq) = reader.next().await? {
         ensure!(seq == next, "frame {seq} came in place of frame {next}");
         next += 1;
-        // Fails when the measurement is over.
+        // Fails when the measurement has ended.
         tell.send((seq, Instant::now())).ok();
     }
     Ok(next)
 }
 
-/// A worker whose handlers put out frames on request, and the channels of the requests.
+/// Returns a worker whose handlers write frames on request, and the channels to request them.
 fn worker(subject: &Subject, at_once: usize) -> (Worker, Speaker) {
     let (asks, requests) = mpsc::unbounded_channel();
     let (said, says) = mpsc::unbounded_channel();
@@ -228,7 +228,7 @@ fn worker(subject: &Subject, at_once: usize) -> (Worker, Speaker) {
             let (out, text) = (context.stream("out"), "x".repeat(plan.bytes));
             for _ in 0..plan.alone {
                 requests.lock().await.recv().await;
-                // Fails when the reader has gone.
+                // Fails when the receiver is gone.
                 said.send(Instant::now()).ok();
                 out.text(text.as_str()).await?;
             }

@@ -1,4 +1,4 @@
-//! A worker suspends, a client signals, the worker resumes: first one at a time, then many at once.
+//! Measures suspensions: a worker suspends, a client signals, the worker resumes; first one at a time, then many at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,18 +15,18 @@ use crate::store::Subject;
 use crate::{KIND, Report};
 use ff_sdk::store_url::without_password;
 
-/// Suspensions one at a time, on a store that does nothing else.
+/// Number of suspensions one at a time, on an otherwise idle store.
 const ALONE: usize = 500;
-/// Suspensions before anything is measured.
+/// Number of suspensions before the measurement.
 const WARM_UP: usize = 50;
 
-/// What every execution waits for.
+/// Name of the signal that every execution waits for.
 const SIGNAL: &str = "go";
 
 /// The settings of the measurement.
 pub struct SuspendToResume {
     pub store: String,
-    /// Clients that submit and signal at once, and executions worked on at once.
+    /// Number of concurrent clients that submit and signal, and of concurrent executions.
     pub workers: usize,
     pub count: usize,
 }
@@ -51,7 +51,7 @@ impl SuspendToResume {
         Ok(report)
     }
 
-    /// How long things took one at a time, and how long so many took at once.
+    /// Returns the latencies one at a time, and the time of `count` concurrent suspensions.
     async fn suspensions(&self, subject: &Subject) -> anyhow::Result<(BTreeMap<String, Percentiles>, Duration)> {
         let bar = ProgressBar::new((WARM_UP + ALONE + self.count) as u64);
         self.run(subject, WARM_UP, 1, &bar).await?;
@@ -63,7 +63,7 @@ impl SuspendToResume {
         Ok((latencies, took))
     }
 
-    /// So many suspensions, as many at once as said, from the first submission to the last completion.
+    /// Runs `count` suspensions, `at_once` at a time, and returns their total time.
     async fn run(
         &self,
         subject: &Subject,
@@ -84,8 +84,8 @@ impl SuspendToResume {
     }
 }
 
-/// A worker whose handlers wait once. What is measured begins with the wait, and ends with the first line after it, which
-/// another run of the handler comes to.
+/// Returns a worker whose handlers wait for a signal once. The time is measured from the wait to the line after it, in another run
+/// of the handler.
 fn waiting_worker(subject: &Subject, at_once: usize) -> Worker {
     let meter = subject.meter.clone();
     let waits: Arc<Mutex<HashMap<ExecutionId, Instant>>> = Arc::default();

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use ff_core::types::TimestampMs;
 
-/// The earliest known due time of each partition. A partition that is being pumped is set aside: due times noted for it
-/// meanwhile count after the pump has finished.
+/// The earliest known due time of each partition. A partition being pumped is set aside; due times noted meanwhile count after the
+/// pump.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     moments: BTreeSet<(TimestampMs, u16)>,
@@ -14,7 +14,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Notes a due time of a partition. Only the earliest is kept: the pump's answer has the next one.
+    /// Notes a due time of a partition. Keeps only the earliest, because the pump's answer has the next one.
     pub(crate) fn note(&mut self, partition: u16, at: TimestampMs) {
         match self.by_partition.get(&partition) {
             Some(known) if *known <= at => return,
@@ -25,18 +25,18 @@ impl Agenda {
         self.by_partition.insert(partition, at);
     }
 
-    /// Drops the moments of all other partitions.
+    /// Drops the due times of all other partitions.
     pub(crate) fn retain(&mut self, partitions: &BTreeSet<u16>) {
         self.moments.retain(|(_, partition)| partitions.contains(partition));
         self.by_partition.retain(|partition, _| partitions.contains(partition));
     }
 
-    /// The next moment of any partition that is not set aside.
+    /// Returns the next due time of the partitions that are not set aside.
     pub(crate) fn earliest(&self) -> Option<TimestampMs> {
         self.first().map(|(at, _)| at)
     }
 
-    /// The partition that has been due the longest. It is set aside to be pumped.
+    /// Takes the partition that has been due the longest, and sets it aside to be pumped.
     pub(crate) fn take_due(&mut self, now: TimestampMs) -> Option<u16> {
         let (at, partition) = self.first().filter(|(at, _)| *at <= now)?;
         self.moments.remove(&(at, partition));
@@ -45,19 +45,19 @@ impl Agenda {
         Some(partition)
     }
 
-    /// The pump of a partition has finished.
+    /// Ends the pump of a partition.
     pub(crate) fn give_back(&mut self, partition: u16) {
         self.aside.remove(&partition);
     }
 
-    /// The earliest due time that is not handled yet, partitions being pumped included.
+    /// Returns the earliest due time not handled yet, including partitions being pumped.
     pub(crate) fn owed_since(&self) -> Option<TimestampMs> {
         let first = self.moments.first().map(|(at, _)| *at);
         first.into_iter().chain(self.aside.values().copied()).min()
     }
 
     fn first(&self) -> Option<(TimestampMs, u16)> {
-        // Few are set aside at once, so few are passed over.
+        // Few partitions are set aside at once, so the search skips few.
         self.moments.iter().find(|(_, partition)| !self.aside.contains_key(partition)).copied()
     }
 }

@@ -7,8 +7,7 @@ use tokio::time::Instant;
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The delay before a failing store is called again: 50 ms after the first failure, doubled after each further one, at
-/// most 2 s.
+/// The delay before a failing store is called again: 50 ms after the first failure, doubled after each further one, at most 2 s.
 #[derive(Debug)]
 pub struct Backoff {
     next: Duration,
@@ -22,12 +21,12 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The store answered.
+    /// Notes that the store answered.
     pub fn succeeded(&mut self) {
         *self = Self::default();
     }
 
-    /// The store did not answer. Concurrent calls that fail together count as one failure.
+    /// Notes that the store did not answer. Concurrent calls that fail together count as one failure.
     pub fn failed(&mut self) {
         let now = Instant::now();
         if self.until.is_none_or(|until| until <= now) {
@@ -36,12 +35,12 @@ impl Backoff {
         }
     }
 
-    /// When the store may be called again; `None` when it may be called now.
+    /// Returns when the store may be called again; `None` when it may be called now.
     pub fn until(&self) -> Option<Instant> {
         self.until.filter(|until| *until > Instant::now())
     }
 
-    /// Whether the last call failed.
+    /// Returns whether the last call failed.
     pub fn is_failing(&self) -> bool {
         self.until.is_some()
     }

@@ -44,8 +44,8 @@ pub async fn examine_partition(store: &dyn EngineStore, partition: u16) -> Answe
     Ok(Examination { partitions: 1, executions: snapshot.executions.len(), findings })
 }
 
-/// I13: the spending of a budget is accounted for by reports, and its reservations belong to executions. Each budget is
-/// looked at with the partition its home is on.
+/// Checks I13: reports account for the spending of every budget, and its reservations belong to executions. A budget is checked
+/// with the partition of its home.
 async fn unaccounted(store: &dyn EngineStore, partition: u16) -> Answer<Vec<Finding>> {
     let (mut findings, partitions) = (Vec::new(), store.partitions());
     for budget in store.all_quotas().await?.into_iter().flat_map(|set| set.budgets.into_values()) {
@@ -54,7 +54,7 @@ async fn unaccounted(store: &dyn EngineStore, partition: u16) -> Answer<Vec<Find
         }
         let read = ReadBudgetLedger { budget_id: budget.id, with_draws: true };
         let mut faults = store.budget_ledger(read).await?.faults();
-        // Reports come while it is read; a real mismatch stays.
+        // Reports may arrive between the reads; a real mismatch persists.
         for _ in 0..LOOKS {
             if faults.is_empty() {
                 break;
@@ -68,10 +68,10 @@ async fn unaccounted(store: &dyn EngineStore, partition: u16) -> Answer<Vec<Find
     Ok(findings)
 }
 
-/// How often a ledger is read again that does not fit together.
+/// Maximum number of times an inconsistent ledger is read again.
 const LOOKS: usize = 5;
 
-/// I14: every slot of a quota that a lease has is held at the home of its policy.
+/// Checks I14: the home of a quota policy holds every slot that a lease has.
 async fn unreserved(store: &dyn EngineStore, snapshot: &Snapshot) -> Answer<Vec<Finding>> {
     let mut needed = BTreeMap::<QuotaPolicyId, Vec<(&str, ExecutionId, LeaseEpoch)>>::new();
     for (id, execution) in &snapshot.executions {
@@ -87,7 +87,7 @@ async fn unreserved(store: &dyn EngineStore, snapshot: &Snapshot) -> Answer<Vec<
             if held.contains(&(key.to_owned(), id, epoch)) {
                 continue;
             }
-            // It may have ended since the snapshot was taken.
+            // The lease may have ended since the snapshot was taken.
             let lease = store.describe(&id).await.ok().and_then(|info| info.lease);
             if lease.is_some_and(|lease| lease.lease_epoch == epoch) {
                 let what = format!("runs without a slot of the quota {policy_id}");

@@ -18,11 +18,10 @@ use crate::quota_keeper::QuotaKeeper;
 use crate::reap_workers::reap_workers;
 use crate::routing::{Routing, RoutingNews};
 
-/// How long an engine that stops waits until the others are told.
+/// Maximum time a stopping engine waits for its notice to the other engines.
 const LEAVE: Duration = Duration::from_millis(500);
 
-/// Fires whatever is due on a store and takes out workers that are gone, for as long as it lives. Any number of engines may
-/// run on one store.
+/// The background tasks of a store: they fire due work and remove workers that are gone. Any number of engines may run on one store.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -43,10 +42,10 @@ pub struct Engine {
     quota_corrections: Arc<AtomicU64>,
 }
 
-/// How an engine acts.
+/// Options of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// How long ready work whose requirements no live worker meets stays in its queue before it is blocked.
+    /// Time that ready work whose requirements no live worker meets stays in its queue before it is blocked.
     pub routing_grace: Duration,
 }
 
@@ -59,8 +58,8 @@ impl Default for EngineOptions {
 impl Engine {
     /// Starts an engine on the current runtime.
     ///
-    /// It sweeps every partition once. After that it calls the store only when work is due, when a hint arrives, when a
-    /// partition is swept because hints can be lost, and at intervals to find workers that are gone.
+    /// It sweeps every partition once. After that it calls the store only when work is due, when a hint arrives, when a partition
+    /// is swept because hints can be lost, and at intervals to find workers that are gone.
     pub fn start(store: Arc<dyn EngineStore>) -> Self {
         Self::start_with(store, EngineOptions::default())
     }
@@ -87,12 +86,13 @@ impl Engine {
         Self { running, pump, pump_lag, quota_corrections }
     }
 
-    /// How many slots of quotas and executions that waited for one this engine had to correct since it started: normally none.
+    /// Returns the number of corrections since the start: slots without a lease, and waiting executions that were not in line.
+    /// Normally 0.
     pub fn quota_corrections(&self) -> u64 {
         self.quota_corrections.load(Ordering::Relaxed)
     }
 
-    /// How long the oldest due work has been waiting for the pump, by the store's clock.
+    /// Returns how long the oldest due work has been waiting for the pump, by the store's clock.
     pub fn behind(&self, now: TimestampMs) -> Duration {
         self.pump_lag.behind(now)
     }
@@ -107,7 +107,7 @@ impl Engine {
     }
 }
 
-/// Has the other engines take over at once. A store that does not answer is not waited for: they find out.
+/// Tells the other engines to take over at once. If the store does not answer, they find out by the missing announcements.
 async fn leave(store: &dyn EngineStore, engine_id: EngineId) {
     if store.sweep_every().is_some() {
         let notice = store.announce(vec![Hint::EngineSeen { engine_id, keeps_up: false }]);

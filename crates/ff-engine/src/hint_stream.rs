@@ -6,16 +6,16 @@ use ff_core::backend::EngineStore;
 use ff_core::hint::{Hint, Hints};
 use futures_util::StreamExt;
 
-/// The hints a store sends after this was created.
+/// The hints that a store sends after the creation of this stream.
 pub struct HintStream(Option<Hints>);
 
 impl HintStream {
-    /// Begins to listen.
+    /// Subscribes to the hints of a store.
     pub fn of(store: &dyn EngineStore) -> Self {
         Self(Some(store.hints()))
     }
 
-    /// The next hint. After the last one the future never completes.
+    /// Returns the next hint. After the last one the future never completes.
     pub async fn next(&mut self) -> Hint {
         if let Some(hints) = &mut self.0 {
             if let Some(hint) = hints.next().await {

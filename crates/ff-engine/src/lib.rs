@@ -1,5 +1,5 @@
-//! Background work on a store: the pump that fires due work, the sweeps behind the hints, the notifier that answers
-//! long polls, and the doctor.
+//! Background work on a store: the pump that fires due work, the sweeps that make up for lost hints, the notifier that answers long
+//! polls, and the doctor.
 
 mod agenda;
 mod backoff;

@@ -1,4 +1,4 @@
-//! An engine among the engines of a store: announces itself, and knows which partitions it acts for.
+//! One engine among the engines of a store: announces itself, and knows which partitions it acts for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use tokio::time::Instant;
 
 use crate::peers::Peers;
 
-/// How often an engine announces itself.
+/// Interval between the announcements of an engine.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Announcements that wait for the store, at most.
+/// Maximum number of announcements under way.
 const AT_ONCE: usize = 64;
 
 pub(crate) struct Membership {
     store: Arc<dyn EngineStore>,
     engine_id: EngineId,
     peers: Peers,
-    /// When it announces itself next.
+    /// Time of the next announcement of this engine.
     next: Instant,
     announcing: JoinSet<()>,
 }
@@ -32,13 +32,13 @@ impl Membership {
         Self { store, engine_id, peers: Peers::new(engine_id), next: Instant::now(), announcing: JoinSet::new() }
     }
 
-    /// When there is something to do again.
+    /// Returns the time of the next turn.
     pub(crate) fn next_turn(&self) -> Instant {
         self.peers.next_gone().map_or(self.next, |gone| gone.min(self.next))
     }
 
-    /// Announces this engine when it is time, and forgets engines that are gone. An engine that does not know yet what is due has
-    /// nothing to announce, so that the others go on in its place. Answers whether it owns other partitions from now on.
+    /// Announces this engine when it is time, and forgets engines that are gone. `keeps_up` is `None` until the engine knows what
+    /// is due; it is not announced before, so that the others act in its place. Returns whether the owned partitions may change.
     pub(crate) fn take_turn(&mut self, keeps_up: Option<bool>) -> bool {
         let now = Instant::now();
         if now >= self.next {
@@ -50,17 +50,17 @@ impl Membership {
         self.peers.drop_gone(now)
     }
 
-    /// Another engine announced itself. Answers whether this one owns other partitions from now on.
+    /// Notes the announcement of another engine. Returns whether the owned partitions may change.
     pub(crate) fn note_engine(&mut self, engine_id: EngineId, keeps_up: bool) -> bool {
         self.peers.note_engine(engine_id, keeps_up, Instant::now())
     }
 
-    /// The partitions this engine acts for.
+    /// Returns the partitions this engine acts for.
     pub(crate) fn owned(&self) -> BTreeSet<u16> {
         self.peers.owned(self.store.partitions().num_flow_partitions)
     }
 
-    /// Gives hints to all, without being waited for. While the store does not answer, only the first are kept.
+    /// Sends hints to every process, without waiting. Drops them while [`AT_ONCE`] announcements wait for the store.
     pub(crate) fn announce(&mut self, hints: Vec<Hint>) {
         while self.announcing.try_join_next().is_some() {}
         if hints.is_empty() || self.announcing.len() >= AT_ONCE {

@@ -1,9 +1,9 @@
-//! The engines on a store, and which of them acts for which partition.
+//! The engines on a store, and the partitions each of them acts for.
 //!
-//! Every engine announces itself once a second by a hint. A partition belongs to the engine that comes first by a hash of both among
-//! those that keep up (rendezvous hashing), so that a partition changes hands only when its owner comes or goes. Nothing depends on
-//! engines agreeing: an engine counts itself always, so the first of all acts whatever it has heard of the others, and two
-//! that act for one partition only ask the store twice.
+//! Every engine announces itself once a second by a hint. A partition belongs to the engine with the highest hash of both among
+//! those that keep up (rendezvous hashing), so a partition changes hands only when its owner comes or goes. Engines need not agree:
+//! an engine always counts itself, so the highest-ranked engine acts whatever it has heard of the others, and two engines that act
+//! for one partition only ask the store twice.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use ff_core::types::EngineId;
 use tokio::time::Instant;
 
-/// After how long without an announcement an engine counts as gone: two may be late or lost.
+/// Time without an announcement after which an engine counts as gone. Two announcements may be late or lost.
 const GONE: Duration = Duration::from_millis(2_500);
 
-/// The engines that keep up, as far as one of them knows.
+/// The engines that keep up, as far as one engine knows.
 #[derive(Debug)]
 pub(crate) struct Peers {
     own: EngineId,
@@ -26,7 +26,7 @@ impl Peers {
         Self { own, last_seen: HashMap::new() }
     }
 
-    /// Another engine announced itself. Answers whether that changes who owns what.
+    /// Notes the announcement of another engine. Returns whether ownership may change.
     pub(crate) fn note_engine(&mut self, engine_id: EngineId, keeps_up: bool, now: Instant) -> bool {
         if engine_id == self.own {
             return false;
@@ -38,19 +38,19 @@ impl Peers {
         }
     }
 
-    /// Forgets those that are gone. Answers whether there were any.
+    /// Forgets engines that are gone. Returns whether there were any.
     pub(crate) fn drop_gone(&mut self, now: Instant) -> bool {
         let before = self.last_seen.len();
         self.last_seen.retain(|_, seen| now.duration_since(*seen) < GONE);
         self.last_seen.len() < before
     }
 
-    /// When the next one counts as gone if it is not heard before.
+    /// Returns the time at which the next engine counts as gone if it stays silent.
     pub(crate) fn next_gone(&self) -> Option<Instant> {
         self.last_seen.values().min().map(|seen| *seen + GONE)
     }
 
-    /// The partitions this engine acts for.
+    /// Returns the partitions this engine acts for.
     pub(crate) fn owned(&self, partitions: u16) -> BTreeSet<u16> {
         (0..partitions).filter(|partition| self.owns(*partition)).collect()
     }
@@ -61,7 +61,7 @@ impl Peers {
     }
 }
 
-/// How an engine stands for a partition: a hash that every build computes alike, and the id should two be the same.
+/// Returns the rank of an engine for a partition: a hash that is the same in every build, then the id to break ties.
 fn rank(engine_id: &EngineId, partition: u16) -> (u64, EngineId) {
     let (high, low) = engine_id.as_uuid().as_u64_pair();
     let mut hash = high ^ low.rotate_left(32) ^ u64::from(partition).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -81,7 +81,7 @@ mod tests {
         EngineId::from_uuid(Uuid::from_u128(nth << 80 | 7 << 76 | 2 << 62 | nth))
     }
 
-    /// Engines that have all heard of each other.
+    /// Returns engines that have all heard of each other.
     fn engines(count: u128, now: Instant) -> Vec<Peers> {
         let all = || (0..count).map(engine);
         let mut engines: Vec<_> = all().map(Peers::new).collect();

@@ -1,4 +1,4 @@
-//! How far behind the pump is, for metrics and health checks.
+//! The lag of the pump, for metrics and health checks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ff_core::types::TimestampMs;
 
-/// No due work is known.
+/// Value for "no due work is known".
 const NEVER: i64 = i64::MAX;
 
 /// The earliest due time that the pump has not handled yet. Clones share it.
@@ -24,7 +24,7 @@ impl PumpLag {
         self.0.store(moment.map_or(NEVER, |at| at.0), Ordering::Relaxed);
     }
 
-    /// How long ago that time passed; zero while it has not.
+    /// Returns how long ago that time passed; zero if it has not passed.
     pub(crate) fn behind(&self, now: TimestampMs) -> Duration {
         let since = self.0.load(Ordering::Relaxed);
         Duration::from_millis(now.0.saturating_sub(since).max(0).unsigned_abs())

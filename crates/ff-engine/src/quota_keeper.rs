@@ -1,5 +1,5 @@
-//! Gives slots of quota policies back when leases end, and holds slots against leases now and then: hints may be lost, and a
-//! process may die between a reservation and its claim.
+//! Gives back quota slots when leases end, and compares slots with leases at intervals: hints may be lost, and a process may die
+//! between a reservation and its claim.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::resume_unwind;
@@ -27,10 +27,10 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::orchestration::{Orchestration, QuotaSettlement};
 
-/// Pages of slots and of keys that are looked at in one turn for one policy; the next turn goes on from there.
+/// Maximum number of pages of slots, and of keys, that one turn reads for a policy. The next turn continues there.
 const PAGES: usize = 4;
 
-/// Turns do not follow each other sooner.
+/// Minimum time between two turns.
 const TURN_MIN: Duration = Duration::from_secs(1);
 
 /// The pump's messages to a keeper.
@@ -39,18 +39,18 @@ pub(crate) enum QuotaNews {
     Defined,
 }
 
-/// The partitions an engine owns; all of them where it is alone.
+/// The partitions an engine owns; `None` means all of them.
 pub(crate) type OwnedPartitions = Option<BTreeSet<u16>>;
 
 pub(crate) struct QuotaKeeper {
     store: Arc<dyn EngineStore>,
     news: mpsc::UnboundedReceiver<QuotaNews>,
     owned: watch::Receiver<OwnedPartitions>,
-    /// Slots to be given back, by policy. While a call for a policy is under way, those that come meanwhile go together in the next.
+    /// Slots to give back, by policy. Slots that arrive during a call for their policy go together in the next call.
     freed: BTreeMap<QuotaPolicyId, Vec<AdmissionRelease>>,
     busy: BTreeSet<QuotaPolicyId>,
     settling: JoinSet<(QuotaPolicyId, Answer<QuotaSettlement>)>,
-    /// Whether there may be a policy. A store that never had one is asked once.
+    /// Whether there may be a policy. A store that never had one is asked once if its hints cannot be lost.
     is_used: bool,
     reconciling: JoinSet<Reconciler>,
     reconciler: Option<Reconciler>,
@@ -84,7 +84,7 @@ impl QuotaKeeper {
         }
     }
 
-    /// Runs for as long as it is polled and the pump lives.
+    /// Runs while it is polled and the pump lives.
     pub(crate) async fn run(mut self) {
         let mut turn = interval(Duration::from_millis(limits::QUOTA_RECONCILE_MS));
         turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -104,7 +104,7 @@ impl QuotaKeeper {
                         if let Some(soon) = reconciler.look_again_in {
                             turn.reset_after(soon);
                         }
-                        // Where hints can be lost, a policy may come without a word.
+                        // Where hints can be lost, a policy may appear without a hint.
                         self.is_used &= reconciler.found_any || self.store.sweep_every().is_some();
                         self.reconciler = Some(reconciler);
                     }
@@ -124,7 +124,7 @@ impl QuotaKeeper {
         }
     }
 
-    /// Begins a call for each policy that has none under way.
+    /// Starts a call for each policy that has none under way.
     fn settle_freed(&mut self) {
         let idle: Vec<_> = self.freed.keys().filter(|policy_id| !self.busy.contains(policy_id)).copied().collect();
         for policy_id in idle {
@@ -142,7 +142,7 @@ impl QuotaKeeper {
     fn settled(&mut self, policy_id: QuotaPolicyId, answer: &Answer<QuotaSettlement>) {
         self.busy.remove(&policy_id);
         if let Err(error) = answer {
-            // The slots are found when they are held against leases.
+            // The reconciler finds these slots.
             self.store.outages().noted("quotas", error);
         }
     }
@@ -151,7 +151,7 @@ impl QuotaKeeper {
         if !self.is_used {
             return;
         }
-        // The turn before may still be under way.
+        // The previous turn may still be under way.
         let Some(mut reconciler) = self.reconciler.take() else { return };
         let owned = self.owned.borrow().clone();
         self.reconciling.spawn(async move {
@@ -170,26 +170,25 @@ struct Place {
     keys: Option<String>,
 }
 
-/// Corrects what hints and callers left over.
+/// Corrects the slots and waiting executions that lost hints and dead callers leave behind.
 struct Reconciler {
     store: Arc<dyn EngineStore>,
     places: HashMap<QuotaPolicyId, Place>,
-    /// Where the last turn ended among the executions of a namespace that wait for quotas.
+    /// The cursor at which the last turn ended among the blocked executions of a namespace.
     waiting: HashMap<(Namespace, Blocker), Cursor>,
     corrected: Arc<AtomicU64>,
     found_any: bool,
-    /// When the first slot without a lease that was too young to be a leftover may be one, if that is before the next turn.
+    /// Delay until a slot without a lease that is too young now may be a leftover, if that is before the next turn.
     look_again_in: Option<Duration>,
 }
 
 /// The use of a held slot.
 enum SlotUse {
-    /// A lease that lives.
+    /// A live lease.
     Lease,
-    /// No lease yet. If none comes by then, it is a leftover.
+    /// No lease yet. Without a lease by `until`, the slot is a leftover.
     Claim { until: TimestampMs },
-    /// Neither. While it was held, workers that asked for its execution were given nothing, so those that wait must ask again if the
-    /// execution is ready.
+    /// Neither. While the slot was held, claims of its execution got nothing, so waiting workers must claim again if it is ready.
     Leftover { ready: Option<Hint> },
 }
 
@@ -230,7 +229,8 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Gives back what is reserved for no lease, gives room to those that wait, and makes those ready whose place was lost.
+    /// Gives back reservations without a lease, wakes waiting executions while there is room, and makes executions ready that have
+    /// lost their place.
     async fn attend_to_budget(&mut self, budget: &Budget) -> Answer<()> {
         let policy_id = budget.id.policy_id();
         self.release_leftovers(policy_id, budget.name.as_str()).await?;
@@ -244,14 +244,14 @@ impl Reconciler {
         self.release_forgotten(&budget.namespace, Blocker::Budget, is_forgotten).await
     }
 
-    /// Goes on with reports of usage that a process left before every budget had counted them.
+    /// Settles reports of usage that a process left before every budget had counted them.
     async fn settle_usage(&mut self, namespace: &Namespace) -> Answer<()> {
         let args = UsageBacklogArgs { namespace: namespace.clone(), limit: limits::PAGE };
         let ids = self.store.usage_backlog(args).await?;
         self.store.settle_usage_of(ids).await.map(drop)
     }
 
-    /// Gives back slots that are held for executions that do not run under the epoch they are for.
+    /// Gives back slots of executions that do not run under the slot's epoch.
     async fn release_leftovers(&mut self, policy_id: QuotaPolicyId, name: &str) -> Answer<()> {
         for _ in 0..PAGES {
             let after = self.places.entry(policy_id).or_default().slots.take();
@@ -295,8 +295,7 @@ impl Reconciler {
         Ok(())
     }
 
-    /// The use of a held slot. A claim takes nothing for longer than it is reserved; the same again makes up for clocks
-    /// that differ.
+    /// Returns the use of a held slot. A claim takes nothing after its reservation; twice that time allows for clocks that differ.
     async fn use_of(&self, slot: &HeldSlot, now: TimestampMs) -> Answer<SlotUse> {
         let info = match self.store.describe(&slot.execution_id).await {
             Ok(info) => Some(info),
@@ -312,8 +311,8 @@ impl Reconciler {
         })
     }
 
-    /// Has what left the windows go, and free slots go to those that wait. Returns the keys that executions wait for, if it has seen
-    /// all keys.
+    /// Drops starts outside the windows, and gives free slots to waiting executions. Returns the keys that executions wait for, if
+    /// it has seen all keys.
     async fn look_after(&mut self, policy: &QuotaPolicy) -> Answer<Option<BTreeSet<String>>> {
         let policy_id = policy.id;
         let mut lines = BTreeSet::new();
@@ -335,7 +334,7 @@ impl Reconciler {
         Ok(None)
     }
 
-    /// Makes executions ready that wait for a slot of a key no execution is in line for: their place was lost.
+    /// Makes blocked executions ready that are not in line, because their place was lost.
     async fn release_forgotten(
         &mut self,
         namespace: &Namespace,
@@ -360,7 +359,7 @@ impl Reconciler {
     }
 }
 
-/// Says that an execution waits for a worker, if it does.
+/// Returns the hint that an execution is ready, if it waits for a worker.
 fn ready(info: &ExecutionInfo) -> Option<Hint> {
     (info.public_state == PublicState::Waiting).then(|| Hint::Ready {
         partition: info.execution_id.partition(),

@@ -9,8 +9,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::orchestration::Orchestration;
 
-/// Runs for as long as it is polled. A worker that is gone is no longer listed, even before it is removed, so no caller
-/// waits for this.
+/// Runs while it is polled. A worker that is gone is not listed even before it is removed, so no caller waits for this.
 pub(crate) async fn reap_workers(store: Arc<dyn EngineStore>) {
     let mut turn = interval(Duration::from_millis(limits::WORKER_TTL_MS));
     turn.set_missed_tick_behavior(MissedTickBehavior::Delay);

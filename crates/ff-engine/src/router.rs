@@ -1,4 +1,4 @@
-//! The partition of an execution, and its keys.
+//! Finds the partition of an execution and its keys.
 
 use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, execution_partition};
@@ -23,32 +23,32 @@ pub struct PartitionRouter {
 }
 
 impl PartitionRouter {
-    /// Routes by these counts.
+    /// Creates a router with these counts.
     pub fn new(config: PartitionConfig) -> Self {
         Self { config }
     }
 
-    /// The partition an execution lives on.
+    /// Returns the partition of an execution.
     pub fn partition_for(&self, id: &ExecutionId) -> Partition {
         execution_partition(id, &self.config)
     }
 
-    /// The keys of one execution.
+    /// Returns the keys of one execution.
     pub fn exec_keys(&self, id: &ExecutionId) -> ExecKeyContext {
         ExecKeyContext::new(&self.partition_for(id), id)
     }
 
-    /// The keys of the indexes of one partition.
+    /// Returns the index keys of one partition.
     pub fn index_keys(&self, partition: u16) -> IndexKeys {
         IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
     }
 
-    /// The counts it routes by.
+    /// Returns the partition counts.
     pub fn config(&self) -> &PartitionConfig {
         &self.config
     }
 
-    /// How many partitions flows and executions share.
+    /// Returns the number of partitions that flows and executions share.
     pub fn num_flow_partitions(&self) -> u16 {
         self.config.num_flow_partitions
     }

@@ -1,5 +1,5 @@
-//! Routing: ready work whose requirements no live worker meets leaves its queue after a grace, and comes back when a worker registers
-//! that meets them. The task sleeps while no work with requirements is ready or blocked on the partitions of its engine.
+//! Routing: ready work whose requirements no live worker meets leaves its queue after a grace, and returns when such a worker
+//! registers. The task sleeps while no work with requirements is ready or blocked on its engine's partitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,22 +16,22 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// How often the live workers are read again while work with requirements is ready: a worker that is gone gives no hint.
+/// Interval at which the live workers are read again while work with requirements is ready. A worker that is gone sends no hint.
 const REFRESH: Duration = Duration::from_secs(5);
 
-/// How long to wait after the store did not answer.
+/// Delay after the store did not answer.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Queues that are moved at the same time.
+/// Maximum number of queues moved at the same time.
 const AT_ONCE: usize = 16;
 
-/// Queues with a capable worker that are looked at in one round, to forget those that are empty.
+/// Maximum number of queues with a capable worker that one round looks at, to forget empty ones.
 const LOOKED_AT: usize = 16;
 
 /// A queue on a partition.
 type Place = (u16, WorkQueue);
 
-/// The pump's news of work with requirements, for the routing task.
+/// News from the pump to the routing task, about work with requirements.
 #[derive(Clone, Default)]
 pub(crate) struct RoutingNews(Arc<(Mutex<News>, Notify)>);
 
@@ -40,27 +40,27 @@ struct News {
     ready: BTreeSet<Place>,
     unroutable: BTreeSet<Place>,
     workers_changed: bool,
-    /// The partitions the engine acts for from now on, when they are others than before.
+    /// The partitions the engine acts for from now on, if they have changed.
     owned: Option<BTreeSet<u16>>,
 }
 
 impl RoutingNews {
-    /// Work with requirements is ready in a queue.
+    /// Notes that work with requirements is ready in a queue.
     pub(crate) fn ready(&self, partition: u16, queue: WorkQueue) {
         self.tell(|news| news.ready.insert((partition, queue)));
     }
 
-    /// Work of a queue is blocked.
+    /// Notes that work of a queue is blocked.
     pub(crate) fn unroutable(&self, partition: u16, queue: WorkQueue) {
         self.tell(|news| news.unroutable.insert((partition, queue)));
     }
 
-    /// A worker with capabilities registered.
+    /// Notes that a worker with capabilities registered.
     pub(crate) fn workers_changed(&self) {
         self.tell(|news| news.workers_changed = true);
     }
 
-    /// The engine acts for these partitions from now on.
+    /// Notes that the engine acts for these partitions from now on.
     pub(crate) fn owned(&self, partitions: BTreeSet<u16>) {
         self.tell(|news| news.owned = Some(partitions));
     }
@@ -87,12 +87,12 @@ pub(crate) struct Routing {
     store: Arc<dyn EngineStore>,
     news: RoutingNews,
     grace: Duration,
-    /// Queues in which work was ready, and since when that is known.
+    /// Queues in which work was ready, and the time at which that became known.
     ready: BTreeMap<Place, Instant>,
-    /// Queues of which work is blocked.
+    /// Queues with blocked work.
     unroutable: BTreeSet<Place>,
     workers: Vec<Worker>,
-    /// When the workers were last read; nothing when they are to be read again.
+    /// Time of the last reading of the workers; `None` when they must be read again.
     workers_read: Option<Instant>,
 }
 
@@ -102,7 +102,7 @@ impl Routing {
         Self { store, news, grace, ready, unroutable, workers, workers_read: None }
     }
 
-    /// Runs for as long as it is polled.
+    /// Runs while it is polled.
     pub(crate) async fn run(mut self) {
         loop {
             self.learn();
@@ -115,7 +115,7 @@ impl Routing {
                 }
             };
             match next {
-                // Either way it is time to look.
+                // The next round is due either way.
                 Some(at) => drop(timeout_at(at, self.news.changed()).await),
                 None => self.news.changed().await,
             }
@@ -138,7 +138,7 @@ impl Routing {
         }
     }
 
-    /// Releases what a worker can run now, blocks what none can, and says when to look again.
+    /// Releases work that a worker can run, blocks work that no worker can run, and returns the time of the next round.
     async fn round(&mut self) -> Answer<Option<Instant>> {
         if self.ready.is_empty() && self.unroutable.is_empty() {
             return Ok(None);
@@ -153,7 +153,7 @@ impl Routing {
         let blocked = self.ready.values().map(|since| *since + self.grace);
         let refreshed = self.workers_read.map(|at| at + REFRESH);
         let refreshed = refreshed.filter(|_| !self.ready.is_empty());
-        // A hint that a worker registered may be lost where the store can lose it.
+        // Where hints can be lost, the hint that a worker registered may be lost too.
         let swept = self.store.sweep_every().map(|every| Instant::now() + every);
         let due = blocked.filter(|at| *at > Instant::now()).chain(refreshed).chain(swept).min();
         Ok(due.map(|at| at.max(Instant::now())))
@@ -196,7 +196,7 @@ impl Routing {
         Ok(())
     }
 
-    /// Forgets queues that workers have emptied, so that the task sleeps when there is nothing left.
+    /// Forgets queues that workers have emptied, so that the task sleeps when none is left.
     async fn forget_empty(&mut self) -> Answer<()> {
         let old = self.ready.iter().filter(|(_, since)| since.elapsed() >= self.grace);
         let old: Vec<Place> = old.map(|(place, _)| place.clone()).take(LOOKED_AT).collect();
@@ -208,13 +208,13 @@ impl Routing {
         Ok(())
     }
 
-    /// Whether a live worker takes work of a queue.
+    /// Returns whether a live worker takes work of a queue.
     fn is_routable(&self, queue: &WorkQueue) -> bool {
         self.workers.iter().any(|worker| queue.is_served_by(worker))
     }
 }
 
-/// Every live worker with capabilities.
+/// Returns every live worker with capabilities.
 async fn live_workers(store: &dyn EngineStore) -> Answer<Vec<Worker>> {
     let (mut workers, mut after) = (Vec::new(), None);
     loop {
@@ -227,7 +227,7 @@ async fn live_workers(store: &dyn EngineStore) -> Answer<Vec<Worker>> {
     }
 }
 
-/// Blocks everything that is ready in a queue, step by step, and says how much it was.
+/// Blocks all ready work of a queue in steps. Returns the number of executions blocked.
 async fn block(store: &dyn EngineStore, place: &Place) -> Answer<usize> {
     let (partition, queue) = place;
     let detail = BlockDetail::Route { class: queue.class.to_string() };
@@ -245,14 +245,14 @@ async fn block(store: &dyn EngineStore, place: &Place) -> Answer<usize> {
         }
         let blocked = store.block(BlockArgs { partition: *partition, executions }).await?.blocked;
         count += blocked;
-        // Work that was claimed meanwhile is not in the queue any more.
+        // Work that was claimed in the meantime has left the queue.
         if blocked == 0 || ready.len() < limits::BLOCK {
             return Ok(count);
         }
     }
 }
 
-/// Makes everything that is blocked of a queue ready again, step by step.
+/// Makes all blocked work of a queue ready again, in steps.
 async fn release(store: &dyn EngineStore, place: &Place) -> Answer<()> {
     let partition = place.0;
     loop {

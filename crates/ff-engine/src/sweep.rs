@@ -12,36 +12,35 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::Backoff;
 
-/// Partitions swept at the same time.
+/// Maximum number of partitions swept at the same time.
 const AT_ONCE: usize = 8;
 
-/// Looks at the partitions it is responsible for once when it starts, again when told to, and, where the store's hints can be lost
-/// and it is to make up for that, at one partition after the other for ever.
+/// Reads the status of its partitions once when it starts, and again on request. Where hints can be lost, a periodic sweeper also
+/// reads one after the other for ever.
 pub struct Sweeper {
     store: Arc<dyn EngineStore>,
     responsible_for: BTreeSet<u16>,
     waiting: BTreeSet<u16>,
-    /// Partitions for which the store did not answer, in the order they failed. They are retried after a backoff; the
-    /// others come first.
+    /// Partitions for which the store did not answer, in the order they failed. They are retried after a backoff, behind the other
+    /// partitions.
     failed: VecDeque<u16>,
     /// Consecutive failed calls. A part of a store may be away while the rest answers.
     failures: usize,
-    /// Separate tasks: a call may use one of the store's connections and returns it even while the sweeper waits for
-    /// another one.
+    /// Separate tasks: a call may use one of the store's connections, and returns it even while the sweeper waits for another one.
     looking: JoinSet<(u16, Answer<PartitionStatus>)>,
     schedule: Option<SweepSchedule>,
     backoff: Backoff,
 }
 
 impl Sweeper {
-    /// A sweeper of every partition that goes on for as long as hints can be lost.
+    /// Creates a sweeper of every partition that also sweeps at intervals if hints can be lost.
     pub fn periodic(store: Arc<dyn EngineStore>) -> Self {
         let schedule =
             store.sweep_every().map(|every| SweepSchedule::new(every, store.partitions().num_flow_partitions));
         Self { schedule, ..Self::on_demand(store) }
     }
 
-    /// A sweeper of every partition that looks when it starts and when it is told to.
+    /// Creates a sweeper of every partition that sweeps only when it starts and on request.
     pub fn on_demand(store: Arc<dyn EngineStore>) -> Self {
         let responsible_for: BTreeSet<_> = (0..store.partitions().num_flow_partitions).collect();
         Self {
@@ -56,7 +55,7 @@ impl Sweeper {
         }
     }
 
-    /// Looks at these partitions from now on, and at those that are new among them at once.
+    /// Becomes responsible for these partitions, and sweeps the new ones among them at once.
     pub fn take_over(&mut self, partitions: BTreeSet<u16>) {
         self.waiting.retain(|partition| partitions.contains(partition));
         self.failed.retain(|partition| partitions.contains(partition));
@@ -68,24 +67,24 @@ impl Sweeper {
         self.responsible_for.contains(&partition)
     }
 
-    /// Hints were lost, so every partition must be swept again.
+    /// Requests a sweep of every partition, because hints were lost.
     pub fn everything(&mut self) {
         self.failed.clear();
         self.waiting.extend(&self.responsible_for);
     }
 
-    /// Whether every requested partition has been swept.
+    /// Returns whether every requested partition has been swept.
     pub fn is_through(&self) -> bool {
         self.waiting.is_empty() && self.failed.is_empty() && self.looking.is_empty()
     }
 
-    /// Whether the last call to the store failed.
+    /// Returns whether the last call to the store failed.
     pub fn is_failing(&self) -> bool {
         self.backoff.is_failing()
     }
 
-    /// The status of the next partition; `None` when the store did not answer. Waits while there is nothing to sweep,
-    /// or during a backoff. Dropping the future loses nothing: calls under way are continued by the next call.
+    /// Returns the status of the next partition; `None` when the store did not answer. Waits while there is nothing to sweep, or
+    /// during a backoff. Dropping the future loses nothing: the next call continues calls under way.
     pub async fn next(&mut self) -> Option<(u16, PartitionStatus)> {
         loop {
             let resume = self.look();
@@ -117,7 +116,7 @@ impl Sweeper {
         }
     }
 
-    /// Starts as many calls as may run at the same time. During a backoff it returns its end.
+    /// Starts calls up to the maximum. Returns the end of the backoff, if there is one.
     fn look(&mut self) -> Option<Instant> {
         let resume = self.backoff.until();
         while self.looking.len() < AT_ONCE {
@@ -128,8 +127,8 @@ impl Sweeper {
         resume
     }
 
-    /// The next partition to sweep. During a backoff, no partition that failed; and none at all when as many calls
-    /// failed in a row as may run at the same time, because then the whole store does not answer.
+    /// Takes the next partition to sweep. A backoff excludes partitions that failed, and after [`AT_ONCE`] failures in a row all
+    /// partitions, because then the whole store does not answer.
     fn take(&mut self, rests: bool) -> Option<u16> {
         if rests && self.failures >= AT_ONCE {
             return None;
@@ -138,7 +137,7 @@ impl Sweeper {
     }
 }
 
-/// Completes at a moment; never, when there is none.
+/// Completes at a time; never without one.
 pub(crate) async fn alarm(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
@@ -146,7 +145,7 @@ pub(crate) async fn alarm(at: Option<Instant>) {
     }
 }
 
-/// The next partition and its time, so that a sweep of all partitions takes the whole interval.
+/// The next partition and its time, spaced so that sweeping all partitions takes the whole interval.
 struct SweepSchedule {
     partitions: u16,
     next: u16,

@@ -1,4 +1,4 @@
-//! The ticks of schedules: when each partition has to be looked at, and the looks under way.
+//! The ticks of schedules: the time at which each partition must be looked at, and the looks under way.
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::resume_unwind;
@@ -16,32 +16,32 @@ use tokio::time::Instant;
 use crate::agenda::Agenda;
 use crate::orchestration::{Orchestration, TickedPartition, TickedSchedule};
 
-/// Partitions looked at at the same time.
+/// Maximum number of partitions looked at at the same time.
 const AT_ONCE: usize = 8;
 
-/// Ends that are waited for, at most. Those beyond are found by the next look at their schedules.
+/// Maximum number of ends that ticks wait for. Beyond it, the next look at a schedule finds the end.
 const AWAITED: usize = 10_000;
 
-/// How soon the store is asked again that did not answer, and the limit this grows to.
+/// Delay in milliseconds before the store is asked again after a failure, and the maximum number of its doublings.
 const RETRY_MS: u64 = 50;
 const RETRY_MAX: u32 = 6;
 
-/// Knows when schedules are due, and has them looked at. It costs the store one question when it starts, when hints were lost,
-/// and now and then where they can be.
+/// Knows when schedules are due, and starts the looks. Asks the store about all partitions when it starts, when hints were lost or
+/// the owned partitions change, and at intervals where hints can be lost.
 pub(crate) struct Ticker {
     store: Arc<dyn EngineStore>,
     agenda: Agenda,
     looking: JoinSet<Look>,
-    /// When all partitions are asked about next; never, where it is known.
+    /// Time of the next question about all partitions; `None` while none is planned.
     ask_at: Option<Instant>,
     is_asking: bool,
-    /// Ends that ticks wait for.
+    /// Work whose end a tick waits for.
     awaited: HashMap<StartedWork, ScheduleRef>,
-    /// Consecutive failed looks of a partition.
+    /// Consecutive failed looks, by partition.
     failures: HashMap<u16, u32>,
 }
 
-/// A call that has been answered.
+/// An answered call.
 pub(crate) enum Look {
     Agenda(Answer<Vec<PartitionTick>>),
     Partition(u16, Answer<TickedPartition>),
@@ -61,12 +61,12 @@ impl Ticker {
         }
     }
 
-    /// Asks about all partitions soon: hints were lost, or this engine owns others.
+    /// Asks about all partitions soon: hints were lost, or this engine owns other partitions.
     pub(crate) fn ask_again(&mut self) {
         self.ask_at = Some(Instant::now());
     }
 
-    /// When all partitions are asked about.
+    /// Returns the time of the next question.
     pub(crate) fn next_question(&self) -> Option<Instant> {
         self.ask_at.filter(|_| !self.is_asking)
     }
@@ -90,7 +90,7 @@ impl Ticker {
         self.agenda.owed_since()
     }
 
-    /// Begins to look at the partitions that are due. Answers when the next one is, if more may be looked at.
+    /// Starts to look at due partitions. Returns the next due time, if more looks may start.
     pub(crate) fn fire(&mut self, now: TimestampMs) -> Option<TimestampMs> {
         while self.looking.len() < AT_ONCE {
             let Some(partition) = self.agenda.take_due(now) else { return self.agenda.earliest() };
@@ -100,7 +100,7 @@ impl Ticker {
         None
     }
 
-    /// The next call that is answered; none while none is under way.
+    /// Returns the next answered call; `None` while no call is under way.
     pub(crate) async fn next(&mut self) -> Option<Look> {
         match self.looking.join_next().await? {
             Ok(look) => Some(look),
@@ -108,7 +108,7 @@ impl Ticker {
         }
     }
 
-    /// Takes an answer, and says which moments have become known.
+    /// Takes an answer. Returns the due times that it made known.
     pub(crate) fn looked(&mut self, look: Look, now: TimestampMs) -> Vec<PartitionTick> {
         match look {
             Look::Agenda(Ok(ticks)) => {
@@ -132,7 +132,7 @@ impl Ticker {
                     self.await_ends([(ticked.awaits, schedule)]);
                     Vec::new()
                 }
-                // The schedule is looked at again by itself.
+                // The schedule comes due again by itself.
                 Err(error) => {
                     self.store.outages().noted("schedules", &error);
                     Vec::new()
@@ -151,7 +151,7 @@ impl Ticker {
                 }
                 self.store.outages().answered(partition);
                 if looked == 0 && next.is_some_and(|at| at <= now) {
-                    // The store's clock is behind the one that was read.
+                    // The store's clock is behind the reading.
                     return Some(self.later(partition, now));
                 }
                 self.failures.remove(&partition);
@@ -175,13 +175,13 @@ impl Ticker {
         for (work, schedule) in awaited {
             let Some(work) = work.filter(|_| self.awaited.len() < AWAITED) else { continue };
             if self.awaited.insert(work, schedule.clone()).is_none() {
-                // It may have ended after the schedule was looked at and before its end was waited for.
+                // The work may have ended between the look and this registration.
                 self.look_at(schedule);
             }
         }
     }
 
-    /// Something ended: a tick that waited for it may start.
+    /// Notes an end. A tick that waited for it may start.
     pub(crate) fn note_end(&mut self, hint: &Hint) {
         let work = match hint {
             Hint::Ended { execution_id } => StartedWork::Execution(*execution_id),

@@ -1,4 +1,4 @@
-//! The scheduler: knows where work is ready, and brings it to the workers that wait for it.
+//! The scheduler: knows where work is ready, and hands it out to the workers that wait for it.
 
 mod claimer;
 mod limits;

@@ -1,4 +1,4 @@
-//! Lanes with a limit: the end of an execution makes room for work that is held back.
+//! Lanes with a limit: the end of an execution frees capacity for work that is held back.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::pending;
@@ -15,28 +15,28 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::matchmaker::Matchmaker;
 
-/// The first delay before held-back work is tried again without a hint: as long as the lane's home treats a count as
+/// First delay before held-back work is tried again without a hint. It equals the time for which the lane's home treats a count as
 /// fresh.
 const FIRST_TRY: Duration = Duration::from_millis(limits::RECOUNT_MS);
 
-/// The longest delay. Not everything that makes room gives a hint: a grant may be lost with its caller, and executions
-/// held before there was a limit end without one.
+/// Maximum delay. Some capacity becomes free without a hint: a grant may be lost with its caller, and executions held before the
+/// limit was set end without one.
 const LONGEST_TRY: Duration = Duration::from_secs(8);
 
 /// Retries the work that lanes with a limit hold back.
 pub(crate) struct Limits {
     store: Arc<dyn EngineStore>,
     matchmaker: Arc<Matchmaker>,
-    /// Partitions on which executions ended that have not been counted, by lane.
+    /// Partitions with ended executions that have not been counted, by lane.
     freed: BTreeMap<LaneId, BTreeSet<u16>>,
-    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress meanwhile.
+    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while other tasks run.
     counting: JoinSet<(LaneId, Answer<()>)>,
-    /// Lanes that are being counted. Executions that end meanwhile are counted afterwards.
+    /// Lanes that are being counted. Executions that end in the meantime are counted afterwards.
     busy: BTreeSet<LaneId>,
     tries: HashMap<LaneId, LaneRetry>,
 }
 
-/// When a lane is tried again without a hint.
+/// The next retry of a lane without a hint, and its delay.
 struct LaneRetry {
     at: Instant,
     after: Duration,
@@ -48,18 +48,18 @@ impl Limits {
         Self { store, matchmaker, freed, counting, busy, tries: HashMap::new() }
     }
 
-    /// An execution of a lane with a limit ended on a partition.
+    /// Notes that an execution of a lane with a limit ended on a partition.
     pub(crate) fn freed(&mut self, partition: u16, lane: LaneId) {
         self.freed.entry(lane).or_default().insert(partition);
     }
 
-    /// Whether every end has been counted.
+    /// Returns whether every end has been counted.
     pub(crate) fn is_through(&self) -> bool {
         self.freed.is_empty() && self.counting.is_empty()
     }
 
-    /// Counts ended executions and releases the work their lanes hold back; retries at intervals, because a hint may be
-    /// lost. Returns after every step. Dropping the future loses nothing.
+    /// Counts ended executions and releases the work their lanes hold back. Retries at intervals, because a hint may be lost.
+    /// Returns after every step. Dropping the future loses nothing.
     pub(crate) async fn turn(&mut self) {
         self.count();
         self.plan();
@@ -120,7 +120,7 @@ impl Limits {
     }
 }
 
-/// Completes at a moment; never, when there is none.
+/// Completes at a time; never without one.
 async fn alarm(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,

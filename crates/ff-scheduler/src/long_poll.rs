@@ -1,4 +1,4 @@
-//! Long polls of a store in this process: the scheduler hands out work, the board tells what happened.
+//! Long polls of a store in this process: the scheduler hands out work, and the notifier answers the other polls.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use ff_engine::Notifier;
 
 use crate::Scheduler;
 
-/// The callers that wait for something of a store in this process.
+/// The scheduler and the notifier of a store in this process.
 pub struct LongPolls {
     scheduler: Arc<Scheduler>,
     notifier: Arc<Notifier>,
@@ -31,7 +31,7 @@ impl LongPolls {
         self.notifier.stop();
     }
 
-    /// Stops, and waits until the store is asked nothing more.
+    /// Stops, and waits until the scheduler makes no more calls to the store.
     pub async fn end(&self) {
         self.notifier.stop();
         self.scheduler.end().await;

@@ -1,9 +1,9 @@
-//! Where ready work and waiting workers meet. One lock holds both, so that no worker begins to wait for work that is
-//! ready and nothing becomes ready unnoticed by those who wait.
+//! Matches ready work with waiting workers. One lock protects both, so that no worker starts to wait while work for it is ready,
+//! and no work becomes ready without a call to a waiting worker.
 //!
-//! The promise: while work of a lane, kind and requirement class is ready and a worker waits for it, a worker has been called to it and
-//! has not come yet. Work that becomes ready calls one worker; a worker that has come, or has gone instead, calls the
-//! next if there is still some of what it was called for.
+//! Invariant: while work of a lane, kind and requirement class is ready and a worker waits for it, a worker was called for it and
+//! has not answered yet. Work that becomes ready calls one worker. A worker that answers or goes away calls the next if such work
+//! is still ready.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use crate::waiter_queue::WaiterQueue;
 #[derive(Default)]
 pub(crate) struct Matchmaker {
     state: Mutex<State>,
-    /// Rings when something is held back.
+    /// Notifies when work is held back.
     holding: Notify,
 }
 
@@ -29,34 +29,34 @@ struct State {
     queue: WaiterQueue,
     /// Ready work that its lane's limit holds back until another execution ends.
     held_back: HashMap<LaneId, Vec<ReadyLane>>,
-    /// How often anything held back was let go.
+    /// Number of times that held-back work was released.
     let_go: u64,
 }
 
 impl Matchmaker {
-    /// Work is ready.
+    /// Notes that work is ready.
     pub(crate) fn add(&self, partition: u16, lane: &LaneId, of: &WorkType, head: Head) {
         self.state().add(partition, lane, of, head);
     }
 
-    /// Takes what is wanted from at most so many partitions.
+    /// Takes wanted work from at most `most` partitions.
     pub(crate) fn take(self: &Arc<Self>, wanted: &WorkFilter, most: usize) -> Vec<Offer> {
         let mut state = self.state();
         let lanes = state.ready.take(wanted, most);
         self.offers(lanes, state.let_go)
     }
 
-    /// Comes when something is held back, or has been since it last came.
+    /// Waits until work is held back; returns at once if that happened since the last call.
     pub(crate) async fn holding(&self) {
         self.holding.notified().await;
     }
 
-    /// The lanes of which something is held back.
+    /// Returns the lanes with held-back work.
     pub(crate) fn limited(&self) -> Vec<LaneId> {
         self.state().held_back.keys().cloned().collect()
     }
 
-    /// There may be room on a lane: its work that was held back is ready again.
+    /// Makes the held-back work of a lane ready again, because there may be room.
     pub(crate) fn let_go(&self, lane: &LaneId) {
         let mut state = self.state();
         state.let_go += 1;
@@ -65,7 +65,7 @@ impl Matchmaker {
         }
     }
 
-    /// A place in the queue, for a worker that does not wait yet.
+    /// Creates a place in the queue for a worker that does not wait yet.
     pub(crate) fn place(self: &Arc<Self>, wanted: Arc<WorkFilter>) -> QueuePlace {
         let ticket = self.state().queue.ticket();
         QueuePlace { matchmaker: self.clone(), ticket, wanted, notify: Arc::default() }
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// A worker has come or gone; if it was called, and there is still some of what it was called for, so is the next.
+    /// Handles the answer or departure of a worker. If it was called and work of that type is still ready, calls the next worker.
     fn pass_on(&mut self, called_for: Option<(LaneId, WorkType)>) {
         if let Some((lane, of)) = called_for
             && self.ready.has(&lane, &of)
@@ -103,43 +103,43 @@ impl State {
     }
 }
 
-/// Ready work taken out to be claimed, so that no other worker asks for it meanwhile. When it is dropped, the rest of
-/// it is ready again: all of it, unless it was settled, for then the store did not answer or the caller went away.
+/// Ready work taken out to be claimed, so that no other worker claims it. Dropping it makes the rest of it ready again. Without
+/// [`Self::settle`] that is all of it: the store did not answer, or the caller went away.
 pub(crate) struct Offer {
     matchmaker: Arc<Matchmaker>,
     ready_lane: ReadyLane,
-    /// How often anything had been let go when this was taken.
+    /// The matchmaker's release count when this work was taken.
     let_go: u64,
 }
 
 impl Offer {
-    /// The partition to ask.
+    /// Returns the partition to claim from.
     pub(crate) fn partition(&self) -> u16 {
         self.ready_lane.partition
     }
 
-    /// Where the lane to ask for stands among those wanted.
+    /// Returns the position of the lane among the lanes the worker wants.
     pub(crate) fn preference(&self) -> usize {
         self.ready_lane.preference
     }
 
-    /// Whether its lane is fair.
+    /// Returns whether the lane is fair.
     pub(crate) fn is_fair(&self) -> bool {
         self.ready_lane.types.iter().any(|(_, head)| head.is_fair())
     }
 
-    /// The lane as indexes name it.
+    /// Returns the lane's name in indexes.
     pub(crate) fn lane(&self) -> &LaneId {
         &self.ready_lane.lane
     }
 
-    /// Whether it is assigned to the worker it is offered to.
+    /// Returns whether the work is assigned to the worker it is offered to.
     pub(crate) fn is_assigned(&self) -> bool {
         self.ready_lane.is_assigned()
     }
 
-    /// The store has answered, and says what is the best left there. It does not say of which type, so every type that
-    /// was taken may be; a type of which there is none is found out by the next claim of it.
+    /// Settles the offer with the best head left on the partition. The store does not report its type, so every type that was taken
+    /// may be left; the next claim finds out.
     pub(crate) fn settle(mut self, next: Option<Head>) {
         match next {
             None => self.ready_lane.types.clear(),
@@ -149,7 +149,7 @@ impl Offer {
                 types.iter_mut().for_each(|(_, head)| *head = state.ready.after_turn(lane, *head, used));
             }
             Some(next) => {
-                // A claim under quotas does not know how much was used: as much as one turn.
+                // A claim under quotas does not report the virtual time used. It counts as one turn.
                 let state = self.matchmaker.state();
                 let ReadyLane { lane, types, .. } = &mut self.ready_lane;
                 types.iter_mut().for_each(|(_, head)| match head.is_fair() {
@@ -160,8 +160,8 @@ impl Offer {
         }
     }
 
-    /// The store has answered that the lane is at its limit. Executions released meanwhile may have made room for this
-    /// as well, and then it is ready again.
+    /// Holds back the work of a lane at its limit. If held-back work was released since the offer was taken, there may be room for
+    /// this work too, and it is ready again.
     pub(crate) fn hold_back(mut self) {
         let matchmaker = self.matchmaker.clone();
         let mut state = matchmaker.state();
@@ -182,7 +182,7 @@ impl Drop for Offer {
     }
 }
 
-/// A worker's place in the queue. It is given up when dropped.
+/// A worker's place in the queue. Dropping it gives it up.
 pub(crate) struct QueuePlace {
     matchmaker: Arc<Matchmaker>,
     ticket: u64,
@@ -191,7 +191,7 @@ pub(crate) struct QueuePlace {
 }
 
 impl QueuePlace {
-    /// Takes what is wanted from at most so many partitions; when there is nothing, waits from here on to be called.
+    /// Takes wanted work from at most `most` partitions. Joins the queue if there is none.
     pub(crate) fn take_or_wait(&self, most: usize) -> Vec<Offer> {
         let mut state = self.matchmaker.state();
         let called_for = state.queue.answer(self.ticket);
@@ -203,7 +203,7 @@ impl QueuePlace {
         self.matchmaker.offers(lanes, state.let_go)
     }
 
-    /// Comes when this worker is called.
+    /// Waits until this worker is called.
     pub(crate) async fn called(&self) {
         self.notify.notified().await;
     }
@@ -236,7 +236,7 @@ mod tests {
         Head::new(Priority::default(), TimestampMs(created))
     }
 
-    /// The class of what is assigned to a worker here.
+    /// Returns the class of work assigned to the test's worker.
     fn own() -> RequirementClass {
         RequirementClass::parse(",,w-1").unwrap()
     }

@@ -5,21 +5,21 @@ use std::collections::{BTreeSet, HashMap};
 use ff_core::lease::contracts::{Head, NextArgs};
 use ff_core::types::{Capability, Kind, LaneId, RequirementClass, TimestampMs};
 
-/// How many types of work that is assigned are known at once.
+/// Maximum number of types of assigned work that are known at once.
 const ASSIGNED_MAX: usize = 1_000;
 
-/// Known ready work. It may be outdated, because work can be cancelled or claimed elsewhere; a claim that finds nothing
-/// corrects it.
+/// Known ready work. It may be outdated, because work can be cancelled or claimed elsewhere; a claim that finds nothing corrects
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyWork {
     lanes: HashMap<LaneId, HashMap<WorkType, Heads>>,
-    /// How many types of all lanes are of work that is assigned to a worker instance.
+    /// Number of types of assigned work, over all lanes.
     assigned: usize,
-    /// Of fair lanes, the virtual time up to which partitions have been served.
+    /// For each fair lane, the virtual time up to which partitions have been served.
     rounds: HashMap<LaneId, Head>,
 }
 
-/// The kind of ready work, and its requirements.
+/// The kind and the requirement class of ready work.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct WorkType {
     pub(crate) kind: Kind,
@@ -32,21 +32,21 @@ pub(crate) struct ReadyLane {
     pub(crate) partition: u16,
     /// The lane's name in indexes.
     pub(crate) lane: LaneId,
-    /// The position of the lane in the worker's preference.
+    /// Position of the lane among the lanes the worker wants.
     pub(crate) preference: usize,
     /// Each type taken, with its best known execution.
     pub(crate) types: Vec<(WorkType, Head)>,
 }
 
 impl ReadyLane {
-    /// Whether it is assigned to the worker it was taken for.
+    /// Returns whether the work is assigned to the worker it was taken for.
     pub(crate) fn is_assigned(&self) -> bool {
         self.types.first().is_some_and(|(of, _)| of.class.assignee().is_some())
     }
 }
 
 impl ReadyWork {
-    /// Work is ready on a partition. Returns whether that was not known.
+    /// Notes that work is ready on a partition. Returns whether that is new.
     pub(crate) fn add(&mut self, lane: &LaneId, of: &WorkType, partition: u16, head: Head) -> bool {
         if of.class.assignee().is_some() && !self.has(lane, of) {
             self.count_assigned();
@@ -56,8 +56,8 @@ impl ReadyWork {
         types.entry(of.clone()).or_default().add(partition, head)
     }
 
-    /// Counts one more type of work that is assigned. Its worker may never ask here, so of too many all are forgotten: a grant that
-    /// is not used expires.
+    /// Counts one more type of assigned work. At the maximum it forgets all, because their workers may never ask here; an unused
+    /// grant expires.
     fn count_assigned(&mut self) {
         if self.assigned >= ASSIGNED_MAX {
             for types in self.lanes.values_mut() {
@@ -69,8 +69,8 @@ impl ReadyWork {
         self.assigned += 1;
     }
 
-    /// The head of a partition of a fair lane once a claim has used some virtual time of it. Partitions with the least
-    /// used time come first, so that one with many keys is asked more often than one with few.
+    /// Returns the head of a partition of a fair lane after a claim has used virtual time of it. Partitions with the least used
+    /// time come first, so a partition with many keys is asked more often than one with few.
     pub(crate) fn after_turn(&self, lane: &LaneId, head: Head, used: Head) -> Head {
         let began = if head.is_fair() { Some(head) } else { self.rounds.get(lane).copied() };
         Head {
@@ -79,15 +79,15 @@ impl ReadyWork {
         }
     }
 
-    /// Whether anything of this type is ready on this lane.
+    /// Returns whether work of this type is ready on this lane.
     pub(crate) fn has(&self, lane: &LaneId, of: &WorkType) -> bool {
         self.lanes.get(lane).is_some_and(|types| types.contains_key(of))
     }
 
-    /// Takes out at most so many partitions of the first lane that has any, the better heads first. All have the
-    /// highest priority there is; those with a lower one are taken when these have nothing better left.
+    /// Takes out at most `most` partitions of the first lane with ready work, better heads first. All have the highest priority;
+    /// later calls take lower ones.
     ///
-    /// Work assigned to the worker goes first, in any lane and of any priority, and is claimed by itself.
+    /// Work assigned to the worker goes first, in any lane and of any priority, and is claimed separately.
     pub(crate) fn take(&mut self, wanted: &WorkFilter, most: usize) -> Vec<ReadyLane> {
         let assigned = if self.assigned > 0 { self.take_of(wanted, most, true) } else { Vec::new() };
         if assigned.is_empty() { self.take_of(wanted, most, false) } else { assigned }
@@ -158,7 +158,7 @@ struct Heads {
 impl Heads {
     fn add(&mut self, partition: u16, head: Head) -> bool {
         let known = self.by_partition.get(&partition).copied();
-        // A partition of a fair lane that was served waits for its turn, even if more becomes ready there.
+        // A served partition of a fair lane waits for its turn, even if more work becomes ready there.
         let is_later_turn = known.is_some_and(|known| known.is_fair() && head.is_fair() && head > known);
         let is_earlier = known.is_none_or(|known| head < known && !(known.is_fair() && head.is_fair()));
         if is_earlier || is_later_turn {
@@ -186,15 +186,15 @@ impl Heads {
     }
 }
 
-/// Which work a worker takes.
+/// The work that a worker takes.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkFilter {
-    /// The lanes' names in indexes, in the order of preference.
+    /// The lanes' names in indexes, in order of preference.
     pub(crate) lanes: Vec<LaneId>,
-    /// Any kind when none is named.
+    /// Empty for any kind.
     pub(crate) kinds: Vec<Kind>,
     pub(crate) capabilities: BTreeSet<Capability>,
-    /// The class of what is assigned to the worker.
+    /// The class of the work assigned to the worker.
     pub(crate) own: RequirementClass,
 }
 
@@ -205,7 +205,7 @@ impl WorkFilter {
         Self { lanes, kinds: args.kinds.clone(), capabilities: args.capabilities.clone(), own }
     }
 
-    /// The queues of a lane that every such worker takes from.
+    /// Returns the queues of a lane that all such workers take from.
     fn shared(&self, ready: &HashMap<WorkType, Heads>) -> Vec<WorkType> {
         let plain = |kind: &Kind| WorkType { kind: kind.clone(), class: RequirementClass::PLAIN };
         match &self.kinds[..] {
@@ -216,12 +216,12 @@ impl WorkFilter {
         }
     }
 
-    /// The queues of a lane that only this worker takes from.
+    /// Returns the queues of a lane that only this worker takes from.
     fn assigned(&self, ready: &HashMap<WorkType, Heads>) -> Vec<WorkType> {
         ready.keys().filter(|of| of.class == self.own && self.takes(of)).cloned().collect()
     }
 
-    /// Whether the worker takes such work, on any of its lanes.
+    /// Returns whether the worker takes work of this type, on any of its lanes.
     pub(crate) fn takes(&self, of: &WorkType) -> bool {
         let is_of_kind = self.kinds.is_empty() || self.kinds.contains(&of.kind);
         is_of_kind && (of.class.is_met_by(&self.capabilities) || of.class == self.own)

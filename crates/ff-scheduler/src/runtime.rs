@@ -1,5 +1,5 @@
-//! A store in this process, with what runs beside it: the scheduler that hands out work, the board that tells callers of news, and
-//! the engine that fires what is due.
+//! A store in this process with its background parts: the scheduler hands out work, the notifier answers other long polls, and the
+//! engine fires due work.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use ff_engine::{Coordinator, Engine, EngineOptions, Examination};
 
 use crate::long_poll::LongPolls;
 
-/// A store and what runs beside it. Clones share it.
+/// A store and its background parts. Clones share them.
 #[derive(Clone)]
 pub struct Runtime(Arc<RuntimeParts>);
 
@@ -24,7 +24,7 @@ struct RuntimeParts {
 }
 
 impl Runtime {
-    /// Starts without an engine: another process fires what is due.
+    /// Starts without an engine: another process fires due work.
     pub fn without_engine(store: Arc<dyn EngineStore>) -> Self {
         Self::over(store, None)
     }
@@ -65,22 +65,22 @@ impl Runtime {
         ff_engine::examine_partition(&*self.0.store, partition).await
     }
 
-    /// How long what is due has been due without being fired; nothing is known where no engine runs in this process.
+    /// Returns how long the oldest due work has been waiting to be fired; `None` where no engine runs in this process.
     pub fn pump_behind(&self, now: TimestampMs) -> Option<Duration> {
         self.engine().as_ref().map(|engine| engine.behind(now))
     }
 
-    /// How many leftovers of quotas the engine of this process has corrected; none where no engine runs in it.
+    /// Returns the number of quota corrections by the engine of this process; zero where no engine runs in it.
     pub fn quota_corrections(&self) -> u64 {
         self.engine().as_ref().map_or(0, Engine::quota_corrections)
     }
 
-    /// Answers every caller that waits, so that a server can stop without keeping them.
+    /// Answers every waiting caller, so that a server can stop at once.
     pub fn release_waiters(&self) {
         self.0.polls.stop();
     }
 
-    /// Stops everything. The store itself is the caller's.
+    /// Stops everything except the store, which belongs to the caller.
     pub async fn stop(&self) {
         self.0.polls.end().await;
         let engine = self.engine().take();

@@ -1,5 +1,4 @@
-//! How many executions to claim from which partitions, so that one answer has neither too many executions nor too many
-//! bytes.
+//! The number of executions to claim from each partition, so that one answer has neither too many executions nor too many bytes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,20 +8,20 @@ use ff_core::lease::contracts::ClaimedExecution;
 use ff_core::limits;
 use ff_core::types::LaneId;
 
-/// The most partitions in one claim.
+/// Maximum number of partitions in one claim.
 const AT_ONCE: usize = 8;
 
-/// The most executions claimed from one partition before another one is claimed from as well.
+/// Maximum number of executions claimed from one partition before another partition is claimed from as well.
 const DEEPEST: usize = 16;
 
-/// Divides so many executions among so many partitions, the better ones first.
+/// Divides `executions` among `partitions`. The first, better ones get the remainder.
 pub(crate) fn shares(executions: usize, partitions: usize) -> impl Iterator<Item = usize> {
     let (each, over) = (executions / partitions.max(1), executions % partitions.max(1));
     (0..partitions).map(move |nth| each + usize::from(nth < over))
 }
 
-/// How many executions a partition had recently. Where partitions have many, claiming many from one costs the store far
-/// less than claiming one from many; where they have few, many are claimed from.
+/// The number of executions a partition had recently. Where partitions have many, claiming many from one costs the store far less
+/// than claiming one from many. Where they have few, a claim covers many partitions.
 pub(crate) struct Depth(AtomicUsize);
 
 impl Default for Depth {
@@ -32,13 +31,13 @@ impl Default for Depth {
 }
 
 impl Depth {
-    /// How many partitions to claim so many executions from.
+    /// Returns the number of partitions to claim `executions` executions from.
     pub(crate) fn partitions(&self, executions: usize) -> usize {
         (executions / self.0.load(Ordering::Relaxed)).clamp(1, AT_ONCE)
     }
 
-    /// Records how many executions a partition gave, and whether it has more. One that gave few may have been claimed from just
-    /// before, and says little of the others.
+    /// Records how many executions a partition gave, and whether it has more. A partition that gave few may have been claimed from
+    /// just before, and says little about the others.
     pub(crate) fn saw(&self, executions: usize, has_more: bool) {
         let known = self.0.load(Ordering::Relaxed);
         let depth = if has_more { known.max(executions) * 2 } else { executions.max(known - known.div_ceil(4)) };
@@ -46,19 +45,19 @@ impl Depth {
     }
 }
 
-/// How large the payloads of each lane were recently. A store learns the size of a payload only when it claims it, so
-/// concurrent claims could together exceed what one answer may carry; this bounds them.
+/// The recent payload size of each lane. A store learns the size of a payload only when it claims it, so concurrent claims could
+/// together exceed the limit of one answer; this bounds them.
 #[derive(Default)]
 pub(crate) struct Sizes(Mutex<HashMap<LaneId, usize>>);
 
 impl Sizes {
-    /// How many executions of a lane fit into so many bytes, by the recent sizes.
+    /// Returns the number of executions of a lane that fit into `bytes`, by the recent sizes.
     pub(crate) fn fitting(&self, lane: &LaneId, bytes: usize) -> usize {
         let size = self.sizes().get(lane).copied().unwrap_or(limits::PAYLOAD_BYTES);
         bytes / size.max(1)
     }
 
-    /// Records the sizes of claimed payloads. A large one is remembered for a while after the last of its size.
+    /// Records the sizes of claimed payloads. A large size is remembered for a while after the last payload of that size.
     pub(crate) fn saw(&self, lane: &LaneId, claimed: &[ClaimedExecution]) {
         let Some(largest) = claimed.iter().map(|one| one.payload.bytes.len()).max() else { return };
         let mut sizes = self.sizes();

@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 
 use crate::ready::{WorkFilter, WorkType};
 
-/// The waiting workers, and those that were called and have not come yet. A worker keeps its ticket while it waits, so
-/// that one that was called in vain keeps its place.
+/// The waiting workers, and the called workers that have not answered yet. A worker keeps its ticket while it waits, so it keeps
+/// its place after a call that gave it nothing.
 #[derive(Default)]
 pub(crate) struct WaiterQueue {
     tickets: u64,
@@ -28,18 +28,18 @@ struct Waiter {
 struct LaneLine {
     any: BTreeSet<u64>,
     by_kind: HashMap<Kind, BTreeSet<u64>>,
-    /// Those with capabilities, which work with requirements needs. They are among the others too.
+    /// Workers with capabilities, as needed by work with requirements. They are also in the other sets.
     capable: BTreeSet<u64>,
 }
 
 impl WaiterQueue {
-    /// A ticket behind all others.
+    /// Returns a ticket behind all others.
     pub(crate) fn ticket(&mut self) -> u64 {
         self.tickets += 1;
         self.tickets
     }
 
-    /// Waits to be called.
+    /// Adds a worker that waits to be called.
     pub(crate) fn join(&mut self, ticket: u64, wanted: Arc<WorkFilter>, notify: Arc<Notify>) {
         for lane in &wanted.lanes {
             let line = self.lanes.entry(lane.clone()).or_default();
@@ -72,7 +72,7 @@ impl WaiterQueue {
         }
     }
 
-    /// A called worker has come, or has gone: returns what it was called for, so that another can be called.
+    /// Removes a worker that has answered or gone. Returns the work it was called for, so that another worker can be called.
     pub(crate) fn answer(&mut self, ticket: u64) -> Option<(LaneId, WorkType)> {
         self.leave(ticket);
         self.called.remove(&ticket)
@@ -97,7 +97,7 @@ impl LaneLine {
         self.any.first().into_iter().chain(of_kind).min().copied()
     }
 
-    /// Those that take a kind, the ones that take any first.
+    /// Returns the workers that take a kind, those that take any kind first.
     fn all(&self, kind: &Kind) -> impl Iterator<Item = &u64> {
         self.any.iter().chain(self.by_kind.get(kind).into_iter().flatten())
     }
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// The class of what is assigned to a worker here.
+    /// Returns the class of work assigned to the test's workers.
     fn own() -> RequirementClass {
         RequirementClass::parse(",,w-1").unwrap()
     }

@@ -27,7 +27,7 @@ const COMPLETE: &str = "
     UPDATE flowfabric_floor AS job SET state = 2, lease = NULL
     FROM unnest($1::int8[]) AS done(id) WHERE job.id = done.id AND job.state = 1";
 
-/// A queue of its own in the database, which goes away.
+/// A queue in a separate table, which is dropped at the end.
 pub(crate) struct PostgresFloor<'d>(&'d Database);
 
 impl<'d> PostgresFloor<'d> {
@@ -35,7 +35,7 @@ impl<'d> PostgresFloor<'d> {
         Self(database)
     }
 
-    /// Takes every job through its lifecycle, over as many connections as the store writes with.
+    /// Takes every job through its lifecycle, over as many connections as the store has writers.
     pub(crate) async fn run(self, load: &FloorLoad) -> anyhow::Result<Duration> {
         let owner = self.0.another().await?;
         owner.batch_execute(SCHEMA).await?;
@@ -69,7 +69,7 @@ struct Queue {
 
 impl Queue {
     async fn prepare(client: Client, first: usize, jobs: usize) -> anyhow::Result<Self> {
-        // As the store has it: planned once, and by the index though the table is new.
+        // As in the store: statements are planned once, and use the index although the table is new.
         client.batch_execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off").await?;
         let (create, claim) = (client.prepare(CREATE).await?, client.prepare(CLAIM).await?);
         let complete = client.prepare(COMPLETE).await?;

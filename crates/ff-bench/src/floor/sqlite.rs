@@ -1,4 +1,4 @@
-//! The floor on SQLite: one table, one index on what a claim orders by, an INSERT and two UPDATEs per lifecycle.
+//! The floor on SQLite: one table, one index on the sort key of a claim, an INSERT and two UPDATEs per lifecycle.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -26,16 +26,16 @@ const CLAIM: &str = "
 
 const COMPLETE: &str = "UPDATE job SET state = 2, lease = NULL WHERE id = ?1";
 
-/// A queue of its own in a file that goes away.
+/// A queue in a separate file, which is removed at the end.
 pub(crate) struct SqliteFloor {
     sqlite: Connection,
     path: PathBuf,
-    /// Counts the created rows, and stands for the time.
+    /// Number of created rows; also used as the creation time.
     created: i64,
 }
 
 impl SqliteFloor {
-    /// Makes the file, with the durability of the store.
+    /// Creates the file, with the durability of the store.
     pub(crate) fn make(path: &Path, durability: Durability) -> anyhow::Result<Self> {
         remove(path)?;
         let sqlite = Connection::open(path)?;
@@ -108,7 +108,7 @@ impl SqliteFloor {
     }
 }
 
-/// Removes the file and those that SQLite keeps beside it.
+/// Removes the file, with the `-wal` and `-shm` files of SQLite.
 fn remove(path: &Path) -> anyhow::Result<()> {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! The floor on Valkey: three functions, called singly by as many callers as there are workers, over the same client.
+//! The floor on Valkey: three functions over the same client. Each of the concurrent callers makes one call at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,14 +11,14 @@ use uuid::Uuid;
 use crate::store::{FloorLoad, Servers};
 
 const LIBRARY: &str = include_str!("floor.lua");
-/// The prefix of its keys, used for nothing else.
+/// Prefix of the keys of the floor.
 const PREFIX: &str = "ff:bench";
-/// Slots the jobs are spread over, so that a cluster shares them.
+/// Number of hash tags, so that a cluster shares the jobs.
 const TAGS: usize = 64;
-/// Keys removed with one command.
+/// Maximum number of keys removed with one command.
 const REMOVED_AT_ONCE: usize = 500;
 
-/// A queue of its own beside the store.
+/// A queue beside the store.
 pub(crate) struct ValkeyFloor<'s> {
     servers: &'s mut Servers,
 }
@@ -28,7 +28,7 @@ impl<'s> ValkeyFloor<'s> {
         Self { servers }
     }
 
-    /// Takes every job through its lifecycle and leaves nothing behind.
+    /// Takes every job through its lifecycle, and removes its keys and functions.
     pub(crate) async fn run(self, load: &FloorLoad) -> anyhow::Result<Duration> {
         self.servers.ask_all::<()>(cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(LIBRARY)).await?;
         let (took, jobs) = lifecycles(self.servers, load).await?;
@@ -38,7 +38,7 @@ impl<'s> ValkeyFloor<'s> {
     }
 }
 
-/// How long all of them took, and their keys.
+/// Runs all lifecycles. Returns their time, and the keys of the jobs.
 async fn lifecycles(servers: &Servers, load: &FloorLoad) -> anyhow::Result<(Duration, Vec<String>)> {
     let (next, load) = (Arc::new(AtomicUsize::new(0)), Arc::new(load.clone()));
     let began = Instant::now();
@@ -64,7 +64,7 @@ async fn lifecycles(servers: &Servers, load: &FloorLoad) -> anyhow::Result<(Dura
     Ok((began.elapsed(), jobs))
 }
 
-/// Creates one job, claims whichever is first, and completes that.
+/// Creates a job, then claims and completes the first job under the tag. Returns the key of the claimed job.
 async fn lifecycle(mut servers: Servers, tag: usize, payload: &[u8]) -> anyhow::Result<String> {
     let [waiting, leased, done, jobs] = keys(tag);
     let job = Uuid::now_v7();
@@ -75,7 +75,7 @@ async fn lifecycle(mut servers: Servers, tag: usize, payload: &[u8]) -> anyhow::
     servers.ask::<()>(&create).await?;
     let mut claim = cmd("FCALL");
     claim.arg("ff_bench_claim").arg(2).arg(&waiting).arg(&leased).arg(&jobs).arg(now + 30_000);
-    // Every caller creates before it claims, so there is always one to claim, of whichever caller.
+    // Every caller creates a job before it claims one, so there is always a job to claim, perhaps another caller's.
     let claimed: String = servers.ask(&claim).await?;
     let claimed_key = format!("{jobs}{claimed}");
     let mut complete = cmd("FCALL");
@@ -85,7 +85,7 @@ async fn lifecycle(mut servers: Servers, tag: usize, payload: &[u8]) -> anyhow::
     Ok(claimed_key)
 }
 
-/// The keys of waiting, leased and done jobs, and the prefix of the key of a job.
+/// Returns the keys of the waiting, leased and done jobs, and the key prefix of a job.
 fn keys(tag: usize) -> [String; 4] {
     ["waiting", "leased", "done", "job:"].map(|name| format!("{PREFIX}:{{{tag}}}:{name}"))
 }

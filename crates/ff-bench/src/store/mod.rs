@@ -1,5 +1,5 @@
-//! The store that is measured: opened as a user's program would open it, with a stopwatch between it and the SDK, and with
-//! a second, bare way to it.
+//! The measured store: opened as a user's program opens it, with a meter between it and the SDK, and with direct access to the bare
+//! store.
 
 mod postgres;
 mod sqlite;
@@ -26,7 +26,7 @@ pub(super) use postgres::Database;
 pub(super) use sqlite::File;
 pub(super) use valkey::Servers;
 
-/// The address of a server, which cannot be measured against the bare store behind it.
+/// Refusal of a server's address: a server cannot be compared with the bare store behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("scheme: is that of a server, which cannot be measured against its store; must be that of the store")]
 pub struct NotAStore;
@@ -36,22 +36,22 @@ pub(super) struct Subject {
     pub(super) flowfabric: FlowFabric,
     pub(super) meter: Arc<Meter>,
     pub(super) bare: BareStore,
-    /// Absent where the server has it.
+    /// Absent when the subject is a server.
     engine: Option<Engine>,
 }
 
-/// The way to a store that leads past FlowFabric.
+/// Direct access to a store, without FlowFabric.
 pub(super) enum BareStore {
-    /// There is nothing below.
+    /// There is no bare store.
     Memory,
     Sqlite(File),
     Postgres(Box<Database>),
     Valkey(Servers),
-    /// A server stands before it.
+    /// A server hides the store.
     Server,
 }
 
-/// The work a store has done and its size at a moment. Unknown values are zero before and after.
+/// Cumulative work of a store, and its size. Unknown values stay zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StoreUsage {
     pub(super) bytes: u64,
@@ -61,14 +61,14 @@ pub(super) struct StoreUsage {
     pub(super) calls: u64,
     /// Commands called within functions.
     pub(super) inner_calls: u64,
-    /// Microseconds the server was busy: processor time, its own or that of its backends.
+    /// Microseconds of processor time of the server, or of its backends.
     pub(super) busy_us: u64,
     /// Microseconds spent in functions.
     pub(super) function_us: u64,
 }
 
 impl StoreUsage {
-    /// The difference to an earlier reading. A store may have grown smaller.
+    /// Returns the difference from an earlier reading; 0 bytes if the store has shrunk.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             bytes: self.bytes.saturating_sub(before.bytes),
@@ -82,7 +82,7 @@ impl StoreUsage {
 }
 
 impl Subject {
-    /// Opens a store and starts its engine, or connects to a server that has both.
+    /// Opens a store and starts its engine, or connects to a server.
     pub(super) async fn reach(url: &str) -> anyhow::Result<Self> {
         if Target::parse(url)? != Target::Http {
             return Self::open(url).await;
@@ -120,12 +120,12 @@ impl Subject {
         Ok(Self { flowfabric: FlowFabric::over(metered), meter, bare, engine: Some(engine) })
     }
 
-    /// A worker that does nothing to as many executions at once as asked, until it is told to stop.
+    /// Starts a worker that runs `at_once` no-op executions at a time, until it is stopped.
     pub(super) fn work(&self, at_once: usize) -> NoopWorker {
         self.work_with(at_once, Reply::done())
     }
 
-    /// The same with a reply.
+    /// Like [`Self::work`], with a reply.
     pub(super) fn work_with(&self, at_once: usize, reply: Reply) -> NoopWorker {
         let (started, starts) = tokio::sync::mpsc::unbounded_channel();
         let worker = self.flowfabric.worker("bench").concurrency(at_once).on(KIND, move |_| {
@@ -137,7 +137,7 @@ impl Subject {
         NoopWorker { running: self.run(worker), starts }
     }
 
-    /// Sets a worker to work until it is told to stop.
+    /// Starts a worker, which runs until it is stopped.
     pub(super) fn run(&self, worker: Worker) -> WorkerTask {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
@@ -153,7 +153,7 @@ impl Subject {
         }
     }
 
-    /// The kind and durability of the store, for the report.
+    /// Returns the kind and durability of the store, for the report.
     pub(super) async fn settings(&mut self) -> anyhow::Result<BTreeMap<&'static str, Value>> {
         let mut settings = match &mut self.bare {
             BareStore::Memory => BTreeMap::from([("server", Value::from("memory"))]),
@@ -167,7 +167,7 @@ impl Subject {
         Ok(settings)
     }
 
-    /// The same lifecycles on the bare store, and how long they took; nothing where there is no bare store.
+    /// Runs the same lifecycles on the bare store, and returns their time; `None` without a bare store.
     pub(super) async fn floor(&mut self, load: &FloorLoad) -> anyhow::Result<Option<Duration>> {
         match &mut self.bare {
             BareStore::Memory | BareStore::Server => Ok(None),
@@ -181,7 +181,7 @@ impl Subject {
         }
     }
 
-    /// Stops what runs in this process and closes the store.
+    /// Stops the SDK and the engine, and closes the store.
     pub(super) async fn close(self) {
         self.flowfabric.shutdown().await;
         if let Some(engine) = self.engine {
@@ -195,21 +195,21 @@ impl Subject {
     }
 }
 
-/// The work for the bare store.
+/// Load for the bare store.
 #[derive(Clone, Debug)]
 pub(super) struct FloorLoad {
     pub(super) count: usize,
     pub(super) payload: Vec<u8>,
-    /// Callers at once, where the store has callers.
+    /// Number of concurrent callers, where the store has callers.
     pub(super) workers: usize,
-    /// Steps in one transaction, where the store has transactions.
+    /// Number of steps in one transaction, where the store has transactions.
     pub(super) batch: usize,
 }
 
-/// A worker that does nothing, at work.
+/// A running worker whose handlers do nothing.
 pub(super) struct NoopWorker {
     running: WorkerTask,
-    /// When each handler began.
+    /// The time at which each handler began.
     pub(super) starts: tokio::sync::mpsc::UnboundedReceiver<Instant>,
 }
 
@@ -219,20 +219,20 @@ impl NoopWorker {
         while self.starts.try_recv().is_ok() {}
     }
 
-    /// Lets it finish what it holds.
+    /// Stops the worker after its current executions.
     pub(super) async fn end(self) -> anyhow::Result<()> {
         self.running.end().await
     }
 }
 
-/// A worker at work.
+/// A running worker.
 pub(super) struct WorkerTask {
     stop: CancellationToken,
     task: JoinHandle<Result<(), ff_sdk::Error>>,
 }
 
 impl WorkerTask {
-    /// Lets it finish what it holds.
+    /// Stops the worker after its current executions.
     pub(super) async fn end(self) -> anyhow::Result<()> {
         self.stop.cancel();
         Ok(self.task.await.context("the worker broke off")??)

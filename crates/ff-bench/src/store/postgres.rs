@@ -1,4 +1,4 @@
-//! A store in a database.
+//! A store in a Postgres database.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_postgres::Client;
 use super::StoreUsage;
 use crate::processor::processor_time_of;
 
-/// The database of a store, the store in it, and another way to it.
+/// The database of a store, the store itself, and a separate connection.
 pub(crate) struct Database {
     store: Arc<PostgresBackend>,
     place: StoreLocation,
@@ -21,8 +21,8 @@ pub(crate) struct Database {
     backends: BackendTimes,
 }
 
-/// Processor time of the server's processes: the last that was seen of each, and what all of them have used together since
-/// the first look. Empty when the server is on another machine.
+/// Processor time of the server's processes: the last reading of each, and the total. The total includes time before the first
+/// look, so only differences count. Empty when the server is on another machine.
 #[derive(Default)]
 struct BackendTimes {
     last: HashMap<i32, Duration>,
@@ -30,7 +30,7 @@ struct BackendTimes {
 }
 
 impl BackendTimes {
-    /// Adds the time each process has used by now. Time after the last look at a process is not known.
+    /// Adds the time each process has used since the last look. Time between the last look and the end of a process is not counted.
     fn look(&mut self, processes: impl Iterator<Item = i32>) {
         let now: HashMap<_, _> = processes.filter_map(|id| Some((id, processor_time_of(id, "postgres")?))).collect();
         for (id, used) in &now {
@@ -49,17 +49,17 @@ impl Database {
         Ok((store.clone(), Self { store, place, client, backends: BackendTimes::default() }))
     }
 
-    /// Another connection of the kind the store has.
+    /// Opens another connection like those of the store.
     pub(crate) async fn another(&self) -> anyhow::Result<Client> {
         Ok(self.place.connect().await?)
     }
 
-    /// How many connections of the store write.
+    /// Returns the number of write connections of the store.
     pub(crate) fn writers(&self) -> usize {
         self.place.writers()
     }
 
-    /// Statements the store has sent.
+    /// Returns the number of statements sent by the store.
     pub(crate) fn statements(&self) -> u64 {
         self.store.statements()
     }

@@ -1,4 +1,4 @@
-//! A store that is a file.
+//! A store in a SQLite file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::StoreUsage;
 
-/// The file of a store, and the store in it.
+/// A store and its file.
 pub(crate) struct File {
     store: Arc<SqliteBackend>,
     path: PathBuf,
@@ -22,7 +22,7 @@ impl File {
         Ok((store.clone(), Self { store, path: path.to_owned(), durability }))
     }
 
-    /// A file for the floor, on the same disk.
+    /// Returns the path of the floor's file, in the same directory.
     pub(super) fn beside(&self) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(".floor");
@@ -51,7 +51,7 @@ impl File {
     }
 }
 
-/// The bytes of all pages in use, those still in the log included.
+/// Returns the bytes of all pages in use, including those still in the log.
 fn pages(path: &Path) -> anyhow::Result<u64> {
     let sqlite = rusqlite::Connection::open(path)?;
     let pragma = |name| sqlite.pragma_query_value(None, name, |row| row.get::<_, i64>(0));

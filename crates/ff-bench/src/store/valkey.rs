@@ -1,4 +1,4 @@
-//! A store on a server, or on the servers of a cluster.
+//! A store on a Valkey server, or on the servers of a cluster.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::StoreUsage;
 
-/// The servers of a store, reached by the client the store uses.
+/// The servers of a store, reached with the same client library as the store uses.
 #[derive(Clone)]
 pub(crate) enum Servers {
     One { client: Arc<Client>, connection: MultiplexedConnection },
@@ -40,7 +40,7 @@ impl Servers {
         Ok((Arc::new(store), servers))
     }
 
-    /// The one server, where there is one.
+    /// Returns the client of the only server.
     pub(crate) fn only(&self) -> Option<&Client> {
         match self {
             Self::One { client, .. } => Some(client),
@@ -48,7 +48,7 @@ impl Servers {
         }
     }
 
-    /// Asks the primary that has the key of a command.
+    /// Sends a command to the primary that has its key.
     pub(crate) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<T> {
         Ok(match self {
             Self::One { connection, .. } => command.query_async(connection).await?,
@@ -56,7 +56,7 @@ impl Servers {
         })
     }
 
-    /// Asks every primary.
+    /// Sends a command to every primary.
     pub(crate) async fn ask_all<T: FromRedisValue>(&mut self, command: &Cmd) -> anyhow::Result<Vec<T>> {
         match self {
             Self::One { connection, .. } => Ok(vec![command.query_async(connection).await?]),
@@ -85,7 +85,7 @@ impl Servers {
                         reading.calls += calls;
                         reading.function_us += us;
                     }
-                    // Asking this very question.
+                    // The query of this reading.
                     "info" => {}
                     _ => reading.inner_calls += calls,
                 }
@@ -103,7 +103,7 @@ impl Servers {
             settings.insert("server", version.into());
         }
         settings.insert("primaries", infos.len().into());
-        // A server may keep its settings to itself.
+        // A server may refuse to show its settings.
         let config = self.ask_all::<Vec<String>>(cmd("CONFIG").arg("GET").arg("append*")).await.unwrap_or_default();
         let config = config.first().map(Vec::as_slice).unwrap_or_default();
         let set = |name: &str| config.chunks(2).find(|pair| pair[0] == name).map(|pair| pair[1].as_str());
@@ -118,12 +118,12 @@ impl Servers {
     }
 }
 
-/// A line of `INFO`.
+/// Returns a field of `INFO`.
 fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
     info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
-/// A line about a command: its name, how often it was called, and the microseconds that took.
+/// Parses a line about a command: its name, the number of calls, and their microseconds.
 fn calls(line: &str) -> Option<(&str, u64, u64)> {
     let (command, stats) = line.strip_prefix("cmdstat_")?.split_once(':')?;
     let stat = |name: &str| stats.split(',').find_map(|stat| stat.trim().strip_prefix(name)?.parse().ok());

@@ -1,4 +1,4 @@
-//! A server process over the store, as a user starts it, and readers that follow a stream there as browsers do.
+//! A server process over the store, started as a user starts it, and readers that follow a stream as browsers do.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdout, Command};
 
-/// `ff server`, until it is stopped or dropped.
+/// A running `ff server`, until it is stopped or dropped.
 pub(super) struct ServerProcess {
     child: Child,
     url: String,
@@ -23,7 +23,7 @@ impl ServerProcess {
     pub(super) async fn start(ff: &Path, store: &str) -> anyhow::Result<Self> {
         let mut command = Command::new(ff);
         command.args(["--json", "server", "--store", store, "--listen", "127.0.0.1:0"]);
-        // A benchmark prints its figures only.
+        // A benchmark prints only its figures.
         command.env("RUST_LOG", "error");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("the server has no output")?).lines();
@@ -37,7 +37,7 @@ impl ServerProcess {
         &self.url
     }
 
-    /// Its memory in MiB: a line of what the system says of a process, as `VmRSS` or, at its highest, `VmHWM`.
+    /// Returns a memory line of its `/proc` status in MiB: `VmRSS` now, or `VmHWM` at its peak.
     pub(super) fn mib(&self, line: &str) -> anyhow::Result<f64> {
         let id = self.child.id().context("the server has ended")?;
         let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
@@ -46,7 +46,7 @@ impl ServerProcess {
         Ok(kib.context("the system does not tell how much memory a process has")?.trim().parse::<f64>()? / 1024.0)
     }
 
-    /// Stops it as a user does, and waits until it has closed the store.
+    /// Stops the server with SIGTERM, and waits until it has closed the store.
     pub(super) async fn stop(mut self) -> anyhow::Result<()> {
         let id = self.child.id().context("the server has ended")?;
         let pid = Pid::from_raw(i32::try_from(id)?).context("the server has no number")?;
@@ -77,7 +77,7 @@ impl SseReader {
         Ok(Self(lines))
     }
 
-    /// The number of the next frame; none at the end. A line is never cut in two: the server sends whole events.
+    /// Returns the number of the next frame; `None` at the end. Chunks never split a line, because the server sends whole events.
     pub(super) async fn next(&mut self) -> anyhow::Result<Option<u64>> {
         while let Some(line) = self.0.next_line().await? {
             if line == "event: end" {

@@ -7,17 +7,17 @@ use ff_core::lease::contracts::{Control, LeaseLost};
 use ff_core::types::WorkerInstanceId;
 use uuid::Uuid;
 
-/// How many are kept. A worker that is further behind gets `missed`.
+/// Maximum number of lost leases kept. A worker that is further behind gets `missed`.
 const KEPT: usize = 4_096;
 
-/// The last lost leases, numbered. A cursor is `<boot>-<number>`: the boot is random, so that the cursor of another
-/// process is recognised instead of being mistaken for a number of this one.
+/// The last lost leases, numbered. A cursor is `<boot>-<number>`. The boot is random, so a cursor of another process is recognised
+/// and not mistaken for a number of this one.
 pub(super) struct LostLeases {
     boot: Uuid,
     ring: VecDeque<(WorkerInstanceId, LeaseLost)>,
-    /// How many there have been: the number of the newest.
+    /// Number of lost leases so far, which is the number of the newest.
     count: u64,
-    /// Cursors before this number may have missed something.
+    /// A cursor before this number may have missed a lost lease.
     complete_from: u64,
 }
 
@@ -28,7 +28,7 @@ impl Default for LostLeases {
 }
 
 impl LostLeases {
-    /// Remembers one, and forgets the oldest when there are too many.
+    /// Adds a lost lease, and forgets the oldest when there are too many.
     pub(super) fn add(&mut self, instance: WorkerInstanceId, lost: LeaseLost) {
         self.count += 1;
         self.ring.push_back((instance, lost));
@@ -38,14 +38,14 @@ impl LostLeases {
         }
     }
 
-    /// Leases were lost without a hint.
+    /// Notes that leases may have been lost without a hint.
     pub(super) fn missed(&mut self) {
         self.count += 1;
         self.ring.clear();
         self.complete_from = self.count;
     }
 
-    /// The leases an instance lost after a cursor; none when it has no cursor.
+    /// Returns the leases that an instance lost after a cursor; none without a cursor.
     pub(super) fn since(&self, cursor: Option<&str>, instance: &WorkerInstanceId) -> Result<Control, Refusal> {
         let next = format!("{}-{}", self.boot.simple(), self.count);
         let since = match cursor {
@@ -60,12 +60,12 @@ impl LostLeases {
         Ok(Control { lost: later.map(|(_, lost)| *lost).collect(), next, missed: since < self.complete_from })
     }
 
-    /// The number of the last one forgotten.
+    /// Returns the number of the last one forgotten.
     fn oldest(&self) -> u64 {
         self.count - self.ring.len() as u64
     }
 
-    /// The number in a cursor; `None` in one of another process.
+    /// Parses the number in a cursor; `None` for a cursor of another process.
     fn read(&self, cursor: &str) -> Result<Option<u64>, Refusal> {
         let parts = || {
             let (boot, number) = cursor.split_once('-')?;

@@ -1,4 +1,4 @@
-//! One read for all callers that ask the same at the same time.
+//! One read for all callers with the same question at the same time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use ff_core::engine_error::EngineError;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 
-/// A question that several callers ask. One read of it runs at a time; those who ask while it runs share the next.
+/// A question that several callers ask. One read of it runs at a time; callers that ask during a read share the next one.
 pub(super) struct SharedRead<T> {
     running: Arc<tokio::sync::Mutex<()>>,
     /// The read that has not begun.
@@ -23,9 +23,10 @@ impl<T> Default for SharedRead<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> SharedRead<T> {
-    /// The answer of a read that begins after this call. One that runs already would miss what its caller has just heard of.
+    /// Returns the answer of a read that begins after this call. A running read could miss the change that its caller has just
+    /// heard of.
     ///
-    /// The read is a task: a caller that is dropped, or no longer polled, holds up no other.
+    /// The read is a task, so a caller that is dropped or no longer polled does not delay the others.
     pub(super) async fn read(&self, read: impl Future<Output = Answer<T>> + Send + 'static) -> Answer<T> {
         let answer = lock(&self.next).get_or_insert_with(|| self.begin(read)).clone();
         answer.await
@@ -57,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads that end when they are let go, and how many have begun.
+    /// Reads that end on request, with the number of reads that have begun.
     struct Reads {
         shared: SharedRead<u32>,
         begun: Arc<AtomicU32>,
@@ -79,7 +80,7 @@ mod tests {
             self.shared.read(read).await.unwrap()
         }
 
-        /// Lets the tasks run until so many reads have begun.
+        /// Lets the tasks run until `count` reads have begun.
         async fn begun(&self, count: u32) {
             while self.begun.load(Ordering::Relaxed) < count {
                 tokio::task::yield_now().await;

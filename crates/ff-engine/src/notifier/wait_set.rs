@@ -1,4 +1,4 @@
-//! Values that callers of the same key share, such as a notification: a change wakes only the callers that wait for it.
+//! Values that callers with the same key share, such as a notification: a change wakes only the callers that wait for it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Values that callers share, by key; notifications that they wait for, unless said otherwise.
+/// Values that callers share, by key. By default the value is a notification.
 pub(crate) struct WaitSet<K: Clone + Eq + Hash, V = Notify>(Mutex<HashMap<K, Arc<V>>>);
 
 impl<K: Clone + Eq + Hash, V> Default for WaitSet<K, V> {
@@ -16,7 +16,7 @@ impl<K: Clone + Eq + Hash, V> Default for WaitSet<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Default> WaitSet<K, V> {
-    /// Shares what `key` has until the entry is dropped.
+    /// Shares the value of `key` until the entry is dropped.
     pub(crate) fn join(&self, key: &K) -> WaitEntry<'_, K, V> {
         let shared = self.wait_set().entry(key.clone()).or_default().clone();
         WaitEntry { wait_set: self, key: key.clone(), shared }
@@ -60,7 +60,7 @@ impl<K: Clone + Eq + Hash> WaitEntry<'_, K> {
 impl<K: Clone + Eq + Hash, V> Drop for WaitEntry<'_, K, V> {
     fn drop(&mut self) {
         let mut wait_set = self.wait_set.wait_set();
-        // Entries are created under the same lock: with two references left, they are this one and the map's own.
+        // Entries are created under the same lock: if two references are left, they are this one and the map's own.
         if Arc::strong_count(&self.shared) == 2 {
             wait_set.remove(&self.key);
         }

@@ -1,6 +1,6 @@
-//! Budgets over several partitions: they are decided and copied as quota policies are. A report of usage is added to its execution, then to
-//! every budget that applies, and is settled once all have counted it; the engine finishes one that a process left unsettled. The holder
-//! does not wait for it to be settled.
+//! Budgets over several partitions, decided and copied like quota policies. A report of usage is added to its execution, then to
+//! every budget that applies, and is settled once all have counted it. The holder does not wait for that; the engine finishes
+//! reports that a process left unsettled.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::budget::{Budget, OnHardLimit};
@@ -20,7 +20,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::AT_ONCE;
 use super::quota::{copy_everywhere, define_budget, settle, wake_blocked};
 
-/// Defines a budget or deletes it, everywhere. Executions that waited under another definition are ready again.
+/// Defines or deletes a budget everywhere. Executions that waited under another definition become ready.
 pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs) -> Answer<QuotaSet> {
     args.check()?;
     let namespace = &args.namespace;
@@ -46,7 +46,7 @@ pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutBudgetArgs)
     Ok(set)
 }
 
-/// Makes everything ready again that a budget keeps waiting: it is judged anew.
+/// Makes all executions ready that a budget blocks; each is judged again.
 async fn wake_all<S: EngineStore + ?Sized>(
     store: &S,
     namespace: &Namespace,
@@ -59,20 +59,20 @@ async fn wake_all<S: EngineStore + ?Sized>(
     wake_blocked(store, namespace, Blocker::Budget, of_budget).await
 }
 
-/// Has a budget give room to those that wait for it.
+/// Wakes the executions that wait for a budget, as far as it has room.
 async fn look_after<S: EngineStore + ?Sized>(store: &S, id: BudgetId) -> Answer<()> {
     let args = SettleAdmissionsArgs { policy_id: id.policy_id(), releases: Vec::new(), keys: Vec::new() };
     while settle(store, args.clone()).await?.woken > 0 {}
     Ok(())
 }
 
-/// The budget of a name, as it was put.
+/// Returns the budget with this name, which was just written.
 pub(super) fn put_budget(set: &QuotaSet, name: &BudgetName) -> Answer<Budget> {
     let budget = set.budgets.get(name).cloned();
     budget.ok_or_else(|| EngineError::Corrupt("a budget that was put is not there".into()))
 }
 
-/// A budget and how it stands.
+/// Returns a budget and its current standing.
 pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetInfo> {
     let mut set = store.quota_set(&budget.namespace).await?;
     let budget = set.budgets.remove(&budget.name).ok_or(Code::BudgetNotFound)?;
@@ -80,7 +80,7 @@ pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, budget: BudgetR
     Ok(BudgetInfo::of(budget, &sums.balance, store.now().await?))
 }
 
-/// Has a budget begin anew; executions that waited for it are ready again.
+/// Resets a budget. Executions that waited for it become ready.
 pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef) -> Answer<BudgetReset> {
     let set = store.quota_set(&budget.namespace).await?;
     let id = set.budgets.get(&budget.name).ok_or(Code::BudgetNotFound)?.id;
@@ -90,8 +90,8 @@ pub(super) async fn reset<S: EngineStore + ?Sized>(store: &S, budget: BudgetRef)
     Ok(reset)
 }
 
-/// Adds a holder's usage to its execution and to every budget that applies. An execution that has spent more than a
-/// budget allows fails, where the budget says so. Also returns the settlement that is left to do.
+/// Adds a holder's usage to its execution and to every budget that applies. Fails the execution if a budget it exceeded says so.
+/// Also returns the settlement left to do.
 pub(super) async fn report<S: EngineStore + ?Sized>(
     store: &S,
     args: ReportUsageArgs,
@@ -109,7 +109,7 @@ pub(super) async fn report<S: EngineStore + ?Sized>(
     Ok((reported, counted))
 }
 
-/// Has every budget count an execution's usage. Also returns the settlement that notes it.
+/// Charges an execution's usage to every budget. Also returns the settlement that notes it.
 async fn count<S: EngineStore + ?Sized>(
     store: &S,
     pending: &PendingUsage,
@@ -147,13 +147,13 @@ async fn fail_over_budget<S: EngineStore + ?Sized>(
     let failure = Failure { category, message, permanent: true };
     match store.fail(FailArgs { execution_id, fence, failure }).await {
         Ok(_) => Ok(true),
-        // The lease ended meanwhile, and with it the work.
+        // The lease ended meanwhile, so there is nothing to fail.
         Err(EngineError::Refused(_)) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Goes on with reports of a namespace that were not settled, and returns how many there were.
+/// Settles unsettled reports. Returns the number of executions settled.
 pub(super) async fn settle_backlog<S: EngineStore + ?Sized>(store: &S, ids: Vec<ExecutionId>) -> Answer<usize> {
     let mut settled = 0;
     for id in ids {
@@ -171,7 +171,7 @@ pub(super) async fn settle_backlog<S: EngineStore + ?Sized>(store: &S, ids: Vec<
     Ok(settled)
 }
 
-/// The usage of all members of a flow together.
+/// Returns the usage of all members of a flow together.
 pub(super) async fn usage_of_flow<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId) -> Answer<UsageInfo> {
     let (mut sum, mut from) = (UsageInfo::default(), 0);
     loop {

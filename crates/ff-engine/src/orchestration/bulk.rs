@@ -1,4 +1,4 @@
-//! Cancelling, holding, releasing or replaying many executions: each is an operation of its own.
+//! Actions on many executions: cancel, hold, release and replay. Each execution takes its own operation.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{BulkAction, BulkArgs, BulkPage, CancelArgs, HoldArgs, ReleaseHoldArgs, ReplayArgs};

@@ -1,4 +1,4 @@
-//! Claims over several partitions: a lane with a limit asks its home for a grant, and work under quotas asks those.
+//! Claims over several partitions: a lane with a limit needs a grant of its home, and work under quotas needs admission.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{AllotArgs, ClaimArgs, Claims, GrantedClaimArgs, SettleLaneArgs};
@@ -11,8 +11,8 @@ pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -
     loop {
         let (claims, progress) = claim_once(store, args.clone()).await?;
         retries += usize::from(progress.left_ready);
-        // A claim that answers nothing says that nothing is ready: not while some were blocked that others may have come behind, nor
-        // while some were left ready.
+        // An empty answer means that nothing is ready. So the claim runs again if executions were blocked, because others may be
+        // queued behind them, or if listed executions were left ready.
         let is_more = progress.blocked > 0 || progress.left_ready && retries <= RETRIES;
         if !claims.claimed.is_empty() || !is_more {
             return Ok(claims);
@@ -20,10 +20,10 @@ pub(super) async fn claim<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -
     }
 }
 
-/// How often a claim is tried again that left ready what it had listed.
+/// Maximum number of retries of a claim that left listed executions ready.
 const RETRIES: usize = 3;
 
-/// Claims, and says what else became of what was ready.
+/// Claims once. Also returns the outcome for listed executions that were not claimed.
 async fn claim_once<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -> Answer<(Claims, QuotaProgress)> {
     let plain = store.claim(args.clone()).await?;
     let is_limited = plain.limited;
@@ -40,7 +40,7 @@ async fn claim_with_grant<S: EngineStore + ?Sized>(store: &S, args: ClaimArgs) -
     };
     let (namespace, lane) = (args.namespace.clone(), args.lane.clone());
     let granted = store.claim_granted(GrantedClaimArgs { claim: args, grant }).await?;
-    // The claim stands whether or not this report reaches the lane's home; a later count corrects it.
+    // The claim stands even if this report does not reach the lane's home; a later count corrects it.
     if let Err(error) = store.settle_lane(SettleLaneArgs { namespace, lane, counts: vec![granted.count] }).await {
         tracing::warn!(%error, "a lane's home was not told what was claimed");
     }

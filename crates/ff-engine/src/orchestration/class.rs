@@ -1,5 +1,5 @@
-//! Work of a requirement class that its partition does not know yet: the class is registered at its lane's home, which keeps the
-//! number of classes within bounds, and copied to the partition. Later work of the class goes straight through.
+//! Work of a requirement class that its partition does not know yet. The class is registered at its lane's home, which bounds the
+//! number of classes, and copied to the partition. Later work of the class takes one call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use ff_core::lane::is_unknown_class;
 use ff_core::operation::{Operation, Reply};
 use ff_core::types::{LaneId, Namespace, RequirementClass};
 
-/// Performs an operation that may bring new work, and registers the classes of that work where they are not known.
+/// Performs an operation that may bring new work. Registers the classes of the work if the partition does not know them.
 pub(super) async fn perform<S: EngineStore + ?Sized>(store: &S, operation: Operation) -> Answer<Reply> {
     let classes = classes_of(&operation);
     if classes.is_empty() {
@@ -29,7 +29,7 @@ pub(super) async fn perform<S: EngineStore + ?Sized>(store: &S, operation: Opera
     store.perform(operation).await
 }
 
-/// The classes of the work an operation brings, by lane. Work without requirements has none.
+/// Returns the requirement classes of an operation's work, by lane. Work without requirements has none.
 fn classes_of(operation: &Operation) -> BTreeMap<LaneId, BTreeSet<RequirementClass>> {
     let mut classes: BTreeMap<LaneId, BTreeSet<_>> = BTreeMap::new();
     let mut add = |lane: &LaneId, class: RequirementClass| {
@@ -47,7 +47,7 @@ fn classes_of(operation: &Operation) -> BTreeMap<LaneId, BTreeSet<RequirementCla
     classes
 }
 
-/// Whose lanes the work of such an operation goes to.
+/// Returns the namespace of the work that an operation brings.
 async fn namespace_of<S: EngineStore + ?Sized>(store: &S, operation: &Operation) -> Answer<Namespace> {
     match operation {
         Operation::Submit(args) => Ok(args.namespace.clone()),

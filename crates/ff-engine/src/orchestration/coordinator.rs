@@ -1,4 +1,4 @@
-//! A store in this process as callers reach it.
+//! A store in this process, as callers reach it.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ impl Coordinator {
         Self(store)
     }
 
-    /// Notes that every budget has counted a report. The holder does not wait for this, unless the report is the first past a soft limit:
-    /// then its event is there before the answer. The engine does it when this process dies before.
+    /// Notes that every budget has counted a report. The holder waits only if the report is the first past a soft limit: then its
+    /// event is recorded before the answer. If this process dies first, the engine does it.
     async fn settle(&self, counted: SettleUsageArgs) -> Answer<()> {
         if !counted.crossed.is_empty() {
             return self.0.settle_usage(counted).await.map(drop);

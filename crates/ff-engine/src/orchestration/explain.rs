@@ -1,4 +1,4 @@
-//! Reading what explains an execution or a lane: a bounded number of looks, and nothing is written.
+//! Reads that explain an execution or a lane: their number is bounded, and they write nothing.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{ExecutionInfo, FlowEdgesArgs, ListWorkersArgs, QuotaSlotsArgs};
@@ -15,13 +15,13 @@ use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId};
 use ff_core::worker::Worker;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-/// Pages of a flow's edges that are looked through for those into one member.
+/// Maximum number of pages of a flow's edges that are searched for the edges into one member.
 const EDGE_PAGES: usize = 5;
 
-/// Pages of a quota's slots that are looked through for those of one value of its key.
+/// Maximum number of pages of a quota's slots that are searched for the slots of one key.
 const SLOT_PAGES: usize = 4;
 
-/// Why an execution does not run.
+/// Explains why an execution does not run.
 pub(super) async fn execution<S: EngineStore + ?Sized>(store: &S, id: ExecutionId) -> Answer<Explanation> {
     let info = store.describe(&id).await?;
     let now = store.now().await?;
@@ -47,7 +47,7 @@ pub(super) async fn execution<S: EngineStore + ?Sized>(store: &S, id: ExecutionI
     Ok(explain(&Facts { info, queue, workers, more_workers, upstreams, holders }, now))
 }
 
-/// Why the work of a lane does not run.
+/// Explains why the work of a lane does not run.
 pub(super) async fn lane<S: EngineStore + ?Sized>(
     store: &S,
     namespace: &Namespace,
@@ -64,7 +64,7 @@ async fn workers_of<S: EngineStore + ?Sized>(store: &S, namespace: &Namespace) -
     Ok((page.workers, page.next.is_some()))
 }
 
-/// Executions that hold slots of a quota under a value of its key, as far as they are among the first that hold any.
+/// Returns executions that hold slots of a quota under a key, as far as they are on the first pages.
 async fn slots_of<S: EngineStore + ?Sized>(store: &S, policy_id: QuotaPolicyId, key: &str) -> Answer<Vec<ExecutionId>> {
     let (mut after, mut held) = (None, Vec::new());
     for _ in 0..SLOT_PAGES {
@@ -79,7 +79,7 @@ async fn slots_of<S: EngineStore + ?Sized>(store: &S, policy_id: QuotaPolicyId, 
     Ok(held)
 }
 
-/// The lease of an execution that runs.
+/// Returns the lease of a running execution.
 fn holder(info: &ExecutionInfo) -> Option<SlotHolder> {
     let lease = info.lease.as_ref()?;
     Some(SlotHolder {
@@ -90,7 +90,7 @@ fn holder(info: &ExecutionInfo) -> Option<SlotHolder> {
     })
 }
 
-/// The upstreams a member still waits for, a few of them.
+/// Returns up to [`HOLDERS_MAX`] upstreams that a member still waits for.
 async fn upstreams<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId, info: &ExecutionInfo) -> Answer<Vec<Upstream>> {
     let (mut after, mut awaited) = (None, Vec::new());
     for _ in 0..EDGE_PAGES {
@@ -111,7 +111,7 @@ async fn upstreams<S: EngineStore + ?Sized>(store: &S, flow_id: FlowId, info: &E
     Ok(described(store, awaited).await?.into_iter().map(upstream).collect())
 }
 
-/// Executions as callers see them, without those that are gone.
+/// Returns executions as callers see them, without those that no longer exist.
 async fn described<S: EngineStore + ?Sized>(store: &S, ids: Vec<ExecutionId>) -> Answer<Vec<ExecutionInfo>> {
     let read = |id: ExecutionId| async move {
         match store.describe(&id).await {

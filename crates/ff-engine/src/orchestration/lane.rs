@@ -1,5 +1,5 @@
-//! Lanes over several partitions: settings are copied to each, and a limit is kept by the lane's home, which grants
-//! claims and receives the counts.
+//! Lanes over several partitions: settings are copied to each partition. The lane's home keeps the limit: it grants claims and
+//! receives the counts.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{
@@ -23,9 +23,9 @@ pub(super) async fn configure<S: EngineStore + ?Sized>(store: &S, args: Configur
     store.describe_lane(&namespace, &name).await
 }
 
-/// Asks the lane's home for a grant; when it has none to give, counts the active executions and asks once more.
+/// Asks the lane's home for a grant. If it has none to give, counts the active executions and asks once more.
 ///
-/// The caller that uses the grant settles with the count it gets back.
+/// The caller that uses the grant settles with the count that its claim returns.
 pub(super) async fn seek_grant<S: EngineStore + ?Sized>(store: &S, args: &AllotArgs) -> Answer<Option<Grant>> {
     let first = store.allot_lane(args.clone()).await?;
     if first.grant.is_some() || first.uncounted.is_empty() {
@@ -40,11 +40,11 @@ pub(super) async fn recount_and_settle<S: EngineStore + ?Sized>(
     lane: (Namespace, LaneId),
     partitions: Vec<u16>,
 ) -> Answer<()> {
-    // No grant is given up: a grant under way is about to be used, and its own count reports it.
+    // Sequence 0 gives up no grant: a grant under way is about to be used, and its own count reports it.
     settle(store, lane, partitions.into_iter().map(|partition| (partition, 0)).collect()).await
 }
 
-/// Counts partitions, each with the last grant it was given, and tells the lane's home.
+/// Counts partitions, and reports to the lane's home. An unused grant up to the partition's sequence becomes void.
 async fn settle<S: EngineStore + ?Sized>(
     store: &S,
     (namespace, lane): (Namespace, LaneId),

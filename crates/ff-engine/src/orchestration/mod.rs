@@ -1,5 +1,5 @@
-//! Calls that take several operations: over many executions, or over several partitions. Each operation is atomic; a call that breaks
-//! off half-way is repeated.
+//! Calls that take several operations, over many executions or over several partitions. Each operation is atomic; a call that fails
+//! half-way is repeated.
 
 mod budget;
 mod bulk;
@@ -37,15 +37,15 @@ pub use coordinator::Coordinator;
 pub use quota::QuotaSettlement;
 pub use schedule::{TickedPartition, TickedSchedule};
 
-/// Operations of one call that are under way at the same time. A SQL store commits as many together.
+/// Maximum number of concurrent operations of one call. A SQL store commits as many together.
 const AT_ONCE: usize = 256;
 
-/// Submissions of one partition that are under way at the same time. Valkey does as many in one call.
+/// Maximum number of concurrent submissions to one partition. Valkey performs as many in one call.
 const ON_A_PARTITION: usize = 24;
 
-/// The calls, for every store.
+/// Calls that take several operations, for every store.
 pub trait Orchestration: EngineStore {
-    /// Submits up to [`limits::BULK`] at once, in order, each with its own outcome.
+    /// Submits up to [`limits::BULK`] executions, in order, each with its own outcome.
     fn submit_many(
         &self,
         args: Vec<SubmitArgs>,
@@ -59,8 +59,8 @@ pub trait Orchestration: EngineStore {
             for (nth, one) in args.into_iter().enumerate() {
                 by_partition.entry(one.execution_id(&partitions).partition()).or_default().push((nth, one));
             }
-            // Those of one partition are done in the order they were given. A store does calls in the order they are first polled
-            // in; the runtime must not have one of them give way to those behind it.
+            // Submissions to one partition run in the given order. A store performs calls in the order they are first polled, so
+            // the runtime must not make one yield to those behind it.
             let in_order = |some: Vec<(usize, SubmitArgs)>| {
                 let submit = |(nth, one)| unconstrained(async move { (nth, ask(self, one).await) });
                 let at_once = if some.iter().all(|(_, one)| is_one_call(one)) { ON_A_PARTITION } else { 1 };
@@ -74,14 +74,14 @@ pub trait Orchestration: EngineStore {
         }
     }
 
-    /// Performs an operation that may bring new work: a submission, or members of a flow. The first work of a requirement class
-    /// on a partition takes three calls more.
+    /// Performs an operation that may bring new work: a submission, or members of a flow. The first work of a class on a partition
+    /// takes three more calls.
     fn perform_work(&self, operation: Operation) -> impl Future<Output = Answer<Reply>> + Send {
         class::perform(self, operation)
     }
 
-    /// Submits a whole graph, part by part. Between the parts other operations are let in; parts that an earlier submission
-    /// wrote before it broke off are not sent again.
+    /// Submits a whole graph in parts. Other operations may run between them. Parts written by an earlier, interrupted submission
+    /// are not sent again.
     fn submit_flow(&self, args: SubmitFlowArgs) -> impl Future<Output = Answer<SubmittedFlow>> + Send {
         async move {
             let mut next = 0;
@@ -98,61 +98,61 @@ pub trait Orchestration: EngineStore {
         }
     }
 
-    /// Cancels or replays the executions a filter selects, one page of them. An execution that refuses is reported and passed
-    /// over; a store that does not answer ends the page, which is asked for again.
+    /// Acts on one page of the executions that a filter selects. Refusals are reported and passed over; if the store does not
+    /// answer, the page ends and is asked for again.
     fn bulk(&self, args: BulkArgs) -> impl Future<Output = Answer<BulkPage>> + Send {
         bulk::act_on_page(self, args)
     }
 
-    /// Configures a lane on every partition. Once this is answered, no partition goes by earlier settings; one that did not
-    /// answer makes it an error, and asking again goes on.
+    /// Configures a lane on every partition. Afterwards no partition uses earlier settings. If one does not answer, the call fails;
+    /// a repetition continues.
     fn configure_lane(&self, args: ConfigureLaneArgs) -> impl Future<Output = Answer<LaneInfo>> + Send {
         lane::configure(self, args)
     }
 
-    /// Defines a quota policy on every partition, or deletes it. Once this is answered, no partition goes by an earlier
-    /// definition; one that did not answer makes it an error, and asking again goes on.
+    /// Defines or deletes a quota policy on every partition. Afterwards no partition uses an earlier definition. If one does not
+    /// answer, the call fails; a repetition continues.
     fn put_quota(&self, args: PutQuotaArgs) -> impl Future<Output = Answer<QuotaSet>> + Send {
         quota::put(self, args)
     }
 
-    /// A quota policy and what is used of it.
+    /// Returns a quota policy and its usage.
     fn describe_quota(&self, quota: QuotaRef) -> impl Future<Output = Answer<QuotaInfo>> + Send {
         quota::describe(self, quota)
     }
 
-    /// Gives slots of a quota policy back, and makes those ready whose turn has come.
+    /// Gives back slots of a quota policy, and wakes the executions whose turn has come.
     fn settle_quota(&self, args: SettleAdmissionsArgs) -> impl Future<Output = Answer<QuotaSettlement>> + Send {
         quota::settle(self, args)
     }
 
-    /// Looks after every key of a quota policy: starts outside a window go, and free slots go to those that wait.
+    /// Checks every key of a quota policy: drops starts outside a window, and gives free slots to waiting executions.
     fn look_after_quota(&self, policy_id: QuotaPolicyId) -> impl Future<Output = Answer<()>> + Send {
         quota::look_after_keys(self, policy_id)
     }
 
-    /// Makes executions ready that a quota or a budget keeps waiting, and returns how many there were.
+    /// Makes executions ready that a quota or a budget blocks. Returns their number.
     fn unblock_from(&self, on: Blocker, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
         async move { quota::unblock(self, on, ids.into_iter()).await }
     }
 
-    /// Defines a budget on every partition, or deletes it, as [`Self::put_quota`] does.
+    /// Defines or deletes a budget on every partition, like [`Self::put_quota`].
     fn put_budget(&self, args: PutBudgetArgs) -> impl Future<Output = Answer<QuotaSet>> + Send {
         budget::put(self, args)
     }
 
-    /// A budget and how it stands.
+    /// Returns a budget and its current standing.
     fn describe_budget(&self, budget: BudgetRef) -> impl Future<Output = Answer<BudgetInfo>> + Send {
         budget::describe(self, budget)
     }
 
-    /// Has a budget begin anew; executions that waited for it are ready again.
+    /// Resets a budget. Executions that waited for it become ready.
     fn reset_budget(&self, budget: BudgetRef) -> impl Future<Output = Answer<BudgetReset>> + Send {
         budget::reset(self, budget)
     }
 
-    /// Adds a holder's usage to its execution and to every budget that applies. Also returns the settlement that is
-    /// left to do, which the holder need not wait for.
+    /// Adds a holder's usage to its execution and to every budget that applies. Also returns the settlement left to do, which the
+    /// holder need not wait for.
     fn report_and_charge(
         &self,
         args: ReportUsageArgs,
@@ -160,22 +160,22 @@ pub trait Orchestration: EngineStore {
         budget::report(self, args)
     }
 
-    /// Goes on with reports that were not settled, and returns how many there were.
+    /// Settles unsettled reports. Returns the number of executions settled.
     fn settle_usage_of(&self, ids: Vec<ExecutionId>) -> impl Future<Output = Answer<usize>> + Send {
         budget::settle_backlog(self, ids)
     }
 
-    /// The usage of all members of a flow together.
+    /// Returns the usage of all members of a flow together.
     fn flow_usage(&self, flow_id: FlowId) -> impl Future<Output = Answer<UsageInfo>> + Send {
         budget::usage_of_flow(self, flow_id)
     }
 
-    /// Looks at the schedules of a partition that are due, at most one batch of them, and starts what they start.
+    /// Looks at one batch of the due schedules of a partition, and starts their work.
     fn look_at_schedules(&self, partition: u16) -> impl Future<Output = Answer<TickedPartition>> + Send {
         schedule::look_at_partition(self, partition)
     }
 
-    /// Looks at one schedule: a tick that waited may start.
+    /// Looks at one schedule: a waiting tick may start.
     fn look_at_schedule(
         &self,
         schedule: &ScheduleRef,
@@ -184,7 +184,7 @@ pub trait Orchestration: EngineStore {
         schedule::look_at_schedule(self, schedule, now)
     }
 
-    /// Defines a schedule, or defines it anew.
+    /// Creates or redefines a schedule.
     fn put_schedule(&self, args: PutScheduleArgs) -> impl Future<Output = Answer<ScheduleInfo>> + Send {
         schedule::put(self, args)
     }
@@ -217,18 +217,18 @@ pub trait Orchestration: EngineStore {
         schedule::next(self, schedule, count)
     }
 
-    /// Claims, with a grant of the lane's home where the lane has a limit, and as far as quota policies admit.
+    /// Claims executions that the quota policies admit, with a grant of the lane's home where the lane has a limit.
     fn claim_within_limit(&self, args: ClaimArgs) -> impl Future<Output = Answer<Claims>> + Send {
         claim::claim(self, args)
     }
 
-    /// Counts the active executions of a lane with a limit after one of them has ended, and reports the count to the
-    /// lane's home, which can then grant the free capacity. The lane is named as indexes name it.
+    /// Counts the active executions of a lane with a limit after one has ended, and reports to the lane's home, which can then
+    /// grant the free capacity. `lane` is named as in indexes.
     fn recount_and_settle(&self, lane: &LaneId, partitions: Vec<u16>) -> impl Future<Output = Answer<()>> + Send {
         lane::recount_and_settle(self, lane.apart(), partitions)
     }
 
-    /// Writes a new secret to every partition, and reports the outcome on each.
+    /// Writes a new secret to every partition. Returns the outcome on each.
     fn rotate_secret(&self, rotation: RotateSecretArgs) -> impl Future<Output = Answer<RotationReport>> + Send {
         async move {
             rotation.check()?;
@@ -245,12 +245,12 @@ pub trait Orchestration: EngineStore {
         }
     }
 
-    /// Why an execution does not run, or that it does.
+    /// Explains why an execution does not run, or that it does.
     fn explain(&self, id: ExecutionId) -> impl Future<Output = Answer<Explanation>> + Send {
         explain::execution(self, id)
     }
 
-    /// Why the work of a lane does not run.
+    /// Explains why the work of a lane does not run.
     fn explain_lane(
         &self,
         namespace: &Namespace,
@@ -270,7 +270,7 @@ pub trait Orchestration: EngineStore {
         }
     }
 
-    /// Removes worker instances that stopped without leaving, and says which.
+    /// Removes worker instances that stopped without leaving, and returns them.
     fn sweep_workers(&self) -> impl Future<Output = Answer<Vec<WorkerInstanceId>>> + Send {
         async move {
             let mut swept = Vec::new();
@@ -287,13 +287,13 @@ pub trait Orchestration: EngineStore {
 
 impl<S: EngineStore + ?Sized> Orchestration for S {}
 
-/// Asks a store for something that may bring new work.
-/// Whether a store does a submission in the place it has among the others: with neither a class to register first nor a key rule,
-/// which is a function of its own on Valkey.
+/// Returns whether a submission is one call, which keeps its place in the order. A class may have to be registered first, and a key
+/// rule is a separate function on Valkey.
 fn is_one_call(submission: &SubmitArgs) -> bool {
     submission.key_rule.is_none() && submission.policy.class().is_plain()
 }
 
+/// Performs an operation that may bring new work, and returns its typed answer.
 async fn ask<S: EngineStore + ?Sized, A: Ask>(store: &S, args: A) -> Answer<A::Answer> {
     let reply = class::perform(store, args.into_operation()).await?;
     A::answer(reply).ok_or_else(|| EngineError::Corrupt("a store gave the answer to another operation".into()))

@@ -1,4 +1,5 @@
-//! Policies over several partitions: decided at the home of their namespace, told to their own home, and copied everywhere.
+//! Quota policies over several partitions: decided at the home of their namespace, defined at their own home, and copied to every
+//! partition.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +18,10 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::super::AT_ONCE;
 use super::{settle, unblock};
 
-/// Pages of keys that are looked through for those to tell of.
+/// Maximum number of pages of keys that are read to find the foremost keys.
 const KEY_PAGES: usize = 10;
 
-/// Defines a policy or deletes it, everywhere. Executions that waited under another definition are ready again.
+/// Defines or deletes a policy everywhere. Executions that waited under another definition become ready.
 pub(in crate::orchestration) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutQuotaArgs) -> Answer<QuotaSet> {
     args.check()?;
     if let Some(Scope::Flow(id)) = args.definition.as_ref().map(|definition| &definition.scope)
@@ -39,13 +40,13 @@ pub(in crate::orchestration) async fn put<S: EngineStore + ?Sized>(store: &S, ar
     Ok(set)
 }
 
-/// Tells the home of a policy and every partition.
+/// Writes a policy to its home, and the set to every partition.
 async fn spread<S: EngineStore + ?Sized>(store: &S, set: &QuotaSet, policy_id: &QuotaPolicyId) -> Answer<()> {
     define(store, set, policy_id).await?;
     copy_everywhere(store, set).await
 }
 
-/// Tells every partition what limits a namespace.
+/// Copies the quotas and budgets of a namespace to every partition.
 pub(in crate::orchestration) async fn copy_everywhere<S: EngineStore + ?Sized>(
     store: &S,
     set: &QuotaSet,
@@ -65,7 +66,7 @@ pub(super) async fn define<S: EngineStore + ?Sized>(
     store.define_quota(DefineQuotaArgs { policy_id: *policy_id, revision, policy }).await.map(drop)
 }
 
-/// Makes everything ready again that a policy keeps waiting: it is judged anew.
+/// Makes all executions ready that a policy blocks; each is judged again.
 async fn wake_all<S: EngineStore + ?Sized>(store: &S, namespace: &Namespace, policy_id: QuotaPolicyId) -> Answer<()> {
     look_after_keys(store, policy_id).await?;
     let of_policy =
@@ -73,7 +74,7 @@ async fn wake_all<S: EngineStore + ?Sized>(store: &S, namespace: &Namespace, pol
     wake_blocked(store, namespace, Blocker::Quota, of_policy).await
 }
 
-/// Makes every execution of a namespace ready again that something keeps waiting and that a rule selects.
+/// Makes blocked executions of a namespace ready, as selected by their details.
 pub(in crate::orchestration) async fn wake_blocked<S: EngineStore + ?Sized>(
     store: &S,
     namespace: &Namespace,
@@ -93,7 +94,7 @@ pub(in crate::orchestration) async fn wake_blocked<S: EngineStore + ?Sized>(
     }
 }
 
-/// Has the home of a policy look after every key: starts outside a window go, and free slots go to those that wait.
+/// Checks every key at the home of a policy: drops starts outside a window, and gives free slots to waiting executions.
 pub(in crate::orchestration) async fn look_after_keys<S: EngineStore + ?Sized>(
     store: &S,
     policy_id: QuotaPolicyId,
@@ -116,7 +117,7 @@ pub(in crate::orchestration) async fn look_after_keys<S: EngineStore + ?Sized>(
     }
 }
 
-/// A policy and its usage.
+/// Returns a policy and its usage.
 pub(in crate::orchestration) async fn describe<S: EngineStore + ?Sized>(
     store: &S,
     quota: QuotaRef,
@@ -138,13 +139,13 @@ pub(in crate::orchestration) async fn describe<S: EngineStore + ?Sized>(
     Ok(QuotaInfo { policy, keys, more: more || is_cut })
 }
 
-/// The policy of a name, as it was put.
+/// Returns the policy with this name, which was just written.
 pub(in crate::orchestration) fn put_policy(set: &QuotaSet, quota: &QuotaRef) -> Answer<QuotaPolicy> {
     let policy = set.policies.get(&quota.name).cloned();
     policy.ok_or_else(|| EngineError::Corrupt("a quota that was put is not there".into()))
 }
 
-/// Tells the home of a budget how it is defined.
+/// Writes the definition of a budget to its home.
 pub(in crate::orchestration) async fn define_budget<S: EngineStore + ?Sized>(
     store: &S,
     set: &QuotaSet,

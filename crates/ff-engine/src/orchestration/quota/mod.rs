@@ -1,5 +1,5 @@
-//! Quotas over several partitions: policies are decided at the home of their namespace and copied to every partition; a claim asks
-//! the home of each policy that applies before it takes anything, and gives back what it did not use.
+//! Quotas over several partitions. Policies are decided at the home of their namespace and copied to every partition. A claim asks
+//! the home of each policy that applies before it takes executions, and gives back unused slots.
 
 mod definition;
 
@@ -29,13 +29,13 @@ pub(super) use definition::{copy_everywhere, define_budget, describe, look_after
 /// The outcome for listed executions that were not claimed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QuotaProgress {
-    /// How many are out of the queues.
+    /// Number of executions blocked, and so out of the queues.
     pub(super) blocked: usize,
-    /// Whether some are still ready: a definition was missing somewhere and is known now, or an admission was not used.
+    /// Whether some are still ready: a missing definition has been repaired, or an admission was not used.
     pub(super) left_ready: bool,
 }
 
-/// Takes the executions a claim has listed, as far as every policy admits them; the rest is blocked.
+/// Claims the listed executions that every policy admits, and blocks the rest.
 pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
     store: &S,
     args: ClaimArgs,
@@ -46,7 +46,7 @@ pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
     let listed = std::mem::take(&mut claims.admissions);
     let judged = admissions.ask_all(store, &args.namespace, args.partition, listed).await;
     if let Err(error) = judged {
-        // Nothing is claimed and nothing blocked while a home does not answer.
+        // While a home does not answer, nothing is claimed and nothing is blocked.
         admissions.give_back(store, |_| true).await;
         return Err(error);
     }
@@ -59,10 +59,10 @@ pub(super) async fn claim_listed<S: EngineStore + ?Sized>(
     let left_ready = admissions.was_healed || admissions.admitted.iter().any(|one| !in_use.contains(&one.execution_id));
     admissions.give_back(store, |id| !in_use.contains(id)).await;
     claims.claimed.extend(taken.claimed);
-    // More may have come since the executions were listed.
+    // More executions may have arrived since the list was made.
     let last = claims.claimed.last().map(|claimed| Head::new(claimed.task.priority, claimed.task.created_at));
     let next = claims.next.into_iter().chain(taken.next).min();
-    // Admitted executions have used turns as well, at most so many.
+    // Admitted executions have used turns too, at most one per claimed execution.
     let used = step_of(1) * claims.claimed.len() as u64;
     claims.next = next.map(|next| if next.is_fair() { Head::fair(used) } else { next }).or(last);
     claims.limited |= taken.limited;
@@ -107,12 +107,12 @@ async fn take<S: EngineStore + ?Sized>(
 /// The verdicts of the policies on the executions of one claim.
 struct Admissions {
     claim_id: ClaimId,
-    /// By every policy so far.
+    /// Executions admitted by every policy so far.
     admitted: Vec<AdmissionRequest>,
     refused: Vec<RefusedExecution>,
-    /// When the first policy was asked.
+    /// Earliest time at which a policy was asked.
     since: Option<TimestampMs>,
-    /// The reserved slots.
+    /// Slots reserved for the claim.
     reserved: Vec<(QuotaPolicyId, AdmissionRelease)>,
     was_healed: bool,
 }
@@ -123,7 +123,7 @@ impl Admissions {
         Self { claim_id, admitted, refused, since: None, reserved, was_healed: false }
     }
 
-    /// Asks every policy in turn about those that none has refused yet.
+    /// Asks every policy in turn about the executions that no policy has refused yet.
     async fn ask_all<S: EngineStore + ?Sized>(
         &mut self,
         store: &S,
@@ -158,7 +158,7 @@ impl Admissions {
             self.since = Some(self.since.map_or(answer.at, |since| since.min(answer.at)));
             match answer.name {
                 Some(name) => self.note(policy_id, &name, with_policy, answer.verdicts),
-                // The home knows another definition than the partition: one of them has missed a change.
+                // The home has another definition than the partition: one of them missed a change.
                 None => {
                     heal(store, namespace, partition, &policy_id).await?;
                     self.was_healed = true;
@@ -206,7 +206,7 @@ impl Admissions {
             releases.entry(*policy_id).or_default().push(release.clone());
         }
         for (policy_id, releases) in releases {
-            // A slot that is not given back now is found when slots are held against leases.
+            // The quota keeper finds a slot that is not given back here.
             if let Err(error) = settle(store, SettleAdmissionsArgs { policy_id, releases, keys: Vec::new() }).await {
                 tracing::warn!(%error, %policy_id, "a slot that was not used was not given back");
             }
@@ -214,7 +214,7 @@ impl Admissions {
     }
 }
 
-/// Brings the home of a policy and a partition to what the home of the namespace says.
+/// Brings the home of a policy and a partition up to date with the home of the namespace.
 async fn heal<S: EngineStore + ?Sized>(
     store: &S,
     namespace: &Namespace,
@@ -229,8 +229,8 @@ async fn heal<S: EngineStore + ?Sized>(
     store.copy_quotas(CopyQuotasArgs { partition, set }).await.map(drop)
 }
 
-/// Blocks refused executions, and returns how many are blocked. One that is not stays ready and asks again. The turn of
-/// one that waits for a slot may have come before it was blocked, so the policy is asked once more.
+/// Blocks refused executions, and returns the number blocked. The others stay ready and ask again. The turn of an execution that
+/// waits for a slot may have come before it was blocked, so the policy is asked once more.
 async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<RefusedExecution>) -> usize {
     let target = |one: &RefusedExecution| BlockTarget {
         execution_id: one.request.execution_id,
@@ -246,7 +246,7 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
         }
     }
     let mut in_line = BTreeMap::<_, Vec<_>>::new();
-    // One that a budget refused waits in line as well as for the next period.
+    // An execution that a budget refused waits in line as well as for the next period.
     let is_in_line = |one: &RefusedExecution| one.policy_id.budget().is_some() || one.detail.retry_at().is_none();
     for one in refused.into_iter().filter(is_in_line) {
         in_line.entry((one.policy_id, one.revision)).or_default().push(one.request);
@@ -262,7 +262,7 @@ async fn block<S: EngineStore + ?Sized>(store: &S, partition: u16, refused: Vec<
 async fn ask_once_more<S: EngineStore + ?Sized>(store: &S, args: AdmitArgs) -> Answer<()> {
     let (ids, from) = (args.requests.iter().map(|one| one.execution_id).collect::<Vec<_>>(), blocker(&args.policy_id));
     let answer = store.admit(args).await?;
-    // One that is not in line any longer is to ask anew: its turn came while the window had no room, or the policy is another.
+    // An execution no longer in line must ask again: its turn came while the window had no room, or the policy has changed.
     let waits = |nth| match answer.verdicts.get(nth) {
         Some(AdmissionVerdict::Refused { retry_at, dimension, .. }) => retry_at.is_none() || dimension.is_some(),
         _ => false,
@@ -282,13 +282,13 @@ struct RefusedExecution {
 /// The result of settling.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuotaSettlement {
-    /// Slots that were given back.
+    /// Number of slots given back.
     pub released: u32,
-    /// Executions whose turn has come.
+    /// Number of executions whose turn has come.
     pub woken: usize,
 }
 
-/// Gives slots back, and makes those ready whose turn has come. One that has ended meanwhile gives its turn to the next.
+/// Gives back slots, and makes executions ready whose turn has come. An execution that has ended passes its turn to the next.
 pub(super) async fn settle<S: EngineStore + ?Sized>(store: &S, args: SettleAdmissionsArgs) -> Answer<QuotaSettlement> {
     let policy_id = args.policy_id;
     let first = store.settle_admissions(args).await?;
@@ -314,7 +314,7 @@ pub(super) async fn settle<S: EngineStore + ?Sized>(store: &S, args: SettleAdmis
     Ok(settled)
 }
 
-/// Makes executions ready, and returns those that have ended.
+/// Makes executions ready. Returns those that have ended.
 async fn wake<S: EngineStore + ?Sized>(
     store: &S,
     from: Blocker,
@@ -327,7 +327,7 @@ async fn wake<S: EngineStore + ?Sized>(
     for one in woken {
         match store.describe(&one.execution_id).await {
             Ok(info) if info.public_state.is_terminal() => over.push(one),
-            // It is ready already, or the claim that was refused is about to block it and asks once more after that.
+            // It is already ready, or the refused claim is about to block it and asks once more after that.
             Ok(_) => {}
             Err(EngineError::Refused(refusal)) if refusal.code == Code::ExecutionNotFound => over.push(one),
             Err(error) => return Err(error),
@@ -336,12 +336,12 @@ async fn wake<S: EngineStore + ?Sized>(
     Ok(over)
 }
 
-/// The blocker of executions that a policy keeps waiting.
+/// Returns the blocker of the executions that a policy blocks.
 fn blocker(policy_id: &QuotaPolicyId) -> Blocker {
     if policy_id.budget().is_some() { Blocker::Budget } else { Blocker::Quota }
 }
 
-/// Makes executions ready that a quota or a budget keeps waiting, and returns how many there were.
+/// Makes executions ready that a quota or a budget blocks. Returns their number.
 pub(super) async fn unblock<S: EngineStore + ?Sized>(
     store: &S,
     from: Blocker,

@@ -1,4 +1,4 @@
-//! Schedules as callers change them: each change is made from the record that was read, and written over its version.
+//! Schedules as callers change them: each change starts from the record that was read, and is written only over that version.
 
 mod start;
 mod tick;
@@ -17,10 +17,10 @@ use super::AT_ONCE;
 pub use tick::{TickedPartition, TickedSchedule};
 pub(super) use tick::{look_at_partition, look_at_schedule};
 
-/// How often a change is made anew because another one came before it.
+/// Maximum number of attempts at a change that others overtake.
 const TRIES: usize = 16;
 
-/// Defines a schedule, or defines it anew.
+/// Creates or redefines a schedule.
 pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutScheduleArgs) -> Answer<ScheduleInfo> {
     let PutScheduleArgs { schedule, definition } = args;
     for _ in 0..TRIES {
@@ -42,7 +42,7 @@ pub(super) async fn put<S: EngineStore + ?Sized>(store: &S, args: PutScheduleArg
     Err(busy())
 }
 
-/// Makes a change of a schedule that is there; one that comes to nothing is answered with the schedule as it is.
+/// Changes an existing schedule. If there is nothing to change, returns the schedule as it is.
 async fn change<S: EngineStore + ?Sized>(
     store: &S,
     schedule: &ScheduleRef,
@@ -68,7 +68,7 @@ pub(super) async fn resume<S: EngineStore + ?Sized>(store: &S, schedule: Schedul
     change(store, &schedule, Schedule::resume).await
 }
 
-/// Removes a schedule. Work it has started goes on.
+/// Removes a schedule. Work it has started continues.
 pub(super) async fn delete<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<ScheduleDeleted> {
     for _ in 0..TRIES {
         let Some(before) = store.find_schedule(&schedule).await? else { return Ok(ScheduleDeleted { already: true }) };
@@ -83,15 +83,15 @@ pub(super) async fn describe<S: EngineStore + ?Sized>(store: &S, schedule: Sched
     Ok(ScheduleInfo::of(found(store, &schedule).await?))
 }
 
-/// The next ticks of a schedule.
+/// Returns the next ticks of a schedule.
 pub(super) async fn next<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef, count: usize) -> Answer<NextTicks> {
     check_tick_count(count)?;
     Ok(NextTicks { ticks: found(store, &schedule).await?.next_ticks(count) })
 }
 
-/// Starts what a tick would start, now. The overlap policy holds for it as for any tick.
+/// Starts the work of a tick now. The overlap policy applies as for any tick.
 pub(super) async fn trigger<S: EngineStore + ?Sized>(store: &S, schedule: ScheduleRef) -> Answer<TickRecord> {
-    // The moment names the start, so a turn that is made anew starts the same.
+    // The moment names the start, so a repeated turn starts the same work.
     let now = store.now().await?;
     for _ in 0..TRIES {
         let before = found(store, &schedule).await?;
@@ -107,7 +107,7 @@ pub(super) async fn trigger<S: EngineStore + ?Sized>(store: &S, schedule: Schedu
     Err(busy())
 }
 
-/// Starts what the ticks of a past range would have started, each once.
+/// Starts the work of every tick in a past range, once per tick.
 pub(super) async fn backfill<S: EngineStore + ?Sized>(store: &S, args: BackfillArgs) -> Answer<BackfilledTicks> {
     args.check()?;
     let schedule = found(store, &args.schedule).await?;
@@ -139,7 +139,7 @@ async fn found<S: EngineStore + ?Sized>(store: &S, schedule: &ScheduleRef) -> An
     store.find_schedule(schedule).await?.ok_or_else(|| Code::ScheduleNotFound.refusal().into())
 }
 
-/// Writes a schedule over the version it was made from; false when that is not there any more.
+/// Writes a schedule over the version it was made from. Returns false if that is gone.
 async fn write<S: EngineStore + ?Sized>(
     store: &S,
     schedule: &ScheduleRef,

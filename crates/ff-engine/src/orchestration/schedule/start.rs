@@ -1,4 +1,4 @@
-//! Starting what a tick starts, finding out whether it lives, and cancelling it.
+//! Starting the work of a tick, checking whether it lives, and cancelling it.
 
 use ff_core::backend::{Answer, EngineStore};
 use ff_core::contracts::{CancelArgs, CancelFlowArgs};
@@ -13,7 +13,7 @@ use crate::orchestration::{Orchestration, ask};
 /// The outcome of the start of a tick.
 pub(super) enum StartOutcome {
     Started(StartedWork),
-    /// Another execution under its singleton key lives.
+    /// A live execution has the same singleton key.
     KeptBack(StartedWork),
     Refused(String),
 }
@@ -46,7 +46,7 @@ impl StartOutcome {
     }
 }
 
-/// Submits what a tick starts. Submitting it again finds it.
+/// Submits the work of a tick. A repeated submission finds the existing work.
 pub(super) async fn start<S: EngineStore + ?Sized>(
     store: &S,
     schedule: &Schedule,
@@ -74,8 +74,8 @@ pub(super) async fn start<S: EngineStore + ?Sized>(
     }
 }
 
-/// The meaning of a refused start. Under the key of a tick there is only work the tick started, so a conflict says that
-/// it was started before the schedule was defined anew.
+/// Interprets a refused start. Only the tick's own work has the tick's key, so a conflict means that it was started before the
+/// schedule was redefined.
 fn refused(error: EngineError, work: StartedWork) -> Answer<StartOutcome> {
     match error {
         EngineError::Refused(refusal) if refusal.code == Code::IdempotencyConflict => Ok(StartOutcome::Started(work)),
@@ -94,7 +94,7 @@ fn describe(refusal: &Refusal) -> String {
     }
 }
 
-/// Whether the started work has not ended. Its end is among the hints from now on, for a while.
+/// Returns whether the started work lives. The store sends the hint of its end from now on, for a while.
 pub(super) async fn lives<S: EngineStore + ?Sized>(store: &S, work: StartedWork) -> Answer<bool> {
     let has_ended = match work {
         StartedWork::Execution(id) => store.end_of(&id).await.map(|end| end.is_some()),
@@ -109,7 +109,7 @@ pub(super) async fn lives<S: EngineStore + ?Sized>(store: &S, work: StartedWork)
     }
 }
 
-/// Cancels what the tick before started. One that has ended meanwhile needs none.
+/// Cancels the work of the previous tick. Work that has ended in the meantime needs no cancelling.
 pub(super) async fn cancel<S: EngineStore + ?Sized>(store: &S, schedule: &Schedule, work: StartedWork) -> Answer<()> {
     let reason = Some("the next tick of its schedule has come".to_owned());
     let requested_by = Some(format!("schedule {}", schedule.name));

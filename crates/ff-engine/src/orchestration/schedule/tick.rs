@@ -13,13 +13,13 @@ use super::{TRIES, busy, start, write};
 /// The outcome for the schedules of a partition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TickedPartition {
-    /// How many were looked at.
+    /// Number of schedules looked at.
     pub looked: usize,
-    /// When the next one has to be looked at: in the past when there is more to do.
+    /// Time of the next look; in the past when there is more to do.
     pub next: Option<TimestampMs>,
-    /// Schedules with a tick that waits, and the work whose end it waits for.
+    /// Schedules with a waiting tick, and the work whose end the tick waits for.
     pub awaited: Vec<(StartedWork, ScheduleRef)>,
-    /// Why a schedule could not be looked at. The others were.
+    /// Error of a schedule that could not be looked at. The others were.
     pub failure: Option<EngineError>,
 }
 
@@ -27,11 +27,11 @@ pub struct TickedPartition {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TickedSchedule {
     pub look_at: Option<TimestampMs>,
-    /// The work whose end a tick waits for.
+    /// Work whose end a tick waits for.
     pub awaits: Option<StartedWork>,
 }
 
-/// Looks at the schedules of a partition that are due, at most one batch of them.
+/// Looks at one batch of the due schedules of a partition.
 pub(in crate::orchestration) async fn look_at_partition<S: EngineStore + ?Sized>(
     store: &S,
     partition: u16,
@@ -57,8 +57,8 @@ pub(in crate::orchestration) async fn look_at_partition<S: EngineStore + ?Sized>
     Ok(ticked)
 }
 
-/// Looks at a schedule: starts what is due of it, and writes what became of it. A start that was made before the record could be
-/// written is found again.
+/// Looks at a schedule: starts due ticks, and writes the outcome. If a start could not be recorded, the next look finds its work
+/// again.
 pub(in crate::orchestration) async fn look_at_schedule<S: EngineStore + ?Sized>(
     store: &S,
     schedule: &ScheduleRef,
@@ -79,7 +79,7 @@ pub(in crate::orchestration) async fn look_at_schedule<S: EngineStore + ?Sized>(
     Err(busy())
 }
 
-/// Starts what a turn is to start.
+/// Starts the work of a turn.
 pub(super) async fn run<S: EngineStore + ?Sized>(store: &S, schedule: &Schedule, turn: &mut Turn) -> Answer<()> {
     loop {
         let tick = match turn.step() {
