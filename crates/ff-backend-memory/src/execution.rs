@@ -68,13 +68,13 @@ impl MemoryBackend {
     }
 }
 
-/// Whether callers see an execution: a staged one is hidden until its flow is there.
+/// Returns whether callers see an execution. A staged one is hidden until its flow exists.
 fn is_visible(model: &Model, execution: &Execution) -> bool {
     let flow = execution.membership.as_ref().filter(|_| execution.is_staged()).map(|membership| membership.flow_id);
     flow.is_none_or(|flow| model.find_flow(&flow).is_some())
 }
 
-/// The bytes an execution was submitted with. Every execution has some, if only none.
+/// Returns the payload of an execution. It may be empty, but it is never missing.
 pub(crate) fn payload_of(model: &Model, id: &ExecutionId) -> Answer<Payload> {
     model.payload(id).cloned().ok_or_else(|| EngineError::Corrupt(format!("{id} has lost its payload")))
 }

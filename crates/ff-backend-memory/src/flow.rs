@@ -80,7 +80,7 @@ impl MemoryBackend {
     }
 }
 
-/// The named inputs a worker is handed with its claim.
+/// Returns the named inputs that a claim brings.
 pub(crate) fn handed(model: &Model, flow: &FlowId, id: &ExecutionId) -> Vec<Input> {
     let query = EdgesOf { flow: *flow, member: *id, side: Side::Incoming, after: None, limit: usize::MAX };
     let ids = model.edges(&query).unwrap_or_default();

@@ -1,15 +1,14 @@
-//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind is told that it
-//! missed some.
+//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind receives a miss.
 
 use ff_core::hint::{Hint, Hints};
 use futures_util::stream;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// How many hints wait for the slowest listener: more than one bulk submission makes.
+/// Maximum number of hints that wait for the slowest listener: more than one bulk submission makes.
 const KEPT: usize = 4_096;
 
-/// Tells every listener what a write is worth telling.
+/// Sender of the hints of writes to every listener.
 pub(crate) struct Announcer(broadcast::Sender<Hint>);
 
 impl Default for Announcer {
@@ -19,8 +18,7 @@ impl Default for Announcer {
 }
 
 impl Announcer {
-    /// Passes on the hints of one write, in order. The caller holds the model's lock, so a listener that looks sees the
-    /// write.
+    /// Sends the hints of one write, in order. The caller holds the model's lock, so a listener that reads then sees the write.
     pub(crate) fn announce(&self, hints: Vec<Hint>) {
         for hint in hints {
             // Fails when there is no listener.
@@ -28,7 +26,7 @@ impl Announcer {
         }
     }
 
-    /// Hints from now on.
+    /// Returns the hints from now on.
     pub(crate) fn listen(&self) -> Hints {
         Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
             match receiver.recv().await {

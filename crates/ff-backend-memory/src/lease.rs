@@ -9,7 +9,7 @@ use crate::execution::payload_of;
 use crate::flow;
 use crate::signal::handed;
 
-/// The claimed executions with their payloads, signals, inputs and steps.
+/// Returns the claimed executions with their payloads, signals, inputs and steps.
 pub(crate) fn claims(model: &Model, decision: ClaimDecision) -> Answer<Claims> {
     let with_payload = |task: Task| {
         let payload = payload_of(model, &task.execution_id)?;

@@ -1,5 +1,5 @@
-//! The whole store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for
-//! tests and for trying things out. ff-conformance tests it with every other store.
+//! The store in memory: the rules over plain maps behind one lock. Nothing outlives the process, so it is for tests and
+//! experiments. ff-conformance tests it like every other store.
 
 mod api_key;
 mod budget;
@@ -48,7 +48,7 @@ pub struct MemoryBackend {
 }
 
 impl MemoryBackend {
-    /// An empty store that takes time and randomness from its maker. Its partitions share a first secret.
+    /// Makes an empty store with a clock and a source of randomness. Its partitions share their first secret.
     pub fn new(partitions: PartitionConfig, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let ring = KeyRing::of(Kid::first(), Secret::drawn(entropy.secret()));
         let mut model = Model::default();
@@ -63,8 +63,8 @@ impl MemoryBackend {
         }
     }
 
-    /// Performs one mutation. It draws its nonce and reads the clock under the lock, so that both come in the order of the
-    /// writes, and it draws one nonce whatever becomes of it.
+    /// Performs one mutation. Draws its nonce and reads the clock under the lock, so that both follow the order of the writes. A
+    /// mutation that its rule refuses draws a nonce as well.
     fn execute(&self, operation: &Operation) -> Answer<Reply> {
         let mut model = self.model()?;
         if let Operation::RegisterWorker(args) = operation {
@@ -85,7 +85,7 @@ impl MemoryBackend {
         })
     }
 
-    /// The model, unless a write to it stopped half-way.
+    /// Locks the model. Fails if an earlier write stopped half-way.
     fn model(&self) -> Answer<MutexGuard<'_, Model>> {
         self.model.lock().map_err(|_| EngineError::Corrupt("an earlier write stopped half-way".into()))
     }
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts the nonces that were drawn.
+    /// Source of randomness that counts the nonces it gave.
     struct CountingEntropy(SeededEntropy, AtomicU64);
 
     impl Entropy for CountingEntropy {

@@ -49,7 +49,7 @@ impl Handle<DeliveriesArgs, DeliveriesPage> for MemoryBackend {
     }
 }
 
-/// The signals a worker is handed with its claim: all of them, the first ones with their bytes.
+/// Returns the signals that a claim brings: all of them, the first ones with their payloads.
 pub(crate) fn handed(model: &Model, id: &ExecutionId, resumption: &Resumption) -> Answer<Vec<ReceivedSignal>> {
     let lost = |signal: &SignalId| EngineError::Corrupt(format!("{id} has lost the signal {signal}"));
     let hand = |(nth, signal): (usize, &SignalId)| {

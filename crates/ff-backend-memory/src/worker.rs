@@ -11,7 +11,8 @@ use ff_core::types::WorkerInstanceId;
 use crate::MemoryBackend;
 
 impl MemoryBackend {
-    /// Refuses one worker more than a tenant may have. As long as all tenants together have fewer than that, none is counted.
+    /// Refuses a worker that would exceed the limit of its tenant. As long as all tenants together are below that limit, it
+    /// counts none.
     pub(crate) fn check_worker_room(&self, model: &Model, args: &RegisterWorkerArgs) -> Answer<()> {
         if model.workers().len() < limits::WORKERS {
             return Ok(());

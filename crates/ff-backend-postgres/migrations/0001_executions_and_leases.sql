@@ -1,7 +1,7 @@
 -- Executions and leases. The record and the definition are the truth: every other column of an
 -- execution but its result and last attempt follows from them.
 
--- Names are compared byte by byte, independent of the database's locale, so that every store lists them in one order.
+-- Names are compared byte by byte, independent of the database's locale, so that every store lists them in the same order.
 
 CREATE TABLE meta (
     key   text   NOT NULL PRIMARY KEY,
@@ -49,7 +49,7 @@ CREATE INDEX execution_in_flow
 CREATE INDEX execution_by_position
     ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
 
--- The indexes over what changes are tables of their own. Their rows are inserted and deleted.
+-- The indexes over changing values are separate tables. Their rows are inserted and deleted.
 
 -- Waiting executions, in the order a claim takes them.
 CREATE TABLE ready (
@@ -117,8 +117,8 @@ CREATE TABLE idempotency (
     PRIMARY KEY (partition, namespace, key)
 );
 
--- The last moments anything was written at, so that time does not run backwards when the server's clock does. The latest of
--- them counts; there are several so that writers seldom wait for each other.
+-- The latest moments written, so that time does not run backwards when the server's clock does. The highest one counts. There are
+-- several rows so that writers seldom wait for each other.
 CREATE TABLE clock (
     slot integer NOT NULL PRIMARY KEY,
     at   bigint  NOT NULL

@@ -1,5 +1,5 @@
--- Submissions that users insert in their own transactions, until a program takes them up. One that could not be taken
--- up stays, and says why.
+-- Submissions that users insert in their own transactions, until a program takes them up. A refused submission stays, with the
+-- reason.
 CREATE TABLE inbox (
     nth          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     submission   text        NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE inbox (
 -- The submissions to take up next.
 CREATE INDEX inbox_untaken ON inbox (nth) WHERE refused IS NULL;
 
--- Programs are notified when the user commits, once for a transaction however much it submits.
+-- Notifies programs when the user commits, once per transaction.
 CREATE FUNCTION tell_of_inbox() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify(TG_TABLE_SCHEMA || '_inbox', '');
@@ -20,7 +20,7 @@ BEGIN
 END $$;
 CREATE TRIGGER inbox_told AFTER INSERT ON inbox FOR EACH STATEMENT EXECUTE FUNCTION tell_of_inbox();
 
--- Where a pooler stands between, programs cannot listen; their hints are here for a minute, and are looked for.
+-- Hints for programs behind a pooler, which cannot listen. Programs poll the table; a hint stays for at least a minute.
 CREATE TABLE notice (
     id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at   timestamptz NOT NULL DEFAULT now(),

@@ -88,8 +88,8 @@ CREATE TABLE flow_key (
     PRIMARY KEY (flow_id, key)
 );
 
--- Ends that not all dependents could be notified of in the transaction that wrote them. Each is stamped in the
--- transaction that notifies the last of them.
+-- Ends that could not be propagated to all dependents in the transaction that wrote them. Each is stamped in the transaction that
+-- notifies the last dependent.
 CREATE TABLE ff_completion_event (
     event_id         bigserial        PRIMARY KEY,
     uuid             uuid             NOT NULL,
@@ -104,7 +104,7 @@ CREATE TABLE ff_completion_event (
 CREATE INDEX ff_completion_event_undispatched
     ON ff_completion_event (uuid, partition) WHERE dispatched_at_ms IS NULL;
 
--- A user that may write events numbers them.
+-- Every user that may insert events needs their sequence.
 GRANT USAGE ON SEQUENCE ff_completion_event_event_id_seq TO PUBLIC;
 
 -- The flows as people read them.

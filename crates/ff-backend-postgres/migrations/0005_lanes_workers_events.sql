@@ -26,7 +26,7 @@ CREATE TABLE worker (
     PRIMARY KEY (worker_instance_id)
 ) WITH (fillfactor = 50);
 
--- Since when and until when a partition tells what happens on it.
+-- The times between which a partition records events.
 CREATE TABLE feed (
     partition integer NOT NULL,
     since     bigint  NOT NULL,

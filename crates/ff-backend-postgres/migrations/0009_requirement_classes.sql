@@ -1,4 +1,4 @@
--- Ready work is queued by what it requires of its worker as well. The class is empty for work that requires nothing.
+-- Waiting executions are also queued by their requirements on the worker. The class is empty if there are none.
 
 ALTER TABLE ready RENAME TO ready_without_class;
 DROP INDEX ready_order;

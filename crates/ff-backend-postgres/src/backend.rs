@@ -33,7 +33,7 @@ use crate::{ConnectError, PostgresOptions};
 /// A store in a Postgres database. Any number of programs may use one.
 pub type PostgresBackend = SqlStore<Postgres>;
 
-/// The connections to the database.
+/// The Postgres [`Driver`]: writers, readers and hints of one store.
 pub struct Postgres {
     pub(crate) writers: Writers,
     pub(crate) readers: Readers,
@@ -43,19 +43,19 @@ pub struct Postgres {
     pub(crate) connector: Arc<Connector>,
     pub(crate) outages: Arc<OutageLog>,
     partitions: PartitionConfig,
-    /// Hints are heard, and the inbox is emptied, for as long as the store lives.
+    /// Ends the tasks that receive hints and consume the inbox when the store is dropped.
     _listening: DropGuard,
 }
 
 /// Connects to `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
 ///
-/// Looks at the database first, and writes only when it can be used: the tables, if it has none as new, the partition
-/// counts, if the store is new, and the secrets of tokens, where a partition has none.
+/// Checks the database first, and writes only if it can be used. It then applies missing migrations, writes the partition counts
+/// of a new store, and adds token secrets for partitions that have none.
 pub async fn connect(url: &str, options: PostgresOptions) -> Result<PostgresBackend, ConnectError> {
     connecting(url, options).await
 }
 
-/// Boxed, so that it is compiled here, and not again in every program that connects.
+/// Connects. The future is boxed, so that it is compiled in this crate and not again in every program that connects.
 #[inline(never)]
 fn connecting(url: &str, options: PostgresOptions) -> BoxFuture<'_, Result<PostgresBackend, ConnectError>> {
     Box::pin(async move { Ok(SqlStore::new(Postgres::prepare_and_open(url, options).await?)) })
@@ -110,19 +110,19 @@ impl Postgres {
         Ok(Self { writers, readers, announcer, announcements, clock, connector, outages, partitions, _listening })
     }
 
-    /// Waits for the queued operations and accepts no more. Later calls are answered that the store is closed.
+    /// Waits for running reads and queued operations, and accepts no more. Later calls fail because the store is closed.
     pub async fn close(&self) {
         self.readers.close().await;
         self.writers.close().await;
     }
 
-    /// How many statements the store has sent since it was connected to.
+    /// Returns the number of statements that the store has sent since it was connected.
     pub fn statements(&self) -> u64 {
         self.connector.meter.statements.load(Ordering::Relaxed)
     }
 
-    /// How many transactions the store has committed since it was connected to. Under load there are many operations in
-    /// each.
+    /// Returns the number of transactions that the store has committed since it was connected. Under load, each has many
+    /// operations.
     pub fn commits(&self) -> u64 {
         self.connector.meter.commits.load(Ordering::Relaxed)
     }
@@ -152,7 +152,7 @@ impl Driver for Postgres {
 
     fn announce(&self, hints: Vec<Hint>) {
         self.announcer.announce(hints.clone());
-        // Full while the database does not answer; hints may be lost.
+        // The channel is full while the database does not answer. Hints may be lost.
         self.announcements.try_send(hints).ok();
     }
 
@@ -165,9 +165,9 @@ impl Driver for Postgres {
     }
 }
 
-/// The store's time: never before anything that was written.
+/// Question for the store's time, which is never before the latest moment written.
 struct ReadClock {
-    /// The server's time is asked for when not said.
+    /// The time of the given clock. `None` means the server's time.
     clock: Option<TimestampMs>,
 }
 

@@ -1,20 +1,20 @@
-//! Why a store cannot be used.
+//! Errors of opening a store.
 
 use ff_core::partition::PartitionConfig;
 
-/// Why a store cannot be used. Nothing was written.
+/// Error of opening a store.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The URL or one of its parameters is not allowed. The URL itself is not repeated, as it may hold a password.
     #[error("{why}")]
     BadUrl {
-        /// Which part is wrong, and what is allowed.
+        /// The wrong part and the allowed values.
         why: String,
     },
-    /// Nothing answers, or not as a database.
+    /// No server answers, or the answer is not a database's.
     #[error("cannot reach {address}: {why}")]
     Unreachable {
-        /// Where a server was expected.
+        /// The expected address of the server.
         address: String,
         /// The failure.
         why: String,
@@ -35,7 +35,7 @@ pub enum ConnectError {
         /// The missing feature, and a remedy.
         why: &'static str,
     },
-    /// It is older than the oldest server that is promised to work.
+    /// The server is older than the oldest supported version.
     #[error("{address} is Postgres {found}, which is too old: 15 is the least")]
     TooOld {
         /// The server.
@@ -43,25 +43,25 @@ pub enum ConnectError {
         /// Its version.
         found: String,
     },
-    /// There is no store, and none was to be made.
+    /// The schema has no store, and the options do not allow making one.
     #[error("the schema {schema} holds no store: `ff migrate` makes one")]
     NoStore {
-        /// Where one was looked for.
+        /// The schema.
         schema: String,
     },
-    /// The schema is something else's.
+    /// The schema has tables of another program.
     #[error("the schema {schema} has tables, and they are not a store's")]
     NotAStore {
-        /// Where a store was looked for.
+        /// The schema.
         schema: String,
     },
-    /// A program that was never released has written it, with other tables.
+    /// The store was written by an unreleased program, with other tables.
     #[error("the store has schema version {found}, which was never released: make a new store")]
     Unreleased {
         /// The version of the store.
         found: i64,
     },
-    /// A newer program has written it.
+    /// The store was written by a newer program.
     #[error("the store has schema version {found}, and this program knows versions up to {known}: use a newer program")]
     TooNew {
         /// The version of the store.
@@ -77,13 +77,13 @@ pub enum ConnectError {
         /// The counts in the options.
         requested: PartitionConfig,
     },
-    /// The options ask for no partitions at all.
+    /// A partition count in the options is zero.
     #[error("partitions: must be at least 1 of each family, not {requested}")]
     NoPartitions {
         /// The counts in the options.
         requested: PartitionConfig,
     },
-    /// The server's settings may lose acknowledged work, and that was to be refused.
+    /// The server's settings may lose acknowledged work, and the options demand a durable server.
     #[error("{address} may lose acknowledged work: {why}")]
     NotDurable {
         /// The server.
@@ -91,7 +91,7 @@ pub enum ConnectError {
         /// The settings, and the safe values.
         why: String,
     },
-    /// The server did not do what is needed to make the store or to look at it.
+    /// A statement needed to open the store failed, or the thread of a writer did not start.
     #[error("{address}: {why}")]
     Server {
         /// The server.

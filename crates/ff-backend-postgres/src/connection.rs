@@ -1,5 +1,5 @@
-//! One connection to the server. Statements are sent as they come and answered in that order, so that several are under
-//! way at once and a network is crossed once for all of them.
+//! One connection to the server. Statements are sent without waiting for earlier answers and are answered in order, so several
+//! share one network round trip.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use tokio_postgres::{Client, Row, Statement};
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How long an answer may take. The server gives up on a statement sooner, so a server that is silent for longer is
-/// gone.
+/// Maximum time for an answer. The server's statement timeout is shorter, so a server that is silent for longer is gone.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Counters of the store, over all its connections.
@@ -25,14 +24,14 @@ pub(crate) struct Meter {
     pub(crate) commits: AtomicU64,
 }
 
-/// A connection with the statements it has prepared.
+/// A connection with its prepared statements.
 pub(crate) struct Connection {
     client: Arc<Client>,
     prepared: HashMap<Arc<str>, Statement>,
     meter: Arc<Meter>,
 }
 
-/// A statement under way.
+/// The pending answer to a statement.
 pub(crate) type Answer = BoxFuture<'static, Result<Vec<Row>, DriverError>>;
 
 impl Connection {
@@ -40,12 +39,12 @@ impl Connection {
         Self { client: Arc::new(client), prepared: HashMap::new(), meter }
     }
 
-    /// Whether the server is known to be gone.
+    /// Returns whether the connection is known to be closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
-    /// A statement as the server knows it.
+    /// Returns a prepared statement. Asks the server to prepare it the first time.
     pub(crate) async fn prepare(&mut self, sql: &Arc<str>) -> Result<Statement, DriverError> {
         if let Some(statement) = self.prepared.get(sql) {
             return Ok(statement.clone());
@@ -55,7 +54,7 @@ impl Connection {
         Ok(statement)
     }
 
-    /// Sends a statement, and gives what its answer is to be.
+    /// Sends a statement and returns its pending answer.
     pub(crate) async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
         let statement = self.prepare(sql).await?;
         self.meter.statements.fetch_add(1, Ordering::Relaxed);
@@ -67,14 +66,14 @@ impl Connection {
             })
             .await
         });
-        // A statement is sent when its answer is first asked for.
+        // The driver sends a statement when its future is first polled.
         Ok(match answer.as_mut().now_or_never() {
             Some(at_once) => ready(at_once).boxed(),
             None => answer,
         })
     }
 
-    /// Runs a statement.
+    /// Sends a statement and waits for its answer.
     pub(crate) async fn run(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Vec<Row>, DriverError> {
         self.send(sql, parameters).await?.await
     }

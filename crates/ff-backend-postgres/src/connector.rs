@@ -1,4 +1,4 @@
-//! Making connections, with the settings every one of them has.
+//! Opens connections with the settings that all of them share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::driver_error::{DriverError, message_of};
 use crate::tls::TlsChannel;
 use crate::url::StoreLocation;
 
-/// How long a server may take to accept a connection.
+/// Maximum time for the server to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a network may leave what was sent unacknowledged.
+/// Maximum time that sent data may stay unacknowledged by the network.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// The settings of every connection.
 ///
-/// Statements are planned once and each has one good plan, by an index. Without these settings, a server that has not
-/// counted its rows yet would read small tables whole, and go on doing so while they grow. A statement that hangs is
-/// given up.
+/// Each statement is planned once and has one good plan, which uses an index. Without these settings, a server without table
+/// statistics would plan to read small tables whole, and would keep that plan while they grow. The server cancels a statement
+/// that hangs.
 const SETTINGS: &[(&str, &str)] = &[
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
@@ -33,11 +33,11 @@ const SETTINGS: &[(&str, &str)] = &[
     ("statement_timeout", "30s"),
 ];
 
-/// The `application_name` of a connection.
+/// Purpose of a connection, the last word of its `application_name`.
 pub(crate) const WRITER: &str = "writer";
 pub(crate) const READER: &str = "reader";
 
-/// Makes connections to one store.
+/// Opener of connections to one store.
 pub(crate) struct Connector {
     pub(crate) place: StoreLocation,
     pub(crate) meter: Arc<Meter>,
@@ -48,7 +48,7 @@ impl Connector {
         Self { place, meter: Arc::default() }
     }
 
-    /// A connection for statements.
+    /// Opens a connection for statements.
     pub(crate) async fn open(&self, purpose: &str) -> Result<Connection, DriverError> {
         let (client, conversation) = self.converse(purpose).await?;
         tokio::spawn(async move {
@@ -59,7 +59,7 @@ impl Connector {
         Ok(Connection::new(client, self.meter.clone()))
     }
 
-    /// A connection, and the future that drives it.
+    /// Connects, and returns the client with the future that drives the connection.
     pub(crate) async fn converse(
         &self,
         purpose: &str,
@@ -78,8 +78,8 @@ impl Connector {
         }
     }
 
-    /// The first statement of every transaction behind a pooler: it may have any of its connections do
-    /// the next one, so settings hold for one transaction only.
+    /// Returns the first statement of every transaction behind a pooler. A pooler may run the next transaction on another
+    /// connection, so settings hold for one transaction only.
     pub(crate) fn settle(&self, purpose: &str) -> Option<String> {
         if self.place.listen {
             return None;
@@ -89,15 +89,15 @@ impl Connector {
     }
 
     fn settings(&self, purpose: &str) -> impl Iterator<Item = (&str, &str)> {
-        // A program that hangs in a transaction is cut off: a writer soon, since others wait for its locks, a reader only
-        // before it keeps the server from tidying up.
+        // The server disconnects a program that hangs in a transaction: a writer soon, because others wait for its locks; any
+        // other connection before it holds up vacuum.
         let patience = if purpose == WRITER { "5s" } else { "5min" };
         let ours = [("idle_in_transaction_session_timeout", patience), ("search_path", self.place.schema.as_str())];
         SETTINGS.iter().copied().chain(ours)
     }
 }
 
-/// Why a statement failed that a store needs in order to be opened.
+/// Returns the error of a failed statement that opening a store needs.
 pub(crate) fn failed(place: &StoreLocation, error: &tokio_postgres::Error) -> ConnectError {
     let (address, why) = (place.address(), message_of(error));
     match error.code() {

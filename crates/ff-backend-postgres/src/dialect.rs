@@ -1,7 +1,7 @@
-//! The statements that write and load rows, and the ones that ask a question several times over, in Postgres's words.
+//! Postgres statements that write and load rows, and statements that run a query for several sets of parameters.
 //!
-//! Rows and keys are one parameter, an array of the table's row type: a server takes an array for each column apart in a
-//! store of its own, which costs it more than a few rows in them.
+//! Rows and keys are one parameter, an array of the table's row type. With one array per column, the server would unpack each
+//! array in a tuple store of its own, which costs more than unpacking a few rows.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,58 +9,58 @@ use std::sync::Arc;
 
 use ff_backend_sql::{Column, Columns, Table, list};
 
-/// Statements already put into words, by what they are for.
+/// Cache of statement texts.
 #[derive(Default)]
 pub(crate) struct StatementCache {
     of_tables: HashMap<(&'static str, Purpose), Arc<str>>,
-    /// Questions by their text: as they are, and asked several times over.
+    /// Queries by their text: as they are (`alone`), and for several sets of parameters (`together`).
     alone: HashMap<&'static str, Arc<str>>,
     together: HashMap<&'static str, Arc<str>>,
-    /// Statements that write, several as one, by their texts.
+    /// Write statements combined into one, by their texts.
     combined: HashMap<Vec<Arc<str>>, Arc<str>>,
 }
 
 /// The purpose of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
-    /// Reading these columns of the rows under keys, each with the place of its key.
+    /// Reads these columns of the rows with given keys, each with the position of its key.
     Load(Columns),
-    /// Reading these columns of the row under one key.
+    /// Reads these columns of the row with one key.
     LoadOne(Columns),
-    /// Writing rows that are not there.
+    /// Inserts rows that do not exist.
     Insert,
-    /// Writing rows, over those that may be there.
+    /// Inserts rows, or overwrites existing ones.
     Put,
-    /// Writing these columns of rows that are there.
+    /// Updates these columns of existing rows.
     Change(Columns),
-    /// Deleting the rows whose keys begin with so many values.
+    /// Deletes the rows that match this number of leading key columns.
     Delete(usize),
 }
 
 impl StatementCache {
-    /// The statement for a purpose.
+    /// Returns the statement for a purpose.
     pub(crate) fn get(&mut self, table: &'static Table, purpose: Purpose) -> Arc<str> {
         self.of_tables.entry((table.name, purpose)).or_insert_with(|| phrase(table, purpose).into()).clone()
     }
 
-    /// A question asked once.
+    /// Returns a query for one set of parameters.
     pub(crate) fn alone(&mut self, sql: &'static str) -> Arc<str> {
         self.alone.entry(sql).or_insert_with(|| sql.into()).clone()
     }
 
-    /// A question asked with several sets of parameters, if it has been put into words.
+    /// Returns a query for several sets of parameters, if it has been built.
     pub(crate) fn together(&self, sql: &'static str) -> Option<Arc<str>> {
         self.together.get(sql).cloned()
     }
 
-    /// Puts a question into words that is asked with several sets of parameters of these types.
+    /// Builds a query for several sets of parameters of these types.
     pub(crate) fn put_together(&mut self, sql: &'static str, types: &[&str]) -> Arc<str> {
         self.together.entry(sql).or_insert_with(|| several(sql, types).into()).clone()
     }
 
-    /// Several statements that write, none of them the same row, as one: the server answers once instead of every time.
-    /// Each comes with how many parameters it takes; those of all follow each other. Nothing when it would be one more than so
-    /// many: each connection has a plan of every one.
+    /// Combines write statements into one, so that the server answers once. No two of them may write the same row. Each comes
+    /// with its number of parameters, and the result takes the parameters of all of them in order. Returns `None` for a new
+    /// combination when `most` are cached, because each connection keeps a plan of every one.
     pub(crate) fn combine(&mut self, statements: &[(Arc<str>, usize)], most: usize) -> Option<Arc<str>> {
         let texts: Vec<_> = statements.iter().map(|(sql, _)| sql.clone()).collect();
         if self.combined.len() >= most && !self.combined.contains_key(&texts) {
@@ -99,19 +99,19 @@ fn phrase(table: &'static Table, purpose: Purpose) -> String {
     }
 }
 
-/// The rows of the one parameter. The columns a statement does not need are null in them.
+/// Returns the rows of the single parameter. Columns that a statement does not need are null in them.
 fn rows(table: &Table) -> String {
     format!("unnest($1::{}[])", table.name)
 }
 
-/// Has an insertion write over the rows that are there.
+/// Returns the clause that makes an insertion overwrite existing rows.
 fn over(table: &Table) -> String {
     let over = table.columns[table.key..].iter().map(|column| format!("{0} = excluded.{0}", column.name));
     let key = list(table.key_columns().iter().map(|column| column.name), ", ");
     format!("ON CONFLICT ({key}) DO UPDATE SET {}", list(over, ", "))
 }
 
-/// The key that is given as the first parameters.
+/// Returns the condition that a row has the key given as the first parameters.
 fn this_key(key: &[Column]) -> String {
     list(key.iter().zip(1..).map(|(column, at)| format!("t.{} = ${at}", column.name)), " AND ")
 }
@@ -120,7 +120,7 @@ fn same_key(key: &[Column]) -> String {
     list(key.iter().map(|column| format!("t.{0} = k.{0}", column.name)), " AND ")
 }
 
-/// The query for every set of parameters, each row with the place of its set. The rows of a set keep their order.
+/// Returns a query for every set of parameters. Each row begins with the position of its set; the rows of a set keep their order.
 fn several(sql: &str, types: &[&str]) -> String {
     let arrays = list(types.iter().zip(1..).map(|(of, at)| format!("${at}::{of}[]")), ", ");
     let names = list((1..=types.len()).map(|at| format!("p{at}")), ", ");
@@ -130,7 +130,7 @@ fn several(sql: &str, types: &[&str]) -> String {
     )
 }
 
-/// The last statement, with those before it.
+/// Returns the last statement, with the earlier ones in its `WITH` clause.
 fn as_one(statements: &[(Arc<str>, usize)]) -> String {
     let (mut before, mut parts) = (0, Vec::new());
     for (sql, parameters) in statements {
@@ -142,7 +142,7 @@ fn as_one(statements: &[(Arc<str>, usize)]) -> String {
     if others.is_empty() { last } else { format!("WITH {others} {last}") }
 }
 
-/// A statement whose parameters come after so many others.
+/// Returns a statement with its parameters renumbered to follow `before` others.
 fn renumbered(sql: &str, before: usize) -> String {
     let mut parts = sql.split('$');
     let mut text = parts.next().unwrap_or_default().to_owned();

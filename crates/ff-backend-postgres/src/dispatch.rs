@@ -1,8 +1,8 @@
-//! Notifying the dependents of an execution that has ended, by the event that says they have not all been notified.
+//! Notifies the remaining dependents of an ended execution, given its event in the outbox.
 //!
-//! The transaction that ends an execution notifies its dependents, up to a bound. Where that is not all of them, the
-//! record has a pending propagation, and an event in `ff_completion_event` says so. The pump completes it unasked; this
-//! is for a reader of the events that does not want to wait.
+//! The transaction that ends an execution notifies a bounded number of dependents. If some remain, the record has a pending
+//! propagation and `ff_completion_event` has an event. The pump completes the propagation anyway; this call is for readers of the
+//! events that do not want to wait.
 
 use ff_backend_sql::ReadContext;
 use ff_core::backend::Answer;
@@ -15,20 +15,19 @@ use crate::outbox::ReadEvent;
 /// The result of dispatching an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DispatchOutcome {
-    /// All dependents have been notified: by this call, as far as it says, and by a pump that came in between.
+    /// All dependents have been notified. The step counts those notified by this call; a pump may have notified others meanwhile.
     Dispatched(CascadeStep),
-    /// They had all been notified before. Nothing was done.
+    /// All dependents had been notified before. Nothing was done.
     AlreadyDispatched,
-    /// There is no event of that number. Nothing was done.
+    /// No event has this number. Nothing was done.
     NotFound,
 }
 
-/// Notifies all dependents that an event is about, unless they have been.
+/// Notifies the dependents of an event that have not been notified yet.
 ///
-/// Each step is a transaction of its own, over a bounded number of edges, and nothing is locked between two of them.
-/// The step that notifies the last dependent stamps the event, so that a call that ends half-way leaves it to be
-/// dispatched again, and no dependent is notified twice. Descendants that are skipped on the way and have too many
-/// dependents themselves have events of their own.
+/// Each step is one transaction over a bounded number of edges; no lock is held between steps. The step that notifies the last
+/// dependent stamps the event. A call that ends half-way leaves the event unstamped, so it can be dispatched again, and no
+/// dependent is notified twice. A skipped descendant with too many dependents gets an event of its own.
 pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answer<DispatchOutcome> {
     let mut cascaded: Option<CascadeStep> = None;
     loop {
@@ -40,18 +39,18 @@ pub async fn dispatch_completion(pool: &PostgresBackend, event_id: i64) -> Answe
             (true, Some(cascaded)) => {
                 let (upstream, CascadeStep { resolved, cascaded_children: skipped, .. }) =
                     (event.execution_id, cascaded);
-                // A skipped descendant with too many dependents has an event of its own; of this one nothing is left.
+                // Nothing of this event remains. A skipped descendant with too many dependents has an event of its own.
                 tracing::info!(event_id, %upstream, resolved, skipped, backlog = 0, "a completion was dispatched");
                 return Ok(DispatchOutcome::Dispatched(CascadeStep { more: false, ..cascaded }));
             }
-            // The record is the truth, and it has nothing pending: the tables were changed from outside.
+            // The record is the truth and has nothing pending, so the tables were changed from outside.
             (false, Some(CascadeStep { more: false, .. })) => {
                 let id = event.execution_id;
                 return Err(EngineError::Corrupt(format!("the completion event {event_id} is not owed by {id}")));
             }
             (false, Some(_) | None) => {}
         }
-        // The event may be stamped by now. The record says so within the transaction, and then nothing is done.
+        // The event may have been stamped meanwhile. The record shows that within the transaction, and then nothing is done.
         let owed = CascadeArgs { execution_id: event.execution_id, owed_since: Some(event.since) };
         let step = pool.writers.writer.ask(owed).await?;
         let (upstream, CascadeStep { resolved, cascaded_children, more }) = (event.execution_id, step);

@@ -4,22 +4,22 @@ use ff_backend_sql::SqlError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-/// Why a statement brought no answer.
+/// Error of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DriverError {
-    /// The connection is gone without a word: statements sent before may have been done.
+    /// The connection was lost without an error from the server. Statements sent before may have taken effect.
     Lost(String),
-    /// The server says that the connection is of no more use; uncommitted statements are undone.
+    /// The server reported that the connection is no longer usable. Uncommitted statements are undone.
     Useless(String),
-    /// The connection knows the tables as they were, or statements that the server does not know; the transaction is undone.
+    /// The prepared statements do not match the tables any more, or are unknown to the server. The transaction is undone.
     Outdated(String),
-    /// The server undid the transaction and could do it if asked again.
+    /// The server undid the transaction, which may succeed when it is repeated.
     Undone(String),
-    /// The server cannot do it.
+    /// The server cannot run the statement.
     Failed(String),
 }
 
-/// The errors of a server that is about to go away or has become read-only.
+/// Errors of a server that is shutting down or has become read-only.
 const LOSING: &[SqlState] = &[
     SqlState::ADMIN_SHUTDOWN,
     SqlState::CRASH_SHUTDOWN,
@@ -31,7 +31,8 @@ const LOSING: &[SqlState] = &[
     SqlState::TOO_MANY_CONNECTIONS,
 ];
 
-/// The errors of a statement that was prepared for tables that have changed since, or for a server that a pooler has put in between.
+/// Errors of a statement that was prepared for tables that have changed since, or on a server connection that a pooler has
+/// replaced.
 const OUTDATED: &[SqlState] = &[
     SqlState::FEATURE_NOT_SUPPORTED,
     SqlState::DATATYPE_MISMATCH,
@@ -39,8 +40,8 @@ const OUTDATED: &[SqlState] = &[
     SqlState::DUPLICATE_PSTATEMENT,
 ];
 
-/// The errors that undo a transaction which may succeed when it is decided again. A row that is there already belongs
-/// to an execution that was taken for new.
+/// Errors that undo a transaction which may succeed when it is decided again. A unique violation means that a submitted id was
+/// taken for new and exists already.
 const UNDOING: &[SqlState] =
     &[SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
 
@@ -56,12 +57,12 @@ impl DriverError {
         }
     }
 
-    /// Whether another connection is needed.
+    /// Returns whether another connection is needed.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::Useless(_) | Self::Outdated(_))
     }
 
-    /// The result of a transaction that failed before its commit was sent.
+    /// Returns the result of a transaction that failed before its commit was sent.
     pub(crate) fn before_commit(self) -> SqlError {
         match self {
             Self::Lost(why) | Self::Useless(why) | Self::Outdated(why) | Self::Undone(why) => SqlError::Undone(why),
@@ -69,8 +70,8 @@ impl DriverError {
         }
     }
 
-    /// The result of a transaction with a failed statement and the commit sent behind it. A server that could not do
-    /// the statement rolls back on the commit; one that was lost may have done both.
+    /// Returns the result of a transaction in which a statement failed after the commit was sent. A server that reports the
+    /// failure rolls back on the commit. A lost server may have run both.
     pub(crate) fn with_commit(self) -> SqlError {
         match self {
             Self::Lost(why) => SqlError::Failed(why),
@@ -78,7 +79,8 @@ impl DriverError {
         }
     }
 
-    /// The result of a transaction that is one statement. A server that goes away may say so after it has committed.
+    /// Returns the result of a transaction that is one statement. A server that shuts down may report that after it has
+    /// committed.
     pub(crate) fn within_commit(self) -> SqlError {
         match self {
             Self::Lost(why) | Self::Useless(why) => SqlError::Failed(why),
@@ -93,8 +95,8 @@ impl DriverError {
     }
 }
 
-/// The server's message, in one line. Where a row breaks a constraint the server quotes the row, which holds payloads
-/// and secrets; that is left out.
+/// Returns the server's message in one line. The detail of data errors and constraint violations is left out: it quotes the row,
+/// which may hold payloads and secrets.
 pub(crate) fn message_of(error: &Error) -> String {
     use std::error::Error;
     if let Some(server_error) = error.as_db_error() {
@@ -115,7 +117,7 @@ fn is_io(error: &Error) -> bool {
 mod tests {
     use super::*;
 
-    /// A caller that is told that nothing happened does it again, so only a server that said so is believed.
+    /// A caller repeats an operation that is reported as undone, so only an error from the server counts as undone.
     #[test]
     fn silence_before_a_commit_leaves_open_what_a_word_settles() {
         let why = || "why".to_owned();

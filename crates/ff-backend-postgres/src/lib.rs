@@ -1,5 +1,5 @@
-//! FlowFabric on Postgres: several writers, each with a transaction per batch under the locks of its partitions, and reads
-//! beside them.
+//! The Postgres store. Several writers commit batches, each in one transaction under the locks of its partitions. Readers have
+//! connections of their own.
 
 mod backend;
 mod connect_error;

@@ -1,4 +1,4 @@
-//! The metadata of a store: its schema, its partition counts, its last moments.
+//! The metadata of a store: its schema version, partition counts, latest moments and token secrets.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use tokio_postgres::{Client, GenericClient};
 
 use crate::value::Parameter;
 
-/// The time, and the latest moment anything was written at, in milliseconds.
+/// Query for the server's time and the latest moment written, in milliseconds.
 pub(crate) const LATEST: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock)";
 
-/// Remembers the moment of a commit, so that time does not run backwards when a clock does.
+/// Statement that stores the moment of a commit, so that time does not run backwards when a clock does.
 pub(crate) const REMEMBER: &str = "UPDATE clock SET at = greatest(at, $1) WHERE slot = $2";
 
-/// How many moments are remembered beside each other.
+/// Number of rows in `clock`. There are several, so that writers seldom wait for each other.
 pub(crate) const SLOTS: i32 = 16;
 
 const SCHEMA_VERSION: &str = "schema_version";
@@ -24,7 +24,7 @@ const FLOW: &str = "num_flow_partitions";
 const BUDGET: &str = "num_budget_partitions";
 const QUOTA: &str = "num_quota_partitions";
 
-/// The version of the schema; none before there is one.
+/// Returns the version of the schema, 0 if there is no schema.
 pub(crate) async fn schema_version(client: &impl GenericClient) -> Result<i64, tokio_postgres::Error> {
     let present = client.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if present.get(0) { Ok(get(client, SCHEMA_VERSION).await?.unwrap_or(0)) } else { Ok(0) }
@@ -34,7 +34,7 @@ pub(crate) async fn set_schema_version(client: &impl GenericClient, version: i64
     set(client, SCHEMA_VERSION, version).await
 }
 
-/// The partition counts the store was made with.
+/// Returns the partition counts that the store was made with.
 pub(crate) async fn partitions(client: &impl GenericClient) -> Result<Option<PartitionConfig>, tokio_postgres::Error> {
     let count = async |key| Ok::<_, tokio_postgres::Error>(get(client, key).await?.and_then(|n| u16::try_from(n).ok()));
     let (Some(flow), Some(budget), Some(quota)) = (count(FLOW).await?, count(BUDGET).await?, count(QUOTA).await?)
@@ -63,7 +63,7 @@ async fn set(client: &impl GenericClient, key: &str, value: i64) -> Result<(), t
     client.execute(upsert, &[&key, &value]).await.map(drop)
 }
 
-/// Whether some partition has no secrets.
+/// Returns whether any partition has no secrets.
 pub(crate) async fn are_missing(
     client: &impl GenericClient,
     partitions: &PartitionConfig,
@@ -72,7 +72,7 @@ pub(crate) async fn are_missing(
     Ok(client.query_one(count, &[&i64::from(partitions.num_flow_partitions)]).await?.get(0))
 }
 
-/// Gives secrets to every partition that has none. Fails when those that are there cannot be read.
+/// Writes secrets for every partition that has none. Fails if the existing ones cannot be read.
 pub(crate) async fn settle(
     client: &impl GenericClient,
     partitions: &PartitionConfig,
@@ -84,7 +84,7 @@ pub(crate) async fn settle(
     let stored = rows.iter().map(|row| (u16::try_from(row.get::<_, i32>(0)).unwrap_or(u16::MAX), row.get(1)));
     let stored: BTreeMap<u16, String> = stored.collect();
     let missing = missing_rings(&stored, partitions, entropy).map_err(|error| error.to_string())?;
-    // The driver logs what is bound, and a ring holds secrets.
+    // The driver logs bound values, and a ring holds secrets. A `Parameter` does not show them.
     let partitions = Parameter::each(missing.iter().map(|(partition, _)| Value::from(*partition)));
     let records = Parameter::each(missing.iter().map(|(_, record)| Value::from(record.as_str())));
     let insert = "INSERT INTO key_ring (partition, record) SELECT * FROM unnest($1::int4[], $2::text[])";
@@ -92,11 +92,11 @@ pub(crate) async fn settle(
     Ok(())
 }
 
-/// Each setting that matters, as it holds for connections of the store. One that must not be `off` is lost work otherwise: after a
-/// crash of the machine, or, with `full_page_writes`, by pages that were half written.
+/// Settings that must not be `off` for the connections of a store. Otherwise a crash of the machine loses acknowledged work, or
+/// leaves half-written pages in the case of `full_page_writes`.
 const SETTINGS: [&str; 3] = ["fsync", "full_page_writes", "synchronous_commit"];
 
-/// The settings that may lose acknowledged work, and the safe values.
+/// Returns the settings that may lose acknowledged work, with the safe values.
 pub(crate) async fn find(client: &Client) -> Result<Vec<String>, tokio_postgres::Error> {
     let settings = "SELECT name FROM unnest($1::text[]) AS s(name) WHERE current_setting(name) = 'off'";
     let rows = client.query(settings, &[&SETTINGS.as_slice()]).await?;

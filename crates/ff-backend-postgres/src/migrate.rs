@@ -1,5 +1,5 @@
-//! Bringing a database to the schema this program knows. Several programs may start at once: one does it, the others wait
-//! and find it done.
+//! Migrates a database to the schema this program knows. When several programs start at once, one migrates and the others wait
+//! and find the database migrated.
 
 use ff_core::entropy::Entropy;
 use ff_core::partition::PartitionConfig;
@@ -10,7 +10,7 @@ use crate::driver_error::DriverError;
 use crate::url::StoreLocation;
 use crate::{ConnectError, PostgresOptions, meta, pooler};
 
-/// Every step of the schema, in order. The first makes the version after the last unreleased one.
+/// The migrations, in order. The first makes the version after [`UNRELEASED`].
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_executions_and_leases.sql"),
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
@@ -29,25 +29,25 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0015_feed_times.sql"),
 ];
 
-/// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.
+/// The last unreleased version. Stores up to this version have other tables, or suspensions with another meaning.
 const UNRELEASED: i64 = 40;
 
-/// Whose turn it is to change the schema, in the database.
+/// Advisory lock for changing a schema of the database.
 const TURN: i64 = 0x666c_6f77_6661_6272;
 
-/// The oldest server that is promised to work.
+/// The oldest supported server version.
 const LEAST_SERVER: i32 = 150_000;
 
 /// The result of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MigrationReport {
-    /// The version the schema had; zero when there was none.
+    /// The version before; zero if there was no schema.
     pub from: i64,
-    /// The version it has.
+    /// The version after.
     pub to: i64,
 }
 
-/// Brings the database at a URL to the schema this program knows, and does nothing else.
+/// Migrates the database at a URL to the schema this program knows, and does nothing else.
 pub async fn migrate(url: &str, options: PostgresOptions) -> Result<MigrationReport, ConnectError> {
     let place = StoreLocation::parse(url)?;
     Ok(prepare(&Connector::new(place), &options).await?.migrated)
@@ -56,15 +56,15 @@ pub async fn migrate(url: &str, options: PostgresOptions) -> Result<MigrationRep
 /// A store that is ready to be used.
 pub(crate) struct PreparedStore {
     pub(crate) partitions: PartitionConfig,
-    /// Names the locks of this store among those of others in the database.
+    /// First key of this store's advisory locks, which tells them apart from those of other stores in the database.
     pub(crate) class: i32,
     /// Settings of the server that may lose acknowledged work.
     pub(crate) risks: Vec<String>,
     migrated: MigrationReport,
 }
 
-/// Applies what the store is missing and settles its partition counts and their secrets, all of it or nothing. A store that
-/// misses nothing is only looked at, so that a user who may not change tables can use it.
+/// Applies missing migrations, and writes missing partition counts and secrets, in one transaction. A complete store is only
+/// read, so that a user without rights to change tables can open it.
 pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) -> Result<PreparedStore, ConnectError> {
     let place = &connector.place;
     let config = match (options.partitions, place.flow_partitions) {
@@ -114,7 +114,7 @@ pub(crate) async fn prepare(connector: &Connector, options: &PostgresOptions) ->
     }
 }
 
-/// A connection that is given all the time it needs.
+/// Opens a connection and checks the pooler and the server's version. This program sets no time limit for its statements.
 async fn open(connector: &Connector) -> Result<Client, ConnectError> {
     let place = &connector.place;
     let address = place.address();
@@ -146,18 +146,18 @@ async fn open(connector: &Connector) -> Result<Client, ConnectError> {
 struct SchemaState {
     version: i64,
     partitions: Option<PartitionConfig>,
-    /// Whether nothing is missing that a migration would add.
+    /// Whether a migration would add nothing.
     complete: bool,
-    /// Whether there are tables in its place.
+    /// Whether the schema has any tables.
     other_tables: bool,
-    /// Whether the user may not look into the schema, and so cannot know.
+    /// Whether the user may not read the schema, so that its contents are unknown.
     closed: bool,
     class: i32,
 }
 
 async fn find(client: &mut Client, place: &StoreLocation) -> Result<SchemaState, tokio_postgres::Error> {
     let transaction = begin(client, place).await?;
-    // Before the version: a store that another program makes in between must not look like tables without a version.
+    // Read before the version: a store that another program makes in between must not look like tables without a version.
     let tables = "SELECT count(*) > 0 FROM pg_tables WHERE schemaname = $1";
     let other_tables: bool = transaction.query_one(tables, &[&place.schema]).await?.get(0);
     let version = meta::schema_version(&transaction).await?;
@@ -172,7 +172,7 @@ async fn find(client: &mut Client, place: &StoreLocation) -> Result<SchemaState,
             complete = !meta::are_missing(&transaction, partitions).await?;
         }
     }
-    // Locks are named by whole numbers with a sign, oids are whole numbers without.
+    // Lock keys are signed numbers, oids are unsigned.
     let class = u32::try_from(oid).unwrap_or_default().cast_signed();
     Ok(SchemaState { version, partitions, complete, other_tables, closed, class })
 }
@@ -187,12 +187,12 @@ async fn change(
     let transaction = begin(client, place).await.map_err(failed)?;
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await.map_err(failed)?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&TURN]).await.map_err(failed)?;
-    // The name holds nothing but letters, digits and underscores.
+    // The name has only letters, digits and underscores.
     let make = format!("CREATE SCHEMA IF NOT EXISTS {}", place.schema);
     if !has_schema(&transaction, place).await.map_err(failed)? {
         transaction.batch_execute(&make).await.map_err(failed)?;
     }
-    // Another may have done it meanwhile, or a newer program more than it.
+    // Another program may have migrated meanwhile; a newer one may have gone further.
     let found = meta::schema_version(&transaction).await.map_err(failed)?;
     let known = version(MIGRATIONS.len());
     if found > known {
@@ -232,7 +232,7 @@ fn counts(config: &PartitionConfig) -> [u16; 3] {
     [config.num_flow_partitions, config.num_budget_partitions, config.num_quota_partitions]
 }
 
-/// The version that so many steps make.
+/// Returns the version after this number of migrations.
 fn version(step: usize) -> i64 {
     i64::try_from(step).unwrap_or(i64::MAX).saturating_add(UNRELEASED)
 }

@@ -1,4 +1,4 @@
-//! How a store is used.
+//! Options of opening a store.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use ff_core::clock::Clock;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
-/// How a store is used.
+/// Options of opening a store.
 pub struct PostgresOptions {
-    /// How many partitions: as the store has when not said, or the default when it is new.
+    /// The partition counts. `None` means the count in the URL, or else those of the store, or the defaults for a new store.
     pub partitions: Option<PartitionConfig>,
     /// Refuses a database that holds no store, instead of making one.
     pub existing: bool,
-    /// Where randomness comes from.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
     /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
     pub strict_durability: bool,
-    /// For tests: time comes from here instead of the server.
+    /// The clock, for tests. `None` means the server's clock.
     pub clock: Option<Arc<dyn Clock>>,
 }
 

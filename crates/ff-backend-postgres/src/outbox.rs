@@ -1,9 +1,9 @@
-//! The outbox: one event for every end that not all dependents could be notified of at once, stamped when they have
-//! been.
+//! The outbox: one event for every end that could not be propagated to all dependents at once. It is stamped when the last
+//! dependent is notified.
 //!
-//! The record of an execution has the pending propagation, and the pump works from there. An event says the same to a
-//! reader that wants to know what is still to follow from a completion: it is written with the record that has
-//! something pending, and stamped with the one that has not.
+//! The pump works from the pending propagation in the record of the execution. The events are for programs that read tables. An
+//! event is written together with the record that has a pending propagation, and stamped together with the record that has none
+//! any more.
 
 use async_trait::async_trait;
 use ff_backend_sql::{OutboxChanges, PendingEnd, Question, Read, ReadContext, Value};
@@ -14,13 +14,13 @@ use ff_core::types::{ExecutionId, TimestampMs};
 
 use crate::value::Parameter;
 
-/// Stamps the events of executions whose ends are pending no longer.
+/// Statement that stamps the events of executions whose propagation is no longer pending.
 pub(crate) const STAMP: &str = "\
     UPDATE ff_completion_event AS t SET dispatched_at_ms = $3 \
     FROM unnest($1::uuid[], $2::int8[]) AS k(uuid, partition) \
     WHERE t.uuid = k.uuid AND t.partition = k.partition AND t.dispatched_at_ms IS NULL";
 
-/// Writes the events of ends that are pending from now on.
+/// Statement that writes the events of newly pending propagations.
 pub(crate) const ENTER: &str = "\
     INSERT INTO ff_completion_event (uuid, partition, flow_id, outcome, created_at_ms) \
     SELECT * FROM unnest($1::uuid[], $2::int8[], $3::uuid[], $4::text[], $5::int8[])";
@@ -28,8 +28,8 @@ pub(crate) const ENTER: &str = "\
 const EVENT: &str =
     "SELECT uuid, partition, created_at_ms, dispatched_at_ms FROM ff_completion_event WHERE event_id = $1";
 
-/// The statements that bring the outbox up to date with the records of a transaction. Stamps come first: an execution
-/// that ended again has a new event.
+/// Returns the statements that update the outbox to the records of a transaction. Stamps come first, because an execution that
+/// ended again gets a new event.
 pub(crate) fn requests(
     outbox_changes: &OutboxChanges,
     now: TimestampMs,
@@ -53,14 +53,14 @@ fn ids<'i>(ids: impl Iterator<Item = &'i ExecutionId> + Clone) -> [Parameter; 2]
     [uuids, Parameter::each(ids.map(|id| id.partition().into()))]
 }
 
-/// Reads an event, if there is one of that number.
+/// Question for the event with a number.
 pub(crate) struct ReadEvent(pub(crate) i64);
 
 /// An event of the outbox.
 pub(crate) struct CompletionEvent {
-    /// Whose end it is about.
+    /// The ended execution.
     pub(crate) execution_id: ExecutionId,
-    /// Since when it is pending.
+    /// The moment since which its propagation is pending.
     pub(crate) since: TimestampMs,
     /// Whether all dependents have been notified.
     pub(crate) dispatched: bool,

@@ -1,5 +1,5 @@
-//! Whether a pooler between us and the server does what is needed of it. Without these checks the first to notice would be
-//! statements that find no tables.
+//! Checks that a pooler before the server has the features the store needs. Without these checks, statements would fail because
+//! they find no tables.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::connector::Connector;
 use crate::driver_error::DriverError;
 use crate::{ConnectError, connector};
 
-/// How long a pooler may take to find a second connection to the server. A pooler without one cannot be detected, and
-/// need not be: statements are then always where they were prepared.
+/// Maximum time for a pooler to find a second server connection. A pooler that has only one passes: its statements always run
+/// where they were prepared.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const NO_SETTINGS: &str =
@@ -21,12 +21,12 @@ const NO_SETTINGS: &str =
 const NO_STATEMENTS: &str =
     "forgets prepared statements: PgBouncer has to be 1.21 or newer, with max_prepared_statements above 100";
 
-/// Says of a connection that could not be made that a pooler is why, if one is.
+/// Returns the pooler's error, if a pooler is the reason why a connection was refused.
 pub(crate) fn refused(connector: &Connector, why: &str) -> Option<ConnectError> {
     why.contains("unsupported startup parameter").then(|| pooler(connector, NO_SETTINGS))
 }
 
-/// Fails when what every statement relies on does not hold over this connection.
+/// Fails if the connection loses its settings, or behind a pooler its prepared statements. Every statement relies on them.
 pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), ConnectError> {
     let failed = |error: Error| connector::failed(&connector.place, &error);
     if connector.place.listen {
@@ -45,8 +45,8 @@ pub(crate) async fn check(connector: &Connector, client: &Client) -> Result<(), 
     }
 }
 
-/// Whether a statement is still known on another connection to the server than the one it was prepared on, which is
-/// kept busy meanwhile.
+/// Returns whether a prepared statement works on another server connection than the one it was prepared on. A second client keeps
+/// the first server connection busy meanwhile.
 async fn remembers(connector: &Connector, client: &Client) -> Result<bool, DriverError> {
     let said = Uuid::new_v4().to_string();
     let driver_error = |error: Error| DriverError::of(&error);

@@ -1,4 +1,4 @@
-//! The connections that read: a few, made when they are first needed, each used for one question at a time.
+//! The reading connections. Their number is bounded; each is opened when it is first needed and used for one question at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::dialect::StatementCache;
 use crate::driver_error::DriverError;
 use crate::request::Request;
 
-/// How long a question waits for a connection.
+/// Maximum time that a question waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a question begins anew because its connection was lost before it brought anything.
+/// Maximum number of times a question is tried when its connection is lost before the first answer.
 const TRIES: usize = 4;
 
-/// The connections that read.
+/// Pool of the reading connections.
 pub(crate) struct Readers {
     connector: Arc<Connector>,
     permits: Semaphore,
@@ -30,10 +30,10 @@ pub(crate) struct Readers {
     statements: Statements,
 }
 
-/// The statements around every question.
+/// The statements that begin and end the transaction of a question.
 #[derive(Clone)]
 struct Statements {
-    /// Everything is read as of one moment.
+    /// Begins a transaction with one snapshot.
     begin: Arc<str>,
     settle: Option<Arc<str>>,
     end: Arc<str>,
@@ -50,7 +50,7 @@ impl Readers {
         Self { connector, permits, idle: Mutex::default(), statements }
     }
 
-    /// Answers a question from what is committed now.
+    /// Answers a question from the committed data.
     pub(crate) async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
         let (_permit, mut reading) = self.take().await?;
         let answer = question.ask(&mut reading, &at).await;
@@ -58,7 +58,7 @@ impl Readers {
         answer
     }
 
-    /// A connection for one question. Boxed, as is `give_back`, so that both are compiled once and not for every question.
+    /// Takes a connection for one question. Boxed, as is `give_back`, so that both are compiled once and not for every question.
     fn take(&self) -> BoxFuture<'_, Answer<(SemaphorePermit<'_>, ReaderConnection)>> {
         Box::pin(async {
             let permit = match timeout(PATIENCE, self.permits.acquire()).await {
@@ -78,10 +78,10 @@ impl Readers {
         })
     }
 
-    /// Waits for the reads under way and lets no more in.
+    /// Waits for running reads and accepts no more.
     pub(crate) async fn close(&self) {
         let all = u32::try_from(self.connector.place.readers).unwrap_or(u32::MAX);
-        // Fails when it is closed already, and then there is nothing to wait for.
+        // Fails if the pool is closed already; then no read is running.
         if let Ok(all) = self.permits.acquire_many(all).await {
             self.permits.close();
             self.idle().clear();
@@ -97,19 +97,19 @@ impl Readers {
         ))
     }
 
-    /// The idle connections. They are sound even if a holder of the lock panicked.
+    /// Returns the idle connections. They stay valid even if a holder of the lock panicked.
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ReaderConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A connection that reads, made again when it is lost.
+/// A reading connection, reopened after it is lost.
 struct ReaderConnection {
     connector: Arc<Connector>,
     connection: Option<Connection>,
     statement_cache: StatementCache,
     statements: Statements,
-    /// Whether the query at hand has read anything: from then on its snapshot is fixed.
+    /// Whether the current question has read anything, which fixes its snapshot.
     began: bool,
 }
 
@@ -168,13 +168,13 @@ impl ReaderConnection {
         found
     }
 
-    /// Ends the query's snapshot. The answer is not waited for: the next query is answered after it.
+    /// Ends the question's transaction without waiting for the answer. The next question is answered after it.
     async fn end(&mut self) {
         let began = std::mem::take(&mut self.began);
         if let Some(connection) = &mut self.connection
             && (!began || connection.send(&self.statements.end, vec![]).await.is_err())
         {
-            // Something went wrong before it began, and the server may be in any state.
+            // Nothing was read, or the transaction cannot be ended. Its state on the server is unknown.
             self.connection = None;
         }
     }

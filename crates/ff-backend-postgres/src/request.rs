@@ -1,4 +1,4 @@
-//! Statements about rows with their parameters, and their answers.
+//! Requests: statements with their parameters, and their answers.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::dialect::{Purpose, StatementCache};
 use crate::driver_error::DriverError;
 use crate::value::{Parameter, row};
 
-/// A statement to be sent.
+/// A statement with its parameters, ready to send.
 pub(crate) struct Request {
     pub(crate) sql: Arc<str>,
     pub(crate) parameters: Vec<Parameter>,
-    /// How many keys or sets of parameters it is for, when its rows say for which they are.
+    /// Number of keys or parameter sets, if each row begins with the position of its own.
     sets: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Request {
         }
     }
 
-    /// A reader's load, as a statement.
+    /// Returns the request for a load.
     pub(crate) async fn of(
         statement_cache: &mut StatementCache,
         connection: &mut Connection,
@@ -42,7 +42,8 @@ impl Request {
         }
     }
 
-    /// One question with each of several sets of parameters. The server is asked once how it is to be put.
+    /// Returns the request for a query with one or several sets of parameters. For several, the server is asked once for the
+    /// types of the parameters.
     async fn query(
         statement_cache: &mut StatementCache,
         connection: &mut Connection,
@@ -75,20 +76,20 @@ impl Request {
         }
     }
 
-    /// Sends it.
+    /// Sends the request.
     pub(crate) async fn send(self, connection: &mut Connection) -> Result<PendingRequest, DriverError> {
         Ok(PendingRequest { sets: self.sets, answer: connection.send(&self.sql, self.parameters).await? })
     }
 }
 
-/// A question under way.
+/// A sent request with its pending answer.
 pub(crate) struct PendingRequest {
     sets: Option<usize>,
     answer: Answer,
 }
 
 impl PendingRequest {
-    /// The rows it brings, as they belong together.
+    /// Waits for the answer and returns its rows, grouped by key or parameter set.
     pub(crate) async fn rows(self) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         let rows = self.answer.await?;
         Ok(match self.sets {
@@ -98,7 +99,7 @@ impl PendingRequest {
     }
 }
 
-/// Rows by the place in front of them, counted from one.
+/// Groups rows by the position in their first column, which counts from one.
 fn by_set(rows: &[tokio_postgres::Row], sets: usize) -> Result<Vec<Vec<Row>>, SqlError> {
     let unlike = || SqlError::Unreadable("a row belongs to no request".into());
     let mut found = vec![Vec::new(); sets];

@@ -1,4 +1,5 @@
-//! TLS to the server, by whom the system trusts or by certificates of one's own. A server is always asked to prove its name.
+//! TLS to the server, verified with the system's certificate authorities or with those of a file. The server's name is always
+//! verified.
 
 use std::io;
 use std::pin::Pin;
@@ -14,15 +15,15 @@ use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Which certificate authorities to trust.
+/// The trusted certificate authorities.
 #[derive(Clone, Default)]
 pub(crate) struct Tls {
-    /// Whom the system trusts when not said.
+    /// `None` means the system's.
     trusted: Option<Arc<RootCertStore>>,
 }
 
 impl Tls {
-    /// By the certificates in a file.
+    /// Trusts the certificates in a file.
     pub(crate) fn trusting(file: &str) -> Result<Self, String> {
         let unreadable = |error: rustls::pki_types::pem::Error| {
             format!("ca: {file} cannot be read ({error}), must be a PEM file of certificates")
@@ -75,7 +76,7 @@ impl MakeTlsConnect<Socket> for Tls {
     }
 }
 
-/// A conversation about to become private.
+/// A TLS handshake that has not begun.
 pub(crate) struct Handshake {
     tls: Tls,
     host: String,
@@ -95,7 +96,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// A private conversation.
+/// A TLS connection.
 pub(crate) struct TlsChannel(tokio_rustls::client::TlsStream<Socket>);
 
 impl TlsStream for TlsChannel {

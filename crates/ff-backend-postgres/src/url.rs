@@ -1,6 +1,6 @@
-//! Where a store is, as people write it: `postgres://user:password@host:port/database?schema=flowfabric&writers=4`.
+//! The URL of a store: `postgres://user:password@host:port/database?schema=flowfabric&writers=4`.
 //!
-//! Parameters beyond the store's own settings are read by the client, as in every other program.
+//! Parameters other than the store's own settings are left to the Postgres client, as in other programs.
 
 use std::net::IpAddr;
 
@@ -10,11 +10,11 @@ use tokio_postgres::{Client, Config};
 use crate::ConnectError;
 use crate::tls::Tls;
 
-/// Where a store's tables are when not said.
+/// The default schema of a store's tables.
 pub(crate) const SCHEMA: &str = "flowfabric";
-/// The longest name of a schema, so that names made of it still fit.
+/// Maximum length of a schema's name, so that names derived from it still fit.
 const SCHEMA_BYTES: usize = 48;
-/// More writers than cores would only make their batches smaller.
+/// Maximum number of writers by default.
 const WRITERS_MAX: usize = 4;
 const READERS: usize = 8;
 
@@ -41,17 +41,17 @@ enum Privacy {
 }
 
 impl StoreLocation {
-    /// Reads a URL without connecting to anything.
+    /// Parses a URL without connecting.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         Self::read(url).map_err(|why| ConnectError::BadUrl { why })
     }
 
-    /// How many connections write.
+    /// Returns the number of writing connections.
     pub fn writers(&self) -> usize {
         self.writers
     }
 
-    /// A connection to the database, made like those of the store, for the caller's own use.
+    /// Opens a connection to the database for the caller's own use, with the login and TLS settings of the store's connections.
     pub async fn connect(&self) -> Result<Client, ConnectError> {
         let unreachable =
             |error| ConnectError::Unreachable { address: self.address(), why: crate::driver_error::message_of(&error) };
@@ -64,12 +64,12 @@ impl StoreLocation {
         Ok(client)
     }
 
-    /// Where the tables are.
+    /// Returns the schema of the tables.
     pub fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// The server, as messages name it.
+    /// Returns the server's address for messages.
     pub(crate) fn address(&self) -> String {
         let hosts = self.config.get_hosts().iter().map(|host| match host {
             Host::Tcp(name) => name.clone(),
@@ -117,7 +117,7 @@ impl StoreLocation {
         Ok(place)
     }
 
-    /// Applies a setting, unless it is one of the client's.
+    /// Applies a setting of the store. Returns false for one of the client's.
     fn set(&mut self, pair: &str, privacy: &mut Privacy) -> Result<bool, String> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match (name, value) {
@@ -141,7 +141,7 @@ impl StoreLocation {
     }
 }
 
-/// The name of a schema, which may stand in a statement as it is.
+/// Returns the name of a schema if it can stand unquoted in a statement.
 pub(crate) fn schema(name: &str) -> Result<String, String> {
     let fits =
         !name.is_empty() && name.len() <= SCHEMA_BYTES && !name.starts_with(|first: char| first.is_ascii_digit());
@@ -167,7 +167,7 @@ fn number(name: &str, value: &str) -> Result<u16, String> {
         .ok_or_else(|| format!("{name}: must be a whole number from 1 to 65535"))
 }
 
-/// Whether a server is on this machine, so that the connection cannot be overheard.
+/// Returns whether a server is on this machine, so that the connection cannot be overheard.
 fn is_here(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),
@@ -176,8 +176,8 @@ fn is_here(host: &Host) -> bool {
     }
 }
 
-/// Says which part of a URL the client refuses, and what is allowed. A parameter's name is not repeated where it may be
-/// part of a password with an `@` and a `?` in it.
+/// Returns the message about the part of a URL that the client refuses, with the allowed values. A parameter's name is left out
+/// if it may be part of a password that has an `@` and a `?` in it.
 fn explain(error: &tokio_postgres::Error, is_secret: bool) -> String {
     let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     let name = why.split('`').nth(1).filter(|_| !is_secret);
@@ -200,7 +200,7 @@ fn explain(error: &tokio_postgres::Error, is_secret: bool) -> String {
     format!("{}: must be {allowed}", name.unwrap_or("URL"))
 }
 
-/// As many writers as there are cores, within bounds.
+/// Returns one writer per core, at most [`WRITERS_MAX`]. More writers than cores would only make their batches smaller.
 fn writers() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().min(WRITERS_MAX))
 }

@@ -1,4 +1,4 @@
-//! Values on their way to the server and back.
+//! Conversion of values to and from the server's binary format.
 
 use std::error::Error;
 
@@ -24,7 +24,7 @@ impl Parameter {
         Self::Each(values.map(SentValue).collect())
     }
 
-    /// Rows of a table, or the beginnings of such rows. Of each, these columns are sent.
+    /// Returns a parameter of table rows, or of the leading columns of rows. Only `columns` of each are sent.
     pub(crate) fn rows(table: &'static Table, columns: Columns, rows: Vec<Vec<Value>>) -> Self {
         Self::Rows(TableRows { table, columns, rows })
     }
@@ -47,7 +47,7 @@ impl ToSql for Parameter {
     to_sql_checked!();
 }
 
-/// A value as the server takes it.
+/// A value to send.
 #[derive(Debug)]
 pub(crate) struct SentValue(Value);
 
@@ -63,7 +63,7 @@ impl ToSql for SentValue {
     to_sql_checked!();
 }
 
-/// Writes a value as its type has it.
+/// Writes a value in the binary format of its type.
 fn write(value: &Value, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
     match (value, of) {
         (Value::Null, _) => return Ok(IsNull::Yes),
@@ -73,13 +73,13 @@ fn write(value: &Value, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn
         (Value::Text(text), &Type::TEXT) => out.put_slice(text.as_bytes()),
         (Value::Uuid(uuid), &Type::UUID) => out.put_slice(uuid.as_bytes()),
         (Value::Bytes(bytes), &Type::BYTEA) => out.put_slice(bytes),
-        // The value may be a secret, and errors are read by many.
+        // The error does not quote the value, because it may be a secret.
         (_, of) => return Err(format!("a value of another kind for a parameter of type {of}").into()),
     }
     Ok(IsNull::No)
 }
 
-/// Rows of a table, as an array of its row type. A column not among `columns`, or behind the end of a row, is null.
+/// Rows of a table, as an array of its row type. Columns that are not in `columns`, or beyond the end of a row, are null.
 #[derive(Debug)]
 pub(crate) struct TableRows {
     table: &'static Table,
@@ -88,7 +88,7 @@ pub(crate) struct TableRows {
 }
 
 impl TableRows {
-    /// Writes them as the protocol has an array of composite values: one dimension, which begins with one.
+    /// Writes the rows in the protocol's format of an array of composite values: one dimension, with a lower bound of one.
     fn to_sql(&self, row: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         let Kind::Composite(fields) = row.kind() else { return Err(format!("rows for elements of type {row}").into()) };
         let place = |field: &Field| self.table.columns.iter().position(|column| column.name == field.name());
@@ -111,7 +111,7 @@ impl TableRows {
     }
 }
 
-/// Writes something behind its length. That of nothing is -1.
+/// Writes a value after its length. The length of NULL is -1.
 fn sized(
     out: &mut BytesMut,
     write: impl FnOnce(&mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>>,
@@ -125,7 +125,7 @@ fn sized(
     Ok(())
 }
 
-/// The values of a row from one place on.
+/// Returns the values of a row from column `from` on.
 pub(crate) fn row(found: &tokio_postgres::Row, from: usize) -> Result<Row, SqlError> {
     let value = |at| match found.try_get::<_, ReceivedValue>(at) {
         Ok(ReceivedValue(value)) => Ok(value),
@@ -134,7 +134,7 @@ pub(crate) fn row(found: &tokio_postgres::Row, from: usize) -> Result<Row, SqlEr
     Ok(Row::new((from..found.len()).map(value).collect::<Result<_, _>>()?))
 }
 
-/// A value as the server tells it.
+/// A received value.
 struct ReceivedValue(Value);
 
 impl<'a> FromSql<'a> for ReceivedValue {
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The columns of the server's row type may be in another order, or more than are given.
+    /// The server's row type may have its columns in another order, or more columns than are sent.
     #[test]
     fn a_row_has_the_columns_of_its_type_and_null_for_those_that_are_not_given() {
         let field = |name: &str, of| Field::new(name.into(), of);

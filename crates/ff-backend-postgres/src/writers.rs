@@ -1,5 +1,5 @@
-//! The writers: each has a queue, a connection and a thread, and serves the partitions whose remainder is its number. The
-//! connection lives on the thread of its writer, so that neither waits for the other to be woken.
+//! The writers. Each has a queue, a connection and a thread; writer `w` of `W` serves the partitions with remainder `w`. The
+//! connection runs on the thread of its writer, so that neither has to wake the other.
 
 use std::sync::Arc;
 use std::{io, thread};
@@ -12,14 +12,14 @@ use tokio::sync::watch;
 
 use crate::session::WriterSession;
 
-/// The handle of the writers. When it is dropped, they finish the queue and end.
+/// Handle of the writers. When it is dropped, they finish their queues and end.
 pub(crate) struct Writers {
     pub(crate) writer: WriterHandle,
     ended: watch::Receiver<()>,
 }
 
 impl Writers {
-    /// Starts a writer with each of these connections.
+    /// Starts a writer for each session.
     pub(crate) fn start(
         sessions: Vec<WriterSession>,
         partitions: PartitionConfig,
@@ -40,10 +40,10 @@ impl Writers {
         Ok(Self { writer, ended })
     }
 
-    /// Accepts no more operations, and waits until the queue is done.
+    /// Accepts no more operations, and waits until the queues are done.
     pub(crate) async fn close(&self) {
         self.writer.close().await;
-        // Nothing is ever sent: it ends with the last writer, and that is the news.
+        // No value is ever sent. The channel closes when the last writer ends.
         self.ended.clone().changed().await.ok();
     }
 }

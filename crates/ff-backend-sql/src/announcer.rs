@@ -1,15 +1,14 @@
-//! Hints within the process. They cannot be lost on the way; a listener that falls too far behind is told that it missed
-//! some.
+//! Hints within the process. They are not lost on the way. A listener that falls too far behind is told that it missed some.
 
 use ff_core::hint::{Hint, Hints};
 use futures_util::stream;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// How many hints wait for the slowest listener: more than one bulk submission makes.
+/// Maximum number of hints that wait for the slowest listener: more than one bulk submission makes.
 const KEPT: usize = 4_096;
 
-/// Tells every listener what a commit is worth telling.
+/// A channel that passes the hints of commits to every listener.
 #[derive(Clone)]
 pub struct Announcer(broadcast::Sender<Hint>);
 
@@ -28,7 +27,7 @@ impl Announcer {
         }
     }
 
-    /// Hints from now on.
+    /// Returns a stream of the hints from now on.
     pub fn listen(&self) -> Hints {
         Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
             match receiver.recv().await {

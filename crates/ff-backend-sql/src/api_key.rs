@@ -14,7 +14,7 @@ use crate::session::{Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The row of a key.
+/// Returns the row of an API key.
 pub(crate) fn api_key_of(key: &ApiKey) -> Result<Put, SqlError> {
     Ok(Put::whole(vec![key.info.key_id.as_str().into(), record::written(key)?]))
 }

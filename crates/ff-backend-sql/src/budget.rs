@@ -17,7 +17,7 @@ use crate::session::{Key, Put, Question, Read, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// Executions of a namespace whose usage budgets may not have counted.
+/// Selects executions of a namespace with usage that budgets may not have counted.
 pub(crate) const USAGE_BACKLOG_OF: &str = "\
     SELECT partition, uuid FROM tag WHERE namespace = $1 AND key = '' AND value = $2 ORDER BY created_at LIMIT $3";
 

@@ -2,22 +2,22 @@
 
 use ff_core::engine_error::EngineError;
 
-/// Why a statement brought no answer.
+/// An error of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SqlError {
-    /// The store did not do it. Outside of a commit that means it did not happen.
+    /// The statement failed and wrote nothing. If it was a commit, its outcome is unknown.
     #[error("{0}")]
     Failed(String),
-    /// The store undid the whole transaction, or lost it before it could commit. Nothing of it happened, also when it is the
-    /// commit that says so; doing it again may go better.
+    /// The store undid the transaction, or lost it before the commit. It wrote nothing, even if the commit returned this error. A
+    /// retry may succeed.
     #[error("{0}")]
     Undone(String),
-    /// A row holds what it never should.
+    /// A row has an invalid value.
     #[error("{0}")]
     Unreadable(String),
 }
 
-/// Says of a stored text that it is not what it must be.
+/// Returns a function that turns a parse error of a stored text into an [`SqlError`].
 pub(crate) fn unreadable<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> SqlError {
     move |error| SqlError::Unreadable(format!("{what} in a row {error}"))
 }

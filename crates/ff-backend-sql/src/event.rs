@@ -1,4 +1,4 @@
-//! The domain of events: which feeds are followed, and the recorded events.
+//! The domain of events: the feeds that are followed, and the recorded events.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::session::{Put, Question, Read, Session};
 use crate::value::Row;
 use crate::{Driver, ReadContext, SqlStore};
 
-/// The row that says since when and until when a partition records its events.
+/// Returns the row with the time span in which a partition records events.
 pub(crate) fn feed_of(partition: u16, feed: &Feed) -> Put {
     Put::whole(vec![partition.into(), feed.since.into(), feed.until.into()])
 }
 
-/// Records events in order, on feeds that begin anew where they lapsed. Returns whether there was any.
+/// Records events in order and restarts lapsed feeds. Returns whether there were any events.
 pub(crate) async fn record_events(session: &mut dyn Session, events: &EventBuffer) -> Result<bool, SqlError> {
     EVENTS.wipe(session, events.anew.iter().copied()).await?;
     let records = events.records.iter();
@@ -31,7 +31,7 @@ pub(crate) async fn record_events(session: &mut dyn Session, events: &EventBuffe
     Ok(!entries.is_empty())
 }
 
-/// Since when and until when each partition records its events.
+/// The question for the time span in which each partition records events.
 pub(crate) struct ReadFeeds;
 
 #[async_trait]
@@ -48,7 +48,7 @@ impl<D: Driver> Handle<EventsArgs, EventsPage> for SqlStore<D> {
         args.check_for_store()?;
         let partitions = args.partitions(&self.partitions())?;
         let (feeds, now) = (self.read(ReadFeeds).await?, self.driver().now().await?);
-        // Most of the time every feed is kept going by an earlier reader.
+        // Usually an earlier reader has extended every feed.
         let lapsing = partitions.filter(|of| follow(feeds.get(of), now).is_some());
         let follow = lapsing.map(|partition| FollowArgs { partition }).collect();
         self.writer().ask_each(follow).await.into_iter().try_for_each(|answer| answer.map(drop))?;
@@ -56,7 +56,7 @@ impl<D: Driver> Handle<EventsArgs, EventsPage> for SqlStore<D> {
     }
 }
 
-/// The events since a cursor, on feeds that are followed.
+/// The question for the events after a cursor, on feeds that are followed.
 pub(crate) struct ReadEvents(pub EventsArgs);
 
 #[async_trait]
@@ -74,7 +74,7 @@ impl Question for ReadEvents {
         let mut feeds = feeds(reader, &at.partitions).await?;
         feeds.retain(|partition, _| partitions.contains(partition));
         let ends = EVENTS.ends(reader, feeds.keys().copied()).await?;
-        // A reader at the end of a feed has missed nothing of it, and there is nothing to load.
+        // A reader at the end of a feed has missed nothing of it, so nothing has to be loaded.
         let unread = ends.iter().filter(|(partition, last)| after.place(**partition) <= last.position);
         let unread: Vec<_> = unread.map(|(partition, last)| (*partition, *last)).collect();
         let trimmed = trimmed(reader, &unread, &after).await?;
@@ -89,7 +89,7 @@ impl Question for ReadEvents {
     }
 }
 
-/// The events of feeds from a place on, at most so many of each, oldest first.
+/// Returns the events of feeds from a position on, at most `limit` of each, oldest first.
 pub(crate) async fn read_events(
     reader: &mut dyn Read,
     from: &[(u16, Position)],
@@ -98,7 +98,7 @@ pub(crate) async fn read_events(
     EVENTS.read(reader, from, limit, |record: EventRecord, position| EventRecord { position, ..record }).await
 }
 
-/// The feeds that have lost what their reader never saw. Only a full one has lost anything.
+/// Returns the feeds that trimmed events before their reader saw them. Only a full feed trims.
 async fn trimmed(
     reader: &mut dyn Read,
     unread: &[(u16, EntryPosition)],

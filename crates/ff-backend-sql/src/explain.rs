@@ -19,12 +19,12 @@ use crate::session::{Question, Read};
 use crate::value::Value;
 use crate::{ReadContext, record};
 
-/// How many waiting executions of a lane and kind on a partition have a higher priority, at most so many.
+/// Counts the waiting executions of a queue on a partition with a higher priority, up to a limit.
 pub(crate) const AHEAD_BY_PRIORITY: &str = "\
     SELECT count(*) FROM (SELECT 1 FROM ready \
         WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND priority > $5 LIMIT $6) AS ahead";
 
-/// How many of them have the same priority and are older, or of the same age and of a smaller id.
+/// Counts those with the same priority that are older, or as old with a smaller id, up to a limit.
 pub(crate) const AHEAD_BY_AGE: &str = "\
     SELECT count(*) FROM (SELECT 1 FROM ready \
         WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND priority = $5 \
@@ -71,10 +71,10 @@ impl Question for DescribeLiveLane {
     }
 }
 
-/// How many executions are to be claimed before one, at most one more than are reported.
+/// Counts the executions that are claimed before a given one, up to one more than is reported.
 async fn ahead_of(reader: &mut dyn Read, one: &QueueArgs, lane: &str, partitions: u16) -> Result<u64, SqlError> {
     let mut ahead = 0;
-    // A long queue is found to be long on a few partitions, and a short one is counted with few questions.
+    // A long queue reaches the limit after few partitions, and a short one takes few queries.
     for span in growing_spans(partitions, true) {
         if ahead > AHEAD_MAX {
             break;

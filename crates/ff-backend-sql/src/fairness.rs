@@ -13,8 +13,8 @@ use crate::schema::{TURN, TURN_QUEUE};
 use crate::session::{Key, Put, Read, Session};
 use crate::value::{Row, Value};
 
-/// The keys of a list whose turns come first, each with its turn. Joined, Postgres may read all turns of the lane as long as it
-/// believes them to be few.
+/// Selects the keys of a list with the first turns, each with its turn. With a join, Postgres may read all turns of the lane
+/// while it believes that they are few.
 pub(crate) const TURNS: &str = "\
     SELECT turn_at, fair_key, (SELECT record FROM turn \
         WHERE turn.partition = keys.partition AND turn.lane = keys.lane AND turn.fair_key = keys.fair_key) FROM (\
@@ -22,25 +22,25 @@ pub(crate) const TURNS: &str = "\
         WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 ORDER BY turn_at, fair_key LIMIT $5) AS keys \
     ORDER BY turn_at, fair_key";
 
-/// The next list that has a key, in the order of lanes, classes and kinds.
+/// Selects the next list with a key, ordered by lane, class and kind.
 pub(crate) const NEXT_TURNS: &str = "\
     SELECT lane, class, kind FROM turn_queue WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
     ORDER BY lane, class, kind LIMIT 1";
 
-/// How many keys of a list have their turn before a key, at most so many.
+/// Counts the keys of a list with an earlier turn than a key, up to a limit.
 pub(crate) const KEYS_AHEAD: &str = "\
     SELECT count(*) FROM (SELECT 1 FROM turn_queue \
         WHERE partition = $1 AND lane = $2 AND class = $3 AND kind = $4 AND (turn_at, fair_key) < ($5, $6) LIMIT $7) AS ahead";
 
-/// The turns of a partition, and the keys by their turns. Only the doctor asks.
+/// Select the turns and the turn queues of a partition. Used only by the doctor.
 pub(crate) const TURNS_ON: &str = "SELECT lane, fair_key, record FROM turn WHERE partition = $1";
 pub(crate) const TURN_QUEUES_ON: &str =
     "SELECT lane, class, kind, turn_at, fair_key FROM turn_queue WHERE partition = $1";
 
-/// The class under which keys are found of which nothing waits. No requirement class begins with it.
+/// The class of the list of keys without waiting executions. No requirement class is equal to it.
 const IDLE: &str = ",";
 
-/// The key of a turn's row.
+/// Returns the key of a turn's row.
 pub(crate) fn key_of_turn(name: &TurnName) -> Key {
     vec![name.partition.into(), name.lane.as_str().into(), name.key.as_str().into()]
 }
@@ -51,7 +51,7 @@ fn turn_put(name: &TurnName, turn: &Turn) -> Result<Put, SqlError> {
     Ok(Put::whole(values))
 }
 
-/// The class and the kind under which a list is stored.
+/// Returns the class and the kind under which a list is stored.
 fn words_of(queue: &TurnQueue) -> (&str, &str) {
     match queue {
         TurnQueue::Of(kind, class) => (class.as_str(), kind.as_ref().map_or("", Kind::as_str)),
@@ -72,7 +72,7 @@ fn fair_key(text: &str) -> Result<FairKey, SqlError> {
     FairKey::parse(text).map_err(unreadable("a key of a fair lane"))
 }
 
-/// The rows of a key in the lists.
+/// Returns the rows of a key in the lists.
 fn rows_of(name: &TurnName, turn: &Turn) -> Vec<Key> {
     let row = |queue: TurnQueue| {
         let (class, kind) = words_of(&queue);
@@ -82,7 +82,7 @@ fn rows_of(name: &TurnName, turn: &Turn) -> Vec<Key> {
     turn.queues(&name.key).into_iter().map(row).collect()
 }
 
-/// Loads lists of keys, each with as many as are named, and the turns of those.
+/// Loads lists of keys, each up to its limit, with the turns of the keys.
 pub(crate) async fn load_turns(
     reader: &mut dyn Read,
     state: &mut BatchState,
@@ -144,13 +144,13 @@ pub(crate) async fn write_turns(
     Ok(written)
 }
 
-/// The kinds and classes of which work with keys waits on a partition, by lane.
+/// Returns the lanes, kinds and classes that have waiting executions with keys on a partition.
 pub(crate) async fn keyed_queues_on(
     reader: &mut dyn Read,
     partition: u16,
 ) -> Result<Vec<(LaneId, Kind, RequirementClass)>, SqlError> {
     let mut queues = Vec::new();
-    // Goes from each list to the next, past all of its keys.
+    // Goes from each list to the next and skips its other keys.
     let mut last: [Value; 3] = ["".into(), "".into(), "".into()];
     while let Some(row) = reader
         .query(NEXT_TURNS, &[[vec![partition.into()], last.to_vec()].concat()])
@@ -167,7 +167,7 @@ pub(crate) async fn keyed_queues_on(
     Ok(queues)
 }
 
-/// The keys of a list whose turns come first.
+/// Returns the keys of a list with the first turns.
 pub(crate) async fn keys_of(reader: &mut dyn Read, query: &TurnsQuery) -> Result<Vec<FairKey>, SqlError> {
     let (class, kind) = words_of(&query.queue);
     let list = vec![query.partition.into(), query.lane.as_str().into(), class.into(), kind.into()];
@@ -175,7 +175,7 @@ pub(crate) async fn keys_of(reader: &mut dyn Read, query: &TurnsQuery) -> Result
     rows.iter().flatten().map(|row| fair_key(row.text(1)?)).collect()
 }
 
-/// How many keys have their turn before that of an execution, at most one more than are reported.
+/// Counts the keys with an earlier turn than an execution's key, up to one more than is reported.
 pub(crate) async fn keys_ahead(reader: &mut dyn Read, one: &QueueArgs) -> Result<Option<u64>, SqlError> {
     if one.key.is_empty() {
         return Ok(None);

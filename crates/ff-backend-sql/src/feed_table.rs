@@ -1,5 +1,4 @@
-//! Feeds as tables: the newest entries of each partition, in the order of time. There is one table of deliveries and
-//! one of events.
+//! Feeds as tables: the newest entries of each partition, ordered by time. One table has deliveries, one has events.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +24,7 @@ pub(crate) static DELIVERIES: FeedTable =
 pub(crate) static EVENTS: FeedTable =
     FeedTable { table: &EVENT, last: EVENTS_LAST, first: EVENTS_FIRST, from: EVENTS_FROM };
 
-/// Where entries of one kind are kept, and how they are found.
+/// The table of one kind of feed, and its queries.
 pub(crate) struct FeedTable {
     table: &'static Table,
     last: &'static str,
@@ -33,7 +32,7 @@ pub(crate) struct FeedTable {
     from: &'static str,
 }
 
-/// The position of an entry, and the number of entries its feed has had up to it.
+/// The position of an entry, and the number of entries that its feed has had up to it.
 #[derive(Clone, Copy)]
 pub(crate) struct EntryPosition {
     pub(crate) position: Position,
@@ -45,18 +44,17 @@ impl EntryPosition {
         Ok(Self { position: position(row)?, seq: row.int(2)? })
     }
 
-    /// Whether the feed that ends here is full, so that older entries may have been trimmed.
+    /// Returns whether the feed that ends here is full, so that older entries may have been trimmed.
     pub(crate) fn is_full(&self) -> bool {
         self.seq >= feed_limit()
     }
 }
 
-/// An entry to append: its partition, its time, and its value. The feed decides its place among entries of the same
-/// time.
+/// An entry to append: its partition, its time and its value. The feed sets the position among entries of the same time.
 pub(crate) type Entry<'t, T> = (u16, TimestampMs, &'t T);
 
 impl FeedTable {
-    /// The last position of these partitions' feeds; empty feeds are left out.
+    /// Returns the last position of these partitions' feeds, without the empty feeds.
     pub(crate) async fn ends(
         &self,
         reader: &mut dyn Read,
@@ -70,7 +68,7 @@ impl FeedTable {
         found.map(|(partition, row)| Ok((partition, EntryPosition::of(&row)?))).collect()
     }
 
-    /// The first entries of some feeds, so many of each.
+    /// Returns the first positions of some feeds, up to the limit given for each.
     pub(crate) async fn beginnings(
         &self,
         reader: &mut dyn Read,
@@ -81,8 +79,8 @@ impl FeedTable {
         rows.iter().map(|rows| rows.iter().map(EntryPosition::of).collect()).collect()
     }
 
-    /// The entries of feeds from a place on, at most so many of each, oldest first. The position of an entry is in its
-    /// columns, since readers go by those.
+    /// Reads the entries of feeds from a position on, at most `limit` of each, oldest first. The position of an entry comes from
+    /// its columns, because readers order by them.
     pub(crate) async fn read<T: DeserializeOwned>(
         &self,
         reader: &mut dyn Read,
@@ -139,8 +137,8 @@ impl FeedTable {
         if keys.is_empty() { Ok(()) } else { session.delete(self.table, &keys).await }
     }
 
-    /// Trims feeds that grew by so many. A feed has at most as many surplus entries as it grew by, and none before it
-    /// has reached its limit.
+    /// Trims feeds, each given with the number of appended entries. A feed has at most that many surplus entries, and none before
+    /// it has reached its limit.
     async fn trim(
         &self,
         session: &mut dyn Session,
@@ -161,7 +159,7 @@ impl FeedTable {
     }
 }
 
-/// A position, from the first columns of a row.
+/// Reads a position from the first columns of a row.
 fn position(row: &Row) -> Result<Position, SqlError> {
     Ok(Position { at: row.moment(0)?, nth: row.count(1)? })
 }

@@ -1,4 +1,4 @@
-//! The domain of lanes: their rows and queries, and the steps that configure them and hold them to a limit.
+//! The domain of lanes: their rows and queries.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ use crate::session::{Key, Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The key of the row. The lane is named as indexes name it.
+/// Returns the key of a lane's row. The lane has the name it has in indexes.
 pub(crate) fn key_of_lane(lane: &LaneId, partition: u16) -> Key {
     vec![lane.as_str().into(), partition.into()]
 }
 
-/// The row of a lane's record.
+/// Returns the row of a lane's record.
 pub(crate) fn lane_of_record(partition: u16, lane: &Lane) -> Result<Put, SqlError> {
     let mut values = key_of_lane(&lane.key(), partition);
     values.push(record::written(lane)?);
@@ -60,7 +60,7 @@ impl Question for ListLanesArgs {
                 }
                 ListingStep::End => break,
             }
-            // Staged executions are not visible yet.
+            // Staged executions are not visible and not counted, so a lane may have no depth.
             let (info, is_configured) = describe(reader, key, &at.partitions, counting).await?;
             fill.look(info, is_configured);
         }
@@ -68,7 +68,7 @@ impl Question for ListLanesArgs {
     }
 }
 
-/// A lane, and whether it is configured. Its home knows the newest settings.
+/// Returns a lane, and whether it is configured. The lane's home has the newest settings.
 pub(crate) async fn describe(
     reader: &mut dyn Read,
     key: LaneId,
@@ -84,7 +84,7 @@ pub(crate) async fn describe(
     Ok((LaneInfo { namespace, lane_id, settings, depths }, known.is_some()))
 }
 
-/// The lane after a place in the order of keys.
+/// Returns the lane after a key, in the order of keys.
 async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>, SqlError> {
     let mut next: Option<LaneId> = None;
     for sql in [NEXT_LANE, NEXT_CONFIGURED_LANE] {
@@ -96,12 +96,12 @@ async fn next_lane(reader: &mut dyn Read, after: &str) -> Result<Option<LaneId>,
     Ok(next)
 }
 
-/// How a lane is counted.
+/// The scope of a count of a lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Counting {
-    /// Whether finished executions are: there may be many.
+    /// Whether to count finished executions, which may be many.
     pub(crate) finished: bool,
-    /// Where counting the executions of one standing may end.
+    /// The number of executions of one standing at which counting may stop.
     pub(crate) most: u64,
 }
 
@@ -109,7 +109,7 @@ impl Counting {
     const ALL: Self = Self { finished: true, most: i64::MAX as u64 };
 }
 
-/// Counts every standing of a lane that has executions.
+/// Counts the executions of a lane by standing.
 async fn depths(
     reader: &mut dyn Read,
     (lane, namespace): (&LaneId, &Namespace),
@@ -119,7 +119,7 @@ async fn depths(
     let lane = || Value::from(lane.as_str());
     let mut depths = Depths::new();
     let waiting = |depths: &Depths| depths.get(&LaneStanding::Waiting).map_or(0, |depth| depth.count);
-    // A long queue is found to be long on a few partitions.
+    // A long queue reaches the limit after few partitions.
     for span in growing_spans(partitions.num_flow_partitions, most < Counting::ALL.most) {
         if waiting(&depths) < most {
             let on = |partition: u16| vec![partition.into(), lane(), Value::number(most)];
@@ -144,7 +144,7 @@ async fn depths(
     Ok(depths)
 }
 
-/// Adds the counts of a query, run with each set of parameters.
+/// Adds the counts of a query that is run with each set of parameters.
 async fn count(
     reader: &mut dyn Read,
     sql: &'static str,
@@ -165,7 +165,7 @@ async fn count(
     Ok(())
 }
 
-/// The partitions in spans that grow fourfold, beginning with four; or as one.
+/// Returns the partitions in spans that grow fourfold from four, or as one span.
 pub(crate) fn growing_spans(partitions: u16, is_growing: bool) -> impl Iterator<Item = Range<u16>> {
     let mut next = (0_u16, if is_growing { 4 } else { partitions });
     std::iter::from_fn(move || {
@@ -182,7 +182,7 @@ fn depth_of(row: &Row, standing: LaneStanding) -> Result<Depth, SqlError> {
     Ok(Depth { count: row.count(0)?, first_at })
 }
 
-/// How executions that admission keeps back are counted.
+/// The standings of executions that admission keeps back.
 const KEPT_BACK: [(Blocker, LaneStanding); 5] = [
     (Blocker::Route, LaneStanding::BlockedByRoute),
     (Blocker::Quota, LaneStanding::BlockedByQuota),
@@ -191,7 +191,7 @@ const KEPT_BACK: [(Blocker, LaneStanding); 5] = [
     (Blocker::Assignment, LaneStanding::BlockedByRoute),
 ];
 
-/// How executions of a state with a label are counted.
+/// Returns the standing of executions in a state with a label.
 fn standing_of(state: PublicState) -> Option<LaneStanding> {
     match state {
         PublicState::Delayed => Some(LaneStanding::Delayed),

@@ -1,4 +1,4 @@
-//! The domain of leases: claiming, and their history as rows.
+//! The domain of leases: the lease history as rows.
 
 use ff_core::lease::LeaseEvent;
 use ff_core::limits;
@@ -10,7 +10,7 @@ use crate::record;
 use crate::schema::LEASE_EVENT;
 use crate::session::{Put, Session, key_of};
 
-/// The row of a lease that ended.
+/// Returns the row of an ended lease.
 pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlError> {
     let mut values = key_of(id);
     values.push(epoch(event).into());
@@ -18,8 +18,8 @@ pub(crate) fn event_of(id: &ExecutionId, event: &LeaseEvent) -> Result<Put, SqlE
     Ok(Put::whole(values))
 }
 
-/// Deletes what these events have pushed out of their histories. Epochs count leases, so an execution of few epochs has
-/// nothing to delete and is not looked at.
+/// Deletes surplus entries of the histories that these events extend. Epochs count leases, so an execution with few epochs has no
+/// surplus and is not read.
 pub(crate) async fn trim(session: &mut dyn Session, events: &[(ExecutionId, LeaseEvent)]) -> Result<(), SqlError> {
     let limit = i64::try_from(limits::LEASE_HISTORY).unwrap_or(i64::MAX);
     let mut long: Vec<_> = events.iter().filter(|(_, event)| epoch(event) > limit).map(|(id, _)| *id).collect();

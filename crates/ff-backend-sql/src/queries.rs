@@ -1,11 +1,11 @@
-//! Every query beyond loading rows by their keys. Each is answered from one index, in that index's order, and finds the
-//! rows it joins by key; only the doctor's queries go through all keys.
+//! The queries that do more than load rows by key. Each reads one index, in the order of that index, and joins rows by key. Only
+//! the doctor's queries read all keys.
 //!
-//! Other tables are joined to a limited inner query. Joined to the table itself, Postgres may look for them by the
-//! partition alone while it believes the tables to be small, through everything ever submitted to the partition.
+//! Other tables are joined to a limited inner query. With a join to the table itself, while Postgres believes the tables to be
+//! small, it may look up rows by the partition alone and read everything ever submitted to it.
 
-/// Waiting executions of one class and kind, each with its record, its flow's record and its payload. A large payload is left out: it is not
-/// known yet which of the executions are handed out.
+/// Selects waiting executions of one class and kind, each with its record, its flow's record and its payload. Large payloads are
+/// left out, because not all of the executions are handed out.
 macro_rules! waiting {
     ($which:literal, $order:literal, $most:literal) => {
         concat!(
@@ -25,13 +25,13 @@ macro_rules! waiting {
     };
 }
 
-/// An execution by its key.
+/// Selects an execution by its key.
 pub(crate) const EXECUTION_OF: &str = "\
     SELECT execution.record, submission.definition FROM execution \
     LEFT JOIN submission ON submission.uuid = $1 AND submission.partition = $2 \
     WHERE execution.uuid = $1 AND execution.partition = $2";
 
-/// The first executions of a table that have something due, with the records of those whose moment has come.
+/// Selects the executions of a table with the earliest due moments, and the records of those that are due now.
 macro_rules! due_in {
     ($table:literal) => {
         concat!(
@@ -46,7 +46,7 @@ macro_rules! due_in {
     };
 }
 
-/// When the first of a table is due.
+/// Selects the earliest due moment of a table.
 macro_rules! next_due_in {
     ($table:literal, $which:literal) => {
         concat!(
@@ -60,11 +60,11 @@ macro_rules! next_due_in {
     };
 }
 
-/// The first waiting executions of one class and kind of a lane on a partition.
+/// Selects the first waiting executions of one class and kind of a lane on a partition.
 pub(crate) const WAITING: &str =
     waiting!("", "ORDER BY ready.priority DESC, ready.created_at, ready.uuid", " LIMIT $5");
 
-/// The kinds of which something of a class waits in a lane on a partition: from each to the next, past everything that waits of it.
+/// Selects the kinds with waiting executions of a class in a lane on a partition. Goes from each kind to the next and skips its other rows.
 pub(crate) const WAITING_KINDS: &str = "\
     WITH RECURSIVE step (kind) AS (\
         SELECT (SELECT kind FROM ready WHERE partition = $1 AND lane = $2 AND class = $3 ORDER BY kind LIMIT 1) \
@@ -74,8 +74,8 @@ pub(crate) const WAITING_KINDS: &str = "\
         FROM step WHERE step.kind IS NOT NULL) \
     SELECT kind FROM step WHERE kind IS NOT NULL";
 
-/// The highest priorities at which something of a class and kind waits, best first: from each to the next, past everything that waits at
-/// it.
+/// Selects the highest priorities with waiting executions of a class and kind, highest first. Goes from each priority to the next
+/// and skips its other rows.
 pub(crate) const WAITING_PRIORITIES: &str = "\
     WITH RECURSIVE step (priority, nth) AS (\
         SELECT (SELECT priority FROM ready \
@@ -88,15 +88,15 @@ pub(crate) const WAITING_PRIORITIES: &str = "\
         FROM step WHERE step.priority IS NOT NULL AND nth < $5) \
     SELECT priority FROM step WHERE priority IS NOT NULL";
 
-/// The oldest of one class and kind that wait at one priority.
+/// Selects the oldest waiting executions of one class, kind and priority.
 pub(crate) const WAITING_AT: &str =
     waiting!("AND priority = $5 ", "ORDER BY ready.created_at, ready.uuid", " LIMIT $6");
 
-/// How many executions of a lane are held on a partition.
+/// Counts the leases of a lane on a partition.
 pub(crate) const HELD_ON: &str = "SELECT count(*) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// The executions of a partition that are due first, and its flows that are due first, distinguished by the first
-/// column; with the records of those that are due now. One query, because the pump asks for both.
+/// Selects the executions and the flows of a partition with the earliest due moments, distinguished by the first column, and the
+/// records of those that are due now. One query, because the pump needs both.
 pub(crate) const DUE: &str = concat!(
     due_in!("lease"),
     due_in!("due"),
@@ -105,7 +105,7 @@ pub(crate) const DUE: &str = concat!(
         WHERE due_at IS NOT NULL AND partition = $2 ORDER BY due_at, flow_id LIMIT $3) AS flows"
 );
 
-/// When the next execution on a partition is due, running or not, and when the next flow.
+/// Selects the earliest due moments on a partition: of running executions, of other executions and of flows.
 pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("lease", ""),
     " UNION ALL ",
@@ -114,19 +114,20 @@ pub(crate) const NEXT_DUE: &str = concat!(
     next_due_in!("flow", "due_at IS NOT NULL AND ")
 );
 
-/// The newest executions of a namespace, before a place in the list and not before a moment, with what else a search goes by.
+/// Selects the newest executions of a namespace, before a place in the list and not before a moment, with the columns that a
+/// search compares.
 pub(crate) const WALK_NAMESPACE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
     WHERE namespace = $1 AND (created_at, partition, uuid) < ($2, $3, $4) AND created_at >= $5 \
     ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
-/// The same of a lane.
+/// Selects the same of a lane.
 pub(crate) const WALK_LANE: &str = "\
     SELECT created_at, partition, uuid, lane, state, kind FROM execution \
     WHERE lane = $1 AND (created_at, partition, uuid) < ($2, $3, $4) AND created_at >= $5 \
     ORDER BY created_at DESC, partition DESC, uuid DESC LIMIT $6";
 
-/// The same of what has a label, or is in a state that is searched by.
+/// Selects the same of executions with a label, including the labels of states and blocking reasons.
 pub(crate) const WALK_LABEL: &str = "\
     SELECT tag.created_at, tag.partition, tag.uuid, execution.lane, execution.state, execution.kind FROM tag \
     LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition \
@@ -134,14 +135,14 @@ pub(crate) const WALK_LABEL: &str = "\
         AND (tag.created_at, tag.partition, tag.uuid) < ($4, $5, $6) AND tag.created_at >= $7 \
     ORDER BY tag.created_at DESC, tag.partition DESC, tag.uuid DESC LIMIT $8";
 
-/// The next lane that has anything, in the order of their keys.
+/// Selects the next lane with executions, in the order of keys.
 pub(crate) const NEXT_LANE: &str = "SELECT lane FROM execution WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// The next configured lane, in the order of their keys.
+/// Selects the next configured lane, in the order of keys.
 pub(crate) const NEXT_CONFIGURED_LANE: &str = "SELECT lane FROM lane WHERE lane > $1 ORDER BY lane LIMIT 1";
 
-/// How many executions of a lane wait on a partition, and when the first of them was created. Blocked executions lie
-/// between the two ranges of classes; of each range at most so many are counted.
+/// Counts the waiting executions of a lane on a partition, and selects when the oldest was created. The classes of blocked
+/// executions lie between the two ranges of classes. Each range is counted up to a limit.
 pub(crate) const DEPTH_READY: &str = "\
     SELECT count(created_at), min(created_at) FROM (\
         SELECT created_at FROM (\
@@ -150,12 +151,12 @@ pub(crate) const DEPTH_READY: &str = "\
         SELECT created_at FROM (\
             SELECT created_at FROM ready WHERE partition = $1 AND lane = $2 AND class >= '-' LIMIT $3) AS classed) AS waiting";
 
-/// How many executions of a lane run on a partition, and when the first of them was claimed.
+/// Counts the running executions of a lane on a partition, and selects when the first of them was claimed.
 pub(crate) const DEPTH_ACTIVE: &str = "SELECT count(*), min(acquired_at) FROM lease WHERE partition = $1 AND lane = $2";
 
-/// How many executions of a lane are in a state that is searched by, and the first of the moments they are in order by; or how many
-/// admission keeps back for a reason, which suspended ones may have as well. The lane is compared last: the others are found by key.
-/// At most so many of the namespace are looked at.
+/// Counts the executions of a lane in a state with a label, and selects the earliest of their moments. Or counts those that
+/// admission keeps back for a blocking reason, without the suspended ones, which may have the same reason. The lane is compared
+/// last, because the rows are found by label. Reads rows of the namespace up to a limit.
 pub(crate) const DEPTH_IN_STATE: &str = "\
     SELECT count(since), min(since) FROM (\
         SELECT CASE WHEN execution.lane <> $1 OR execution.state = $2 THEN NULL WHEN tag.value = 'delayed' THEN execution.delayed_until \
@@ -163,104 +164,104 @@ pub(crate) const DEPTH_IN_STATE: &str = "\
         FROM (SELECT partition, uuid, value FROM tag WHERE namespace = $3 AND key = '' AND value = $4 LIMIT $5) AS tag \
         LEFT JOIN execution ON execution.uuid = tag.uuid AND execution.partition = tag.partition) AS of_lane";
 
-/// How many executions of a lane have completed. All others of the lane are looked at as well.
+/// Counts the completed executions of a lane. Reads its other executions too.
 pub(crate) const DEPTH_COMPLETED: &str = "\
     SELECT count(*), min(created_at) FROM execution WHERE lane = $1 AND state = 'completed'";
 
-/// The narrow tables as they are on a partition. Only the doctor asks.
+/// Select the rows of a narrow table on a partition. Used only by the doctor.
 pub(crate) const READY_ON: &str =
     "SELECT uuid, lane, class, kind, priority, created_at FROM ready WHERE partition = $1";
 pub(crate) const LEASES_ON: &str = "SELECT uuid, due_at, lane, acquired_at FROM lease WHERE partition = $1";
 pub(crate) const DUE_ON: &str = "SELECT uuid, due_at FROM due WHERE partition = $1";
 
-/// Every lane a partition knows. Only the doctor asks.
+/// Selects every lane of a partition. Used only by the doctor.
 pub(crate) const LANES_ON: &str = "SELECT lane, record FROM lane WHERE partition = $1";
 
-/// The next worker instances, in the order of their names.
+/// Selects the next worker instances, ordered by name.
 pub(crate) const WORKERS_AFTER: &str = "\
     SELECT record FROM worker WHERE worker_instance_id > $1 ORDER BY worker_instance_id LIMIT $2";
 
-/// A worker instance, if there are more than so many after a name.
+/// Selects a worker instance after a name, beyond a given number of others.
 pub(crate) const WORKERS_BEYOND: &str = "\
     SELECT worker_instance_id FROM worker WHERE worker_instance_id > $1 ORDER BY worker_instance_id LIMIT 1 OFFSET $2";
 
-/// Every worker instance at home on a partition. Only the doctor asks.
+/// Selects every worker instance whose home is a partition. Used only by the doctor.
 pub(crate) const WORKERS_ON: &str = "SELECT record FROM worker WHERE partition = $1";
 
-/// The next API keys, in the order of their ids.
+/// Selects the next API keys, ordered by id.
 pub(crate) const API_KEYS_AFTER: &str = "\
     SELECT record FROM api_key WHERE key_id > $1 ORDER BY key_id LIMIT $2";
 
-/// The feeds of what happens on the partitions below a number, in their order.
+/// Selects the event feeds of the partitions below a number, ordered by partition.
 pub(crate) const FEEDS: &str = "SELECT partition, since, until FROM feed WHERE partition < $1 ORDER BY partition";
 
-/// Every label of the executions of a partition. Only the doctor asks.
+/// Selects every label of the executions of a partition. Used only by the doctor.
 pub(crate) const LABELS_ON: &str = "SELECT namespace, key, value, created_at, uuid FROM tag WHERE partition = $1";
 
-/// The archived attempts of an execution, oldest first.
+/// Selects the archived attempts of an execution, oldest first.
 pub(crate) const ATTEMPTS_OF: &str = "\
     SELECT record FROM attempt WHERE uuid = $1 AND partition = $2 ORDER BY idx";
 
-/// The lease history of an execution, oldest first.
+/// Selects the lease history of an execution, oldest first.
 pub(crate) const LEASES_OF: &str = "\
     SELECT record FROM lease_event WHERE uuid = $1 AND partition = $2 ORDER BY epoch";
 
-/// The lease history beyond the newest so many.
+/// Selects the lease history of an execution without its newest entries, up to a number.
 pub(crate) const SURPLUS_LEASES: &str = "\
     SELECT epoch FROM lease_event WHERE uuid = $1 AND partition = $2 \
     ORDER BY epoch DESC LIMIT 1000000 OFFSET $3";
 
-/// Every execution of a partition. Only the doctor asks, so there is no index for it that every write would pay for.
+/// Selects every execution of a partition. Used only by the doctor, so it has no index, which every write would pay for.
 pub(crate) const EXECUTIONS_ON: &str = "SELECT uuid FROM execution WHERE partition = $1";
 
-/// Every idempotency key of a partition.
+/// Selects every idempotency key of a partition.
 pub(crate) const KEYS_ON: &str = "SELECT namespace, key, uuid, until FROM idempotency WHERE partition = $1";
 
-/// Every waitpoint of an execution.
+/// Selects every waitpoint of an execution.
 pub(crate) const WAITPOINTS_OF: &str = "\
     SELECT waitpoint_id, record FROM waitpoint WHERE uuid = $1 AND partition = $2";
 
-/// Every idempotency key under which an execution was suspended.
+/// Selects every idempotency key under which an execution was suspended.
 pub(crate) const SUSPEND_KEYS_OF: &str = "\
     SELECT key, until, answer FROM suspend_key WHERE uuid = $1 AND partition = $2";
 
-/// The secrets of the partitions below a number, in their order.
+/// Selects the secrets of the partitions below a number, ordered by partition.
 pub const RINGS: &str = "SELECT partition, record FROM key_ring WHERE partition < $1 ORDER BY partition";
 
-/// The signals of an execution with what they carried, in the order they were received.
+/// Selects the signals of an execution with their payloads, in the order they were received.
 pub(crate) const SIGNALS_OF: &str = "\
     SELECT record, content_type, bytes, nth FROM signal WHERE uuid = $1 AND partition = $2 ORDER BY nth";
 
-/// Some signals of an execution, from one of them on.
+/// Selects signals of an execution from a number on.
 pub(crate) const SIGNALS_PAGE: &str = "\
     SELECT record FROM signal WHERE uuid = $1 AND partition = $2 AND nth >= $3 ORDER BY nth LIMIT $4";
 
-/// Every idempotency key of the signals to an execution.
+/// Selects every idempotency key of the signals to an execution.
 pub(crate) const SIGNAL_KEYS_OF: &str = "\
     SELECT waitpoint_id, key, signal_id, until FROM signal_key WHERE uuid = $1 AND partition = $2";
 
-/// Where a feed of deliveries ends.
+/// Selects the last position of a feed of deliveries.
 pub(crate) const DELIVERIES_LAST: &str = "\
     SELECT recorded_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY recorded_at DESC, nth DESC LIMIT 1";
 
-/// The beginning of a feed of deliveries.
+/// Selects the first positions of a feed of deliveries.
 pub(crate) const DELIVERIES_FIRST: &str = "\
     SELECT recorded_at, nth, seq FROM delivery WHERE partition = $1 ORDER BY recorded_at, nth LIMIT $2";
 
-/// The deliveries of a feed from a place on.
+/// Selects the deliveries of a feed from a position on.
 pub(crate) const DELIVERIES_FROM: &str = "\
     SELECT recorded_at, nth, record FROM delivery WHERE partition = $1 AND (recorded_at, nth) >= ($2, $3) \
     ORDER BY recorded_at, nth LIMIT $4";
 
-/// Where a feed of what happens ends.
+/// Selects the last position of a feed of events.
 pub(crate) const EVENTS_LAST: &str = "\
     SELECT recorded_at, nth, seq FROM event WHERE partition = $1 ORDER BY recorded_at DESC, nth DESC LIMIT 1";
 
-/// The beginning of a feed of what happens.
+/// Selects the first positions of a feed of events.
 pub(crate) const EVENTS_FIRST: &str = "\
     SELECT recorded_at, nth, seq FROM event WHERE partition = $1 ORDER BY recorded_at, nth LIMIT $2";
 
-/// The events of a feed from a place on.
+/// Selects the events of a feed from a position on.
 pub(crate) const EVENTS_FROM: &str = "\
     SELECT recorded_at, nth, record FROM event WHERE partition = $1 AND (recorded_at, nth) >= ($2, $3) \
     ORDER BY recorded_at, nth LIMIT $4";

@@ -22,7 +22,7 @@ use crate::singleton::KEY_QUEUES_ON;
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_ON, STEPS_TO};
 use crate::stream::{ATTEMPTS_FROM, FRAMES_FROM, FRAMES_OF, STREAMS_FROM, STREAMS_ON};
 
-/// Every query by its name, for stores to explain.
+/// Every query with its name. Stores use it to explain their plans.
 pub const QUERIES: &[(&str, &str)] = &[
     ("waiting", WAITING),
     ("waiting_kinds", WAITING_KINDS),

@@ -1,4 +1,4 @@
-//! The queues between callers and writers. They are bounded: when one is full, its callers wait to be let in.
+//! The queues between callers and writers. They are bounded: when a queue is full, its callers wait.
 
 use std::future::pending;
 
@@ -11,26 +11,26 @@ use ff_core::step::StepOutcome;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many operations wait before callers do.
+/// Maximum number of operations in a queue. Further callers wait.
 const CAPACITY: usize = 1_024;
-/// How many operations one batch takes. An operation that adds many executions counts as many.
+/// Number of operations after which a batch takes no more. An operation that adds many executions counts as many.
 const BATCH: usize = 256;
-/// How many bytes of payload a batch takes before it takes no more.
+/// Number of payload bytes after which a batch takes no more operations.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// A new queue: where callers ask, and where a writer takes.
+/// Creates a queue: the handle of its callers and the end of its writer.
 pub fn queue() -> (WriterHandle, Queue) {
     let (sender, receiver) = mpsc::channel(CAPACITY);
     (WriterHandle { queues: vec![sender], partitions: PartitionConfig::default() }, Queue::of(receiver))
 }
 
-/// A queue for each of several writers, the same one for everything of a partition.
+/// Creates a queue for each writer. All operations of a partition go to the same queue.
 pub fn queues(writers: usize, partitions: PartitionConfig) -> (WriterHandle, Vec<Queue>) {
     let (queues, writers) = (0..writers.max(1)).map(|_| mpsc::channel(CAPACITY)).unzip::<_, _, Vec<_>, Vec<_>>();
     (WriterHandle { queues, partitions }, writers.into_iter().map(Queue::of).collect())
 }
 
-/// The partitions of each of several writers: those whose remainder is its number.
+/// Returns the partitions of each writer: those whose remainder is the writer's number.
 pub fn shares(writers: usize, partitions: &PartitionConfig) -> Vec<Vec<u16>> {
     let share =
         |nth| (0..partitions.num_flow_partitions).filter(move |partition| usize::from(*partition) % writers == nth);
@@ -40,7 +40,7 @@ pub fn shares(writers: usize, partitions: &PartitionConfig) -> Vec<Vec<u16>> {
 /// The callers' end of the queues.
 #[derive(Clone)]
 pub struct WriterHandle {
-    /// The writer of a partition is found by its remainder, as [`shares`] has it.
+    /// The queue of each writer. A partition belongs to the writer whose number is its remainder, as in [`shares`].
     queues: Vec<mpsc::Sender<Entry>>,
     partitions: PartitionConfig,
 }
@@ -48,44 +48,44 @@ pub struct WriterHandle {
 /// The writer's end of a queue.
 pub struct Queue {
     receiver: mpsc::Receiver<Entry>,
-    /// The next batch, how many operations it counts as, and their bytes.
+    /// Operations that `take` is about to return, and the count and bytes of the batch so far.
     next: Vec<OperationRequest>,
     count: usize,
     bytes: usize,
 }
 
-/// Nothing when the queue is to be closed.
+/// An operation, or none to close the queue.
 type Entry = Option<OperationRequest>;
 
-/// A queued operation, with the channel its caller waits on.
+/// A queued operation with the channel of its caller.
 pub(crate) struct OperationRequest {
     pub(crate) operation: Operation,
     pub(crate) caller: Caller,
 }
 
-/// Where an answer goes.
+/// The channel for the answer to a caller.
 pub(crate) type Caller = oneshot::Sender<Answer<Reply>>;
 
 impl WriterHandle {
-    /// Has one operation done, and gives its answer.
+    /// Performs an operation and returns its answer.
     pub async fn ask<A: Ask>(&self, args: A) -> Answer<A::Answer> {
         answer::<A>(self.perform(args.into_operation()).await?)
     }
 
-    /// How many partitions the store has.
+    /// Returns the partitions of the store.
     pub fn partitions(&self) -> &PartitionConfig {
         &self.partitions
     }
 
-    /// Accepts no more operations; those in the queues are still done.
+    /// Accepts no more operations. Those in the queues are still performed.
     pub async fn close(&self) {
         for queue in &self.queues {
-            // Fails when the writer is gone, and then the queue is closed.
+            // Fails when the writer is gone; the queue is closed then.
             queue.send(None).await.ok();
         }
     }
 
-    /// Has many operations queued before any is waited for, so that they are done together. Each has its own outcome.
+    /// Queues many operations before it waits for any of them, so that they share batches. Each has its own outcome.
     pub async fn ask_each<A: Ask>(&self, args: Vec<A>) -> Vec<Answer<A::Answer>> {
         let mut waiting = Vec::with_capacity(args.len());
         for one in args {
@@ -101,7 +101,7 @@ impl WriterHandle {
         answers
     }
 
-    /// Has an operation done. Boxed, so that it is compiled once and not for every kind of operation.
+    /// Performs an operation. The future is boxed, so that it is compiled once and not for every kind of operation.
     pub(crate) fn perform(&self, operation: Operation) -> BoxedAnswer<'_, Reply> {
         Box::pin(async move { wait(self.enqueue(operation).await?).await })
     }
@@ -135,13 +135,13 @@ impl Queue {
         Self { receiver, next: Vec::new(), count: 0, bytes: 0 }
     }
 
-    /// Begins a batch, which has taken nothing.
+    /// Begins a new, empty batch.
     pub(crate) fn begin_batch(&mut self) {
         (self.count, self.bytes) = (0, 0);
     }
 
-    /// Takes all that is queued, up to what the batch still has room for; waits while there is nothing, or no room. Nothing
-    /// once the queue is closed and empty. Safe to cancel.
+    /// Takes all queued operations, up to the limits of the batch. Waits while the queue is empty or the batch is full. Returns
+    /// none once the queue is closed and empty. Safe to cancel.
     pub(crate) async fn take(&mut self) -> Option<Vec<OperationRequest>> {
         if self.is_full() {
             pending::<()>().await;
@@ -175,7 +175,7 @@ impl Queue {
     }
 }
 
-/// How many operations an operation counts as.
+/// Returns how many operations an operation counts as.
 fn size(operation: &Operation) -> usize {
     match operation {
         Operation::StageFlow(args) => args.nodes.len().max(1),
@@ -184,7 +184,7 @@ fn size(operation: &Operation) -> usize {
     }
 }
 
-/// The bytes an operation brings along.
+/// Returns the number of payload bytes of an operation.
 fn weight(operation: &Operation) -> usize {
     match operation {
         Operation::Submit(args) => args.payload.bytes.len(),

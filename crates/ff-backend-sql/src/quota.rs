@@ -1,4 +1,4 @@
-//! The domain of quotas: policies as partitions know them, their usage, and the queries of both.
+//! The domain of quotas: the policies that partitions know, their usage, and the queries of both.
 
 use async_trait::async_trait;
 use ff_core::backend::Answer;
@@ -14,11 +14,11 @@ use crate::session::{Key, Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// Namespaces that have, or had, a quota policy.
+/// Selects the next namespace that has or had a quota policy.
 pub(crate) const NEXT_QUOTA_NAMESPACE: &str =
     "SELECT namespace FROM quota_set WHERE namespace > $1 ORDER BY namespace LIMIT 1";
 
-/// The next rows of a policy whose names begin alike.
+/// Selects the next rows of a policy in a range of names.
 pub(crate) const QUOTA_ROWS: &str = "\
     SELECT name, record FROM quota_row WHERE policy_id = $1 AND name > $2 AND name < $3 ORDER BY name LIMIT $4";
 
@@ -120,7 +120,7 @@ impl Question for QuotaSlotsArgs {
     }
 }
 
-/// The next rows whose names begin alike, and whether there are more.
+/// Returns the next rows whose names begin with a prefix, and whether there are more.
 pub(crate) async fn rows_of(
     reader: &mut dyn Read,
     policy_id: &QuotaPolicyId,
@@ -128,7 +128,7 @@ pub(crate) async fn rows_of(
     after: Option<String>,
     limit: usize,
 ) -> Result<(Vec<(String, QuotaRow)>, bool), SqlError> {
-    // In the order of bytes the slash at the end of a prefix comes after `.` and before `0`.
+    // The prefix ends with a slash. Ordered by bytes, a slash comes after `.` and before `0`.
     let (start, end) = (prefix.replace('/', "."), prefix.replace('/', "0"));
     let parameters = vec![
         Value::Uuid(*policy_id.as_uuid()),

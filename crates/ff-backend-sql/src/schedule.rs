@@ -13,16 +13,16 @@ use crate::session::{Key, Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The next schedules of a namespace, in the order of their names.
+/// Selects the next schedules of a namespace, ordered by name.
 pub(crate) const SCHEDULES_AFTER: &str =
     "SELECT record FROM schedule WHERE namespace = $1 AND name > $2 ORDER BY name LIMIT $3";
 
-/// The schedules of a partition that have to be looked at first.
+/// Selects the schedules of a partition with the earliest `look_at`.
 pub(crate) const DUE_SCHEDULES: &str = "\
     SELECT look_at, namespace, name FROM schedule WHERE look_at IS NOT NULL AND partition = $1 \
     ORDER BY look_at, namespace, name LIMIT $2";
 
-/// The partitions with a schedule that has to be looked at, from each to the next, and when the first of each has to be.
+/// Selects the partitions with an active schedule, from each to the next, with the earliest `look_at` of each.
 pub(crate) const SCHEDULE_AGENDA: &str = "\
     WITH RECURSIVE step (partition) AS (\
         SELECT -1 \

@@ -1,5 +1,5 @@
-//! The tables. The record is the truth; every other column of an execution or a flow is derived from it, for the sake of
-//! indexes and of people. Only a result and the last attempt are not in the record.
+//! The tables. The record is the truth. Every other column of an execution or a flow is derived from it, for indexes and for
+//! people; only the result and the last attempt are not.
 
 use crate::table::{Column, Table};
 
@@ -44,11 +44,12 @@ pub static TABLES: &[&Table] = &[
     &EVENT,
 ];
 
-/// One row per execution. No column that changes from step to step is in an index of this table: such an update stays within its
-/// page and leaves the indexes alone. Indexes over what changes are the narrow tables below, whose rows are inserted and deleted.
+/// One row per execution. No column that changes from step to step is in an index of this table, so an update stays within its
+/// page and leaves the indexes unchanged. The indexes over changing values are the narrow tables below, whose rows are inserted
+/// and deleted.
 ///
-/// The uuid comes before the partition in every key: new uuids grow with time, so new rows go to the end of each table
-/// and not to one place per partition.
+/// The uuid comes before the partition in the keys of executions and their side rows. New uuids rise with time, so new rows go to
+/// the end of each table and not to one place per partition.
 pub static EXECUTION: Table = Table {
     name: "execution",
     key: 2,
@@ -71,9 +72,9 @@ pub static EXECUTION: Table = Table {
     ],
 };
 
-/// Waiting executions, in the order a claim takes them. The class is empty for those that require nothing of their worker.
-/// Executions that are blocked because no live worker meets their requirements are here too, under a class that no claim asks for.
-/// Those with a key of a fair lane are under their class, a space and the key.
+/// Waiting executions, in the order a claim takes them. The class is empty for executions without requirements. Executions that
+/// are blocked because no live worker meets their requirements are also here, under a class that no claim asks for. Executions
+/// with a key of a fair lane are under their class, a space and the key.
 pub static READY: Table = Table {
     name: "ready",
     key: 7,
@@ -88,7 +89,7 @@ pub static READY: Table = Table {
     ],
 };
 
-/// Running executions by the next moment something is due for them.
+/// Running executions by their next due moment.
 pub static LEASE: Table = Table {
     name: "lease",
     key: 5,
@@ -101,12 +102,12 @@ pub static LEASE: Table = Table {
     ],
 };
 
-/// Executions that are not running, by the next moment something is due for them.
+/// Executions that are not running, by their next due moment.
 pub static DUE: Table =
     Table { name: "due", key: 3, columns: &[Column::int("partition"), Column::int("due_at"), Column::uuid("uuid")] };
 
-/// Submissions: the definition and the payload of an execution, which rules never load. Both seldom change, so they are
-/// not in the row of the execution, which is written with every step.
+/// Submissions: the definition and the payload of an execution. Both seldom change, so they are not in the row of the execution,
+/// which is written with every step.
 pub static SUBMISSION: Table = Table {
     name: "submission",
     key: 2,
@@ -119,22 +120,22 @@ pub static SUBMISSION: Table = Table {
     ],
 };
 
-/// Tries that ended, except for the one an execution finished with: that is in the row of the execution, so that most executions have
-/// no row here.
+/// Ended attempts, except the one an execution finished with. That attempt is in the row of the execution, so most executions
+/// have no row here.
 pub static ATTEMPT: Table = Table {
     name: "attempt",
     key: 3,
     columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("idx"), Column::text("record")],
 };
 
-/// Leases that were taken away or given up. An execution never has two of one epoch.
+/// Leases that were taken away or given up. An execution has at most one of each epoch.
 pub static LEASE_EVENT: Table = Table {
     name: "lease_event",
     key: 3,
     columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("epoch"), Column::text("record")],
 };
 
-/// Under which key which execution was submitted. A key's partition follows from the key.
+/// Idempotency keys of submissions and their executions. The partition follows from the key.
 pub static IDEMPOTENCY: Table = Table {
     name: "idempotency",
     key: 3,
@@ -147,14 +148,14 @@ pub static IDEMPOTENCY: Table = Table {
     ],
 };
 
-/// The live executions of singleton and debounce keys. A key's partition follows from the key.
+/// The live executions of singleton and debounce keys. The partition follows from the key.
 pub static KEY_QUEUE: Table = Table {
     name: "key_queue",
     key: 3,
     columns: &[Column::int("partition"), Column::text("namespace"), Column::text("name"), Column::text("executions")],
 };
 
-/// Every waitpoint an execution ever had. Whether one is open follows from the execution.
+/// Every waitpoint an execution ever had. The execution determines whether one is open.
 pub static WAITPOINT: Table = Table {
     name: "waitpoint",
     key: 3,
@@ -174,7 +175,7 @@ pub static SUSPEND_KEY: Table = Table {
     ],
 };
 
-/// The reports of usage that are remembered.
+/// Remembered usage reports.
 pub static USAGE_REPORT: Table = Table {
     name: "usage_report",
     key: 3,
@@ -185,7 +186,7 @@ pub static USAGE_REPORT: Table = Table {
 pub static KEY_RING: Table =
     Table { name: "key_ring", key: 1, columns: &[Column::int("partition"), Column::text("record")] };
 
-/// Signals, each with what it carried. They are numbered from zero in the order their execution received them.
+/// Signals with their payloads, numbered from zero in the order their execution received them.
 pub static SIGNAL: Table = Table {
     name: "signal",
     key: 3,
@@ -214,14 +215,14 @@ pub static SIGNAL_KEY: Table = Table {
     ],
 };
 
-/// The streams of attempts, from their first frame on.
+/// The streams of attempts that have put out frames.
 pub static STREAM: Table = Table {
     name: "stream",
     key: 3,
     columns: &[Column::uuid("uuid"), Column::int("partition"), Column::int("attempt"), Column::text("record")],
 };
 
-/// The stored frames of streams, by their numbers.
+/// The stored frames of streams, by number.
 pub static FRAME: Table = Table {
     name: "frame",
     key: 4,
@@ -237,8 +238,8 @@ pub static FRAME: Table = Table {
     ],
 };
 
-/// The recorded steps of executions, by what makes them the same step. The record has everything but the bytes of the result;
-/// `bytes` is what the step counts as in a page.
+/// The recorded steps of executions, by their identity. The record has everything but the bytes of the result; `bytes` is the
+/// size of the step in a page.
 pub static STEP: Table = Table {
     name: "step",
     key: 5,
@@ -255,11 +256,10 @@ pub static STEP: Table = Table {
     ],
 };
 
-/// The feeds of delivered signals, the newest of each. Every entry has its number in its feed, so that the length of a
-/// feed is known without counting.
+/// The newest delivered signals of each partition. Every entry has a number, so the length of a feed is known without counting.
 pub static DELIVERY: Table = Table { name: "delivery", key: 3, columns: TOLD };
 
-/// The feeds of what happened, the newest of each.
+/// The newest events of each partition.
 pub static EVENT: Table = Table { name: "event", key: 3, columns: TOLD };
 
 const TOLD: &[Column] = &[
@@ -270,12 +270,12 @@ const TOLD: &[Column] = &[
     Column::text("record"),
 ];
 
-/// Since when and until when a partition tells what happens on it.
+/// The time span in which each partition records events.
 pub static FEED: Table =
     Table { name: "feed", key: 1, columns: &[Column::int("partition"), Column::int("since"), Column::int("until")] };
 
-/// The labels of executions, in the order a search walks them. An execution in a state that is searched by also has a row without
-/// a key, whose value is the state.
+/// The labels of executions, in the order a search walks them. All states but waiting, active and completed, the blocking reasons of
+/// admission and uncounted usage are rows with an empty key, whose value is the state, the reason or a fixed word.
 pub static TAG: Table = Table {
     name: "tag",
     key: 6,
@@ -300,14 +300,14 @@ pub static QUOTA_SET: Table = Table {
     columns: &[Column::text("namespace"), Column::int("partition"), Column::text("record")],
 };
 
-/// The usage of quota policies. A row is found by its name, which says what it counts.
+/// The usage of quota policies. The name of a row says what it counts.
 pub static QUOTA_ROW: Table = Table {
     name: "quota_row",
     key: 2,
     columns: &[Column::uuid("policy_id"), Column::text("name"), Column::text("record")],
 };
 
-/// Schedules, by the next moment they have to be looked at.
+/// Schedules. `look_at` is the next moment at which one has to be processed.
 pub static SCHEDULE: Table = Table {
     name: "schedule",
     key: 2,
@@ -320,22 +320,22 @@ pub static SCHEDULE: Table = Table {
     ],
 };
 
-/// Worker instances that are known.
+/// Registered worker instances.
 pub static WORKER: Table = Table {
     name: "worker",
     key: 1,
     columns: &[Column::text("worker_instance_id"), Column::int("partition"), Column::text("record")],
 };
 
-/// The turns of keys of fair lanes. That of the empty key has the clock of its lane.
+/// The turns of keys of fair lanes. The turn of the empty key has the clock of its lane.
 pub static TURN: Table = Table {
     name: "turn",
     key: 3,
     columns: &[Column::int("partition"), Column::text("lane"), Column::text("fair_key"), Column::text("record")],
 };
 
-/// The keys of fair lanes by their turns: of which something of a class and kind waits, of which something of a class waits under the
-/// empty kind, and of which nothing waits under a class that no claim asks for.
+/// The keys of fair lanes by their turns: under a class and kind with waiting executions of the key, under the class and an empty
+/// kind, or, without waiting executions, under a class that no claim asks for.
 pub static TURN_QUEUE: Table = Table {
     name: "turn_queue",
     key: 6,

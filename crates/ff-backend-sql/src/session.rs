@@ -1,5 +1,5 @@
-//! The operations of a store for the executor, in its own dialect and over its own driver. The traits are used as
-//! objects, so that the executor is compiled once and not again for every store.
+//! The operations of a store that the executor needs, implemented by each store over its dialect and driver. The traits are used
+//! as objects, so that the executor is compiled once and not for every store.
 
 use std::future::pending;
 
@@ -26,20 +26,20 @@ pub enum Load {
     Query(&'static str, Vec<Vec<Value>>),
 }
 
-/// Reads rows, all of them as of one moment.
+/// A reader of rows. All its reads see one moment.
 #[async_trait]
 pub trait Read: Send {
-    /// Whether announcing the next loads makes them faster.
+    /// Returns whether announcing the next loads makes them faster.
     fn asks_ahead(&self) -> bool {
         false
     }
 
-    /// Announces the next requests, in this order, so that they can be sent before the first answer is there.
+    /// Announces the next requests, in order, so that they can be sent before the first answer arrives.
     async fn ask_ahead(&mut self, _next: Vec<Load>) -> Result<(), SqlError> {
         Ok(())
     }
 
-    /// The wanted columns of the row under each key, in the order of the keys; nothing where there is no row.
+    /// Loads the wanted columns of the row under each key, in the order of the keys. Returns none for a key without a row.
     async fn load(
         &mut self,
         table: &'static Table,
@@ -47,51 +47,50 @@ pub trait Read: Send {
         keys: &[Key],
     ) -> Result<Vec<Option<Row>>, SqlError>;
 
-    /// Runs one query with each of several sets of parameters, and gives the rows of each. The text is the same for every
-    /// store; its parameters are `$1`, `$2` and so on, in the order they first appear.
+    /// Runs a query with each set of parameters, and returns the rows of each. The text is the same for every store. Its
+    /// parameters are `$1`, `$2` and so on, in the order of their first appearance.
     async fn query(&mut self, sql: &'static str, parameters: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError>;
 }
 
-/// A connection that writes: one transaction at a time.
+/// A connection that writes. It has one transaction at a time.
 #[async_trait]
 pub trait Session: Read {
-    /// Whether this is the store's only writer: then lanes and feeds it has read stay valid until it changes them
-    /// itself.
+    /// Returns whether this is the store's only writer. Then the lanes, quotas and feeds it has read stay valid until it changes
+    /// them itself.
     fn is_alone(&self) -> bool;
 
-    /// Opens a transaction that holds these partitions until it ends, and returns its context. The first requests may
-    /// be sent along with it. One that began at once, and has written nothing, may be begun again on more partitions that it
-    /// begins on at once; its context is that of a later moment then.
+    /// Begins a transaction that locks these partitions until it ends, and returns its context. The `first` requests may be sent
+    /// with it. A transaction that began at once and has written nothing may be begun again on more partitions, if it begins on
+    /// them at once too; its context is then that of a later moment.
     async fn begin(&mut self, partitions: &[u16], first: Vec<Load>) -> Result<TransactionContext, SqlError>;
 
-    /// Writes rows, no two of them under one key, over those already there.
+    /// Writes rows over those already stored. No two of them have the same key.
     async fn put(&mut self, table: &'static Table, rows: Vec<Put>) -> Result<(), SqlError>;
 
-    /// Deletes the rows whose keys begin with these values, all of them of one length, before anything that is put afterwards.
+    /// Deletes the rows whose keys begin with these values, which all have one length. Happens before any later `put`.
     async fn delete(&mut self, table: &'static Table, keys: &[Key]) -> Result<(), SqlError>;
 
-    /// Deletes the rows under these whole keys. No row under them is written in the same transaction, so a store may do this
+    /// Deletes the rows under these whole keys. The same transaction writes no row under them, so a store may delete them
     /// together with its other writes.
     async fn remove(&mut self, table: &'static Table, keys: Vec<Key>) -> Result<(), SqlError> {
         self.delete(table, &keys).await
     }
 
-    /// Takes note of how the transaction changes which ends are owed to dependents. The records say so already, so a store
-    /// need not keep it anywhere else.
+    /// Records the transaction's changes of pending ends. They also follow from the records, so a store need not keep them.
     async fn note_pending_ends(&mut self, _changes: &OutboxChanges) -> Result<(), SqlError> {
         Ok(())
     }
 
-    /// Whether a transaction on these partitions can begin before the commit of the last one is confirmed.
+    /// Returns whether a transaction on these partitions can begin before the last commit is confirmed.
     fn begins_at_once(&self, _partitions: &[u16]) -> bool {
         false
     }
 
-    /// Has everything since `begin` made durable, and the hints passed on once it is. An error leaves it open whether it
-    /// happened, except for [`SqlError::Undone`]. A store that need not wait for it says in `confirm` what became of it.
+    /// Commits everything since `begin` durably, and then passes on the hints. After an error the outcome is unknown, except for
+    /// [`SqlError::Undone`]. A store may return before the commit is durable and report its outcome in `confirm`.
     async fn commit(&mut self, hints: Vec<Hint>) -> Result<(), SqlError>;
 
-    /// Waits until the last commit is durable, and fails as `commit` does. Safe to cancel.
+    /// Waits until the last commit is durable, and fails like `commit`. Safe to cancel.
     async fn confirm(&mut self) -> Result<(), SqlError> {
         Ok(())
     }
@@ -99,62 +98,62 @@ pub trait Session: Read {
     /// Undoes everything since `begin`.
     async fn rollback(&mut self) -> Result<(), SqlError>;
 
-    /// Gives back in time what it kept for the next transaction, while there is nothing to do. It is stopped as soon as there
-    /// is.
+    /// Releases in time what the session keeps for the next transaction. Runs while there is nothing to do, and is cancelled as
+    /// soon as there is.
     async fn rest(&mut self) {
         pending().await
     }
 }
 
-/// The state of the store when a transaction begins. Most stores are never followed and have no configured lane; a
-/// store that says so saves looking for feeds and lanes in every batch.
+/// The state of the store when a transaction begins. Most stores have no followed feed, no configured lane and no quota; a store
+/// that says so saves every batch the loads of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionContext {
     /// The time of the whole transaction.
     pub now: TimestampMs,
-    /// Whether any of its partitions may be followed.
+    /// Whether any of its partitions may have a followed feed.
     pub is_followed: bool,
-    /// Whether any lane may be configured on them.
+    /// Whether any lane may be configured on its partitions.
     pub has_lanes: bool,
-    /// Whether any quota policy may be known to them.
+    /// Whether its partitions may have any quota policy.
     pub has_quotas: bool,
-    /// Identifies the period during which the session keeps the locks of partitions beyond a transaction; none when it
-    /// does not. During it, no other session writes to the partitions of its transactions.
+    /// The number of the period in which the session keeps partition locks beyond a transaction; none if it keeps none. In this
+    /// period no other session writes to the partitions of its transactions.
     pub lock_session: Option<u64>,
 }
 
-/// A row to be written.
+/// A row to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Put {
-    /// Every column. Of a row that is there, only the columns that change are of use.
+    /// Every column. If the stored row is known, only the changed columns are used.
     pub row: Row,
-    /// The row it replaces.
+    /// The stored row that it replaces.
     pub over: Over,
 }
 
 /// The stored row that a new one replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// No row: there is none under its key.
+    /// No row exists under its key.
     Nothing,
-    /// A row that may be there.
+    /// A row may exist.
     Unknown,
-    /// A row that is there and differs in these columns. A store writes no others.
+    /// A row exists and differs in these columns. A store writes only them.
     Known(Columns),
 }
 
 impl Put {
-    /// A row that is not there.
+    /// Creates a row whose key is not stored.
     pub(crate) fn new(values: Vec<Value>) -> Self {
         Self { row: Row::new(values), over: Over::Nothing }
     }
 
-    /// A row that may be there.
+    /// Creates a row whose key may be stored.
     pub(crate) fn whole(values: Vec<Value>) -> Self {
         Self { row: Row::new(values), over: Over::Unknown }
     }
 
-    /// A row in the place of one whose values are known, where there is one.
+    /// Creates a row that replaces one with the values `before`, if they are known.
     pub(crate) fn over(before: Option<Vec<Value>>, values: Vec<Value>) -> Self {
         let differing = |before: Vec<Value>| (0..values.len()).filter(|at| before[*at] != values[*at]).collect();
         let over = before.map_or(Over::Unknown, |before| Over::Known(differing(before)));
@@ -162,34 +161,34 @@ impl Put {
     }
 }
 
-/// Something to be read, as a value, so that a store can carry it to where its readers are.
+/// A question to readers. It is a value, so that a store can send it to its readers.
 #[async_trait]
 pub trait Question: Send + 'static {
-    /// The type of its answer.
+    /// The type of the answer.
     type Answer: Send + 'static;
 
-    /// Whether the answer depends on what time it is.
+    /// Whether the answer depends on the time.
     const IS_TIMED: bool = false;
 
-    /// Finds the answer.
+    /// Answers the question.
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<Self::Answer>;
 }
 
 /// The conditions under which a question is answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadContext {
-    /// The partitions there are.
+    /// The partitions of the store.
     pub partitions: PartitionConfig,
     /// The time, for questions that depend on it.
     pub now: TimestampMs,
 }
 
-/// The key of an execution's row and of its side rows.
+/// Returns the key of an execution's row and the prefix of the keys of its side rows.
 pub(crate) fn key_of(id: &ExecutionId) -> Key {
     vec![Value::Uuid(id.uuid()), id.partition().into()]
 }
 
-/// Stores rows, if there are any, and returns whether there were.
+/// Writes rows, and returns whether there were any.
 pub(crate) async fn put_all(
     session: &mut dyn Session,
     table: &'static Table,
@@ -202,7 +201,7 @@ pub(crate) async fn put_all(
     Ok(true)
 }
 
-/// Deletes rows by their keys, if there are any, and returns whether there were.
+/// Deletes rows by their keys, and returns whether there were any.
 pub(crate) async fn delete_all(
     session: &mut dyn Session,
     table: &'static Table,

@@ -20,14 +20,14 @@ use crate::session::{Key, Put, Question, Read, Session, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The key of a signal's row.
+/// Returns the key of a signal's row.
 pub(crate) fn key_of_signal(id: &ExecutionId, signal: &SignalId) -> Key {
     let mut key = key_of(id);
     key.push(Value::Uuid(*signal.as_uuid()));
     key
 }
 
-/// The row of a signal, with what it carried.
+/// Returns the row of a signal, with its payload.
 pub(crate) fn signal_of(new: &NewSignal) -> Result<Put, SqlError> {
     let (signal, payload) = (&new.recorded.signal, new.recorded.payload.as_ref());
     let mut values = key_of_signal(&signal.execution_id, &signal.id);
@@ -37,7 +37,7 @@ pub(crate) fn signal_of(new: &NewSignal) -> Result<Put, SqlError> {
     Ok(Put::whole(values))
 }
 
-/// A signal from the first columns of a row: its record and, where it was selected, its payload.
+/// Reads a signal from the first columns of a row: its record and, if it was selected, its payload.
 pub(crate) fn read_signal(row: &Row) -> Result<ReceivedSignal, SqlError> {
     let signal = record::read(row.text(0)?)?;
     let payload = match row.values().get(1) {
@@ -47,7 +47,7 @@ pub(crate) fn read_signal(row: &Row) -> Result<ReceivedSignal, SqlError> {
     Ok(ReceivedSignal { signal, payload })
 }
 
-/// The key of the row of a signal that is remembered under a key.
+/// Returns the key of the row of a signal's idempotency key.
 pub(crate) fn key_of_signal_key(id: &ExecutionId, waitpoint: &WaitpointId, key: &IdempotencyKey) -> Key {
     let mut values = key_of(id);
     values.push(Value::Uuid(*waitpoint.as_uuid()));
@@ -55,7 +55,7 @@ pub(crate) fn key_of_signal_key(id: &ExecutionId, waitpoint: &WaitpointId, key: 
     values
 }
 
-/// The row of a signal that is remembered under a key.
+/// Returns the row of a signal's idempotency key.
 pub(crate) fn signal_key_of(entry: &SignalKeyEntry) -> Put {
     let mut values = key_of_signal_key(&entry.execution_id, &entry.waitpoint_id, &entry.key);
     values.push(Value::Uuid(*entry.signal_id.as_uuid()));
@@ -63,7 +63,7 @@ pub(crate) fn signal_key_of(entry: &SignalKeyEntry) -> Put {
     Put::whole(values)
 }
 
-/// The entry of an idempotency key, from the columns `signal_id` and `until`, which begin at a place in a row.
+/// Reads the entry of an idempotency key from the columns `signal_id` and `until`, beginning at `from`.
 pub(crate) fn read_signal_key(
     execution_id: ExecutionId,
     waitpoint_id: WaitpointId,
@@ -82,8 +82,8 @@ impl Question for SignalsArgs {
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<SignalsPage> {
         let SignalsArgs { execution_id, skip, limit } = self;
         found(reader, &execution_id).await?;
-        // Signals are numbered without gaps, so passing over some is starting at a number. One more than a page tells
-        // whether another page follows.
+        // Signals are numbered without gaps, so the page begins at the number `skip`. One more signal than a page tells whether
+        // another page follows.
         let parameters = [key_of(&execution_id), vec![Value::number(skip), Value::number(limit + 1)]].concat();
         let rows: Vec<_> = reader.query(SIGNALS_PAGE, &[parameters]).await?.into_iter().flatten().collect();
         let next = (rows.len() > limit).then(|| skip.saturating_add(limit));
@@ -115,7 +115,7 @@ impl Question for DeliveriesArgs {
             let next = FeedCursor(ends.into_iter().map(|(partition, last)| (partition, last.position)).collect());
             return Ok(DeliveriesPage { deliveries: vec![], next, missed: false });
         };
-        // A reader at the end of a feed has missed nothing of it, and there is nothing to load.
+        // A reader at the end of a feed has missed nothing of it, so nothing has to be loaded.
         ends.retain(|partition, last| after.0.get(partition).is_none_or(|reached| *reached < last.position));
         let missed = missed(reader, &ends, &after).await?;
         let unread = unread(reader, ends.keys().copied().collect(), &after, self.limit).await?;
@@ -124,7 +124,7 @@ impl Question for DeliveriesArgs {
     }
 }
 
-/// Adds signals to the feeds of their partitions, in order.
+/// Appends signals to the feeds of their partitions, in order.
 pub(crate) async fn record_deliveries(session: &mut dyn Session, signals: &[NewSignal]) -> Result<(), SqlError> {
     let deliveries = signals.iter().map(|new| &new.delivery);
     let entries: Vec<_> =
@@ -132,7 +132,7 @@ pub(crate) async fn record_deliveries(session: &mut dyn Session, signals: &[NewS
     DELIVERIES.append(session, &entries, |delivery, position| placed(delivery.clone(), position)).await
 }
 
-/// The deliveries of these partitions after a cursor, at most so many of each, oldest first.
+/// Returns the deliveries of these partitions after a cursor, at most `limit` of each, oldest first.
 pub(crate) async fn unread(
     reader: &mut dyn Read,
     partitions: Vec<u16>,
@@ -146,7 +146,7 @@ pub(crate) async fn unread(
     DELIVERIES.read(reader, &tapes, limit, placed).await
 }
 
-/// Whether some feed has lost what its reader never saw. Only a full one has lost anything.
+/// Returns whether a feed trimmed deliveries before its reader saw them. Only a full feed trims.
 async fn missed(
     reader: &mut dyn Read,
     ends: &BTreeMap<u16, EntryPosition>,

@@ -10,10 +10,10 @@ use crate::record;
 use crate::session::{Key, Put, Read};
 use crate::value::Row;
 
-/// Every queue of a partition.
+/// Selects every key queue of a partition.
 pub(crate) const KEY_QUEUES_ON: &str = "SELECT namespace, name, executions FROM key_queue WHERE partition = $1";
 
-/// A queue as a batch finds it: its partition, its namespace and its name.
+/// The name of a key queue: its partition, its namespace and its name.
 pub(crate) type QueueId = (u16, Namespace, QueueName);
 
 pub(crate) fn key_of_queue((partition, namespace, name): &QueueId) -> Key {
@@ -30,13 +30,13 @@ pub(crate) fn queue_put(queue: &KeyQueue) -> Result<Put, SqlError> {
     Ok(Put::whole(values))
 }
 
-/// The queue of an id, from the column `executions`.
+/// Reads a key queue from the column `executions`.
 pub(crate) fn read_queue((partition, namespace, name): &QueueId, row: &Row) -> Result<KeyQueue, SqlError> {
     let (namespace, name) = (namespace.clone(), name.clone());
     Ok(KeyQueue { partition: *partition, namespace, name, executions: record::read(row.text(0)?)? })
 }
 
-/// The queues of a partition, for its snapshot.
+/// Returns the key queues of a partition, for its snapshot.
 pub(crate) async fn queues_on(
     reader: &mut dyn Read,
     partition: u16,

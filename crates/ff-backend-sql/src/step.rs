@@ -13,28 +13,28 @@ use crate::session::{Key, Put, Question, Read, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// Every step of an execution, without the bytes of results.
+/// Selects every step of an execution, without the bytes of results.
 pub(crate) const STEP_HEADS_OF: &str = "SELECT record FROM step WHERE uuid = $1 AND partition = $2 ORDER BY seq";
 
-/// The numbers and sizes of the next steps.
+/// Selects the numbers and sizes of the next steps.
 pub(crate) const STEP_SIZES_AFTER: &str = "\
     SELECT seq, bytes FROM step WHERE uuid = $1 AND partition = $2 AND seq > $3 ORDER BY seq LIMIT $4";
 
-/// The steps from one number to another, with their results.
+/// Selects the steps after a number up to another, with their results.
 pub(crate) const STEPS_TO: &str = "\
     SELECT record, result FROM step WHERE uuid = $1 AND partition = $2 AND seq > $3 AND seq <= $4 ORDER BY seq";
 
-/// Every step of a partition. Only the doctor asks.
+/// Selects every step of a partition. Used only by the doctor.
 pub(crate) const STEPS_ON: &str = "SELECT uuid, record, result FROM step WHERE partition = $1";
 
-/// The key of a step's row.
+/// Returns the key of a step's row.
 pub(crate) fn key_of_step(id: &ExecutionId, step: &StepRef) -> Key {
     let mut key = key_of(id);
     key.extend([step.kind.as_str(), step.name.as_str(), step.key.as_str()].map(Value::from));
     key
 }
 
-/// The row of a step that is not there.
+/// Returns the row of a new step.
 pub(crate) fn step_of(id: &ExecutionId, step: &Step) -> Result<Put, SqlError> {
     let mut values = key_of_step(id, &step.step);
     let result = match &step.outcome {
@@ -45,14 +45,14 @@ pub(crate) fn step_of(id: &ExecutionId, step: &Step) -> Result<Put, SqlError> {
     Ok(Put::new(values))
 }
 
-/// A step from where a row has its record and, after it, its result.
+/// Reads a step from its record at `at` and its result in the next column.
 pub(crate) fn read_step(row: &Row, at: usize) -> Result<Step, SqlError> {
     let head: StepHead = record::read(row.text(at)?)?;
     let result = if row.is_null(at + 1) { bytes::Bytes::new() } else { row.bytes(at + 1)? };
     Ok(head.with_result(result))
 }
 
-/// The parameters of a query for the steps of an execution after one of them.
+/// Returns the parameters of a query of an execution's steps after a number.
 pub(crate) fn after(id: &ExecutionId, after: Option<u32>, to: impl Into<Value>) -> Vec<Value> {
     let after = after.map_or(-1, i64::from);
     [key_of(id), vec![Value::Int(after), to.into()]].concat()
@@ -71,7 +71,7 @@ impl Question for ListStepsArgs {
     }
 }
 
-/// Sizes come first, so that no more results are read than go into the page.
+/// Returns a page of steps. Sizes are read first, so that no more results are read than the page has.
 async fn page(reader: &mut dyn Read, args: &ListStepsArgs) -> Result<StepsPage, SqlError> {
     let next = after(&args.execution_id, args.after, Value::number(args.limit + 1));
     let mut sizes = Vec::new();

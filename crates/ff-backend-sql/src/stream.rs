@@ -14,50 +14,50 @@ use crate::session::{Key, Put, Question, Read, key_of};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The attempts of an execution from one of them on, but the one it finished with.
+/// Selects the attempts of an execution from an index on, except the one it finished with.
 pub(crate) const ATTEMPTS_FROM: &str = "\
     SELECT record FROM attempt WHERE uuid = $1 AND partition = $2 AND idx >= $3 ORDER BY idx LIMIT $4";
 
-/// The streams of an execution from an attempt on.
+/// Selects the streams of an execution from an attempt on.
 pub(crate) const STREAMS_FROM: &str = "\
     SELECT attempt, record FROM stream \
     WHERE uuid = $1 AND partition = $2 AND attempt >= $3 ORDER BY attempt LIMIT $4";
 
-/// The frames of an execution from a place on, through all its attempts.
+/// Selects the frames of an execution from a position on, across its attempts.
 pub(crate) const FRAMES_FROM: &str = "\
     SELECT attempt, seq, appended_at, channel, frame_type, bytes FROM frame \
     WHERE uuid = $1 AND partition = $2 AND (attempt, seq) >= ($3, $4) ORDER BY attempt, seq LIMIT $5";
 
-/// The frames of one attempt from a place on.
+/// Selects the frames of one attempt from a number on.
 pub(crate) const FRAMES_OF: &str = "\
     SELECT attempt, seq, appended_at, channel, frame_type, bytes FROM frame \
     WHERE uuid = $1 AND partition = $2 AND attempt = $3 AND seq >= $4 ORDER BY seq LIMIT $5";
 
-/// Every stream of a partition. Only the doctor asks.
+/// Selects every stream of a partition. Used only by the doctor.
 pub(crate) const STREAMS_ON: &str = "SELECT uuid, attempt, record FROM stream WHERE partition = $1";
 
-/// The key of a stream's row.
+/// Returns the key of a stream's row.
 pub(crate) fn key_of_stream(id: &ExecutionId, attempt: AttemptIndex) -> Key {
     let mut key = key_of(id);
     key.push(Value::Int(attempt.0.into()));
     key
 }
 
-/// The key of a frame's row.
+/// Returns the key of a frame's row.
 pub(crate) fn key_of_frame(id: &ExecutionId, attempt: AttemptIndex, seq: u64) -> Key {
     let mut key = key_of_stream(id, attempt);
     key.push(Value::number(seq));
     key
 }
 
-/// The row of a stream.
+/// Returns the row of a stream.
 pub(crate) fn stream_of(id: &ExecutionId, attempt: AttemptIndex, stream: &StreamRecord) -> Result<Put, SqlError> {
     let mut values = key_of_stream(id, attempt);
     values.push(record::written(stream)?);
     Ok(Put::whole(values))
 }
 
-/// The row of a frame.
+/// Returns the row of a frame.
 pub(crate) fn frame_of(id: &ExecutionId, attempt: AttemptIndex, stored: &StoredFrame) -> Put {
     let mut values = key_of_frame(id, attempt, stored.seq);
     values.push(stored.at.into());
@@ -67,7 +67,7 @@ pub(crate) fn frame_of(id: &ExecutionId, attempt: AttemptIndex, stored: &StoredF
     Put::whole(values)
 }
 
-/// A frame from a row of [`FRAMES_FROM`] or [`FRAMES_OF`], with its attempt.
+/// Reads a frame and its attempt from a row of [`FRAMES_FROM`] or [`FRAMES_OF`].
 pub(crate) fn read_frame(row: &Row) -> Result<(AttemptIndex, StoredFrame), SqlError> {
     let frame = Frame {
         channel: Channel::parse(row.text(3)?).map_err(unreadable("a channel"))?,
@@ -97,7 +97,7 @@ async fn parts(reader: &mut dyn Read, execution: &Execution, args: &ReadStreamAr
         AttemptSlot::Next(_) => false,
     };
     let mut archived = Vec::<Attempt>::new();
-    // The attempt that is under way has not been archived, and most readers are at it.
+    // The current attempt is not archived, and most readers read its stream.
     if !is_current {
         for row in reader.query(ATTEMPTS_FROM, &[from.clone()]).await?.iter().flatten() {
             archived.push(record::read(row.text(0)?)?);

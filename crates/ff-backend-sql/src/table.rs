@@ -1,4 +1,4 @@
-//! Tables as the executor knows them: declared once, put into words by each dialect.
+//! Tables as the executor declares them. Each dialect turns them into statements.
 
 use std::fmt::Write;
 
@@ -9,9 +9,9 @@ use crate::value::{Row, Value};
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// Every column, the key's first.
+    /// Every column, key columns first.
     pub columns: &'static [Column],
-    /// How many columns make the key.
+    /// Number of key columns.
     pub key: usize,
 }
 
@@ -22,7 +22,7 @@ pub struct Column {
     pub name: &'static str,
     /// The type of its values.
     pub holds: ColumnType,
-    /// Whether it does not follow from the record of its row, so that it is known only where it changes.
+    /// Whether it does not follow from the record of its row. Its value is then known only when it is written.
     pub is_apart: bool,
 }
 
@@ -62,40 +62,40 @@ impl Column {
 }
 
 impl Table {
-    /// The columns of its key.
+    /// Returns the columns of its key.
     pub fn key_columns(&self) -> &'static [Column] {
         &self.columns[..self.key]
     }
 
-    /// The columns of its key, by their places.
+    /// Returns the set of its key columns.
     pub fn key_columns_at(&self) -> Columns {
         (0..self.key).collect()
     }
 
-    /// Every column.
+    /// Returns the set of all columns.
     pub fn all(&self) -> Columns {
         (0..self.columns.len()).collect()
     }
 
-    /// The columns that do not follow from the record of their row.
+    /// Returns the set of columns that do not follow from the record of their row.
     pub fn columns_apart(&self) -> Columns {
         (0..self.columns.len()).filter(|at| self.columns[*at].is_apart).collect()
     }
 
-    /// The columns of these names.
+    /// Returns the set of columns with these names.
     pub(crate) fn named(&self, names: &[&str]) -> Columns {
         (0..self.columns.len()).filter(|at| names.contains(&self.columns[*at].name)).collect()
     }
 
-    /// Where a column is in a whole row.
+    /// Returns the position of a column in a whole row.
     pub(crate) fn place(&self, column: &str) -> usize {
         self.columns.iter().position(|of| of.name == column).unwrap_or(self.columns.len())
     }
 
-    /// The mismatches between a stored row and its record.
+    /// Returns the mismatches between a stored row and its record.
     pub(crate) fn strays(&self, stored: &Row, follows: impl FnOnce(Value) -> Vec<Value>) -> Vec<String> {
         let record = stored.values().get(self.place("record")).cloned().unwrap_or(Value::Null);
-        // The key is how the row was found, so it is compared as an id and not here.
+        // The row was found by its key, so the key is not compared.
         let columns = self.columns.iter().zip(stored.values().iter().zip(follows(record))).skip(self.key);
         let astray = columns.filter(|(_, (stored, follows))| !is_same(stored, follows));
         let difference = |(column, (stored, follows)): (&Column, (&Value, Value))| {
@@ -104,13 +104,13 @@ impl Table {
         astray.map(difference).collect()
     }
 
-    /// The chosen columns, in the order of the table.
+    /// Returns the columns of a set with their positions, in the order of the table.
     pub fn chosen(&self, columns: Columns) -> impl Iterator<Item = (usize, &'static Column)> {
         self.columns.iter().enumerate().filter(move |(at, _)| columns.has(*at))
     }
 }
 
-/// Whether two values are the same, one of them perhaps from a store without a type for uuids.
+/// Returns whether two values are equal. The stored one may be bytes, from a store without a type for uuids.
 fn is_same(stored: &Value, follows: &Value) -> bool {
     match (stored, follows) {
         (Value::Bytes(bytes), Value::Uuid(uuid)) => bytes.as_ref() == uuid.as_bytes(),
@@ -118,23 +118,23 @@ fn is_same(stored: &Value, follows: &Value) -> bool {
     }
 }
 
-/// Some columns of a table, by their place in it.
+/// A set of columns of a table, by position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Columns(u32);
 
 impl Columns {
-    /// Whether the column at this place is one of them.
+    /// Returns whether it has the column at this position.
     pub fn has(self, at: usize) -> bool {
         self.0 & (1 << at) != 0
     }
 
-    /// These and others.
+    /// Returns the union of two sets.
     #[must_use]
     pub fn and(self, others: Columns) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Those of them that are among the others.
+    /// Returns the intersection of two sets.
     #[must_use]
     pub fn among(self, others: Columns) -> Self {
         Self(self.0 & others.0)
@@ -147,7 +147,7 @@ impl FromIterator<usize> for Columns {
     }
 }
 
-/// Parts of a statement, with something between each two.
+/// Joins the parts of a statement with a separator.
 pub fn list(parts: impl Iterator<Item: AsRef<str>>, between: &str) -> String {
     let mut list = String::new();
     for part in parts {

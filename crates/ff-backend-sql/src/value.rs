@@ -1,4 +1,4 @@
-//! Values as tables hold them, and rows of them.
+//! Column values, and rows of them.
 
 use std::fmt;
 
@@ -8,17 +8,16 @@ use uuid::Uuid;
 
 use crate::error::SqlError;
 
-/// One value of a row. `Debug` shows no text and no bytes: drivers log what they are given, and a value may be a payload, a
-/// token or a secret.
+/// One value of a row. `Debug` shows no text and no bytes, because drivers log values, and a value may be a payload, a token or a secret.
 #[derive(Clone, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// No value.
     Null,
     /// A whole number, or a moment in milliseconds.
     Int(i64),
     /// Text.
     Text(String),
-    /// A uuid. A store without a type for it keeps its sixteen bytes.
+    /// A uuid. A store without a type for it stores its sixteen bytes.
     Uuid(Uuid),
     /// Bytes.
     Bytes(Bytes),
@@ -43,7 +42,7 @@ impl From<i64> for Value {
 }
 
 impl Value {
-    /// The value itself, for columns that follow from a record and hold names and numbers only.
+    /// Returns the value in plain text, for columns that follow from a record and hold only names and numbers.
     pub(crate) fn exposed(&self) -> String {
         match self {
             Self::Text(text) => format!("{text:?}"),
@@ -51,7 +50,7 @@ impl Value {
         }
     }
 
-    /// A count, as far as a column can hold it.
+    /// Creates a count, at most the largest that a column can hold.
     pub(crate) fn number(count: impl TryInto<i64>) -> Self {
         Self::Int(count.try_into().unwrap_or(i64::MAX))
     }
@@ -86,17 +85,17 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 pub struct Row(Vec<Value>);
 
 impl Row {
-    /// A row of these values.
+    /// Creates a row of these values.
     pub fn new(values: Vec<Value>) -> Self {
         Self(values)
     }
 
-    /// Every value.
+    /// Returns every value.
     pub fn values(&self) -> &[Value] {
         &self.0
     }
 
-    /// Every value, to be kept.
+    /// Returns every value, owned.
     pub fn into_values(self) -> Vec<Value> {
         self.0
     }
@@ -112,7 +111,7 @@ impl Row {
         matches!(self.0.get(at), Some(Value::Null))
     }
 
-    /// A number that is never negative.
+    /// Reads a number that is never negative.
     pub(crate) fn count<T: TryFrom<i64>>(&self, at: usize) -> Result<T, SqlError> {
         T::try_from(self.int(at)?).map_err(|_| self.unlike(at, "a count"))
     }
@@ -147,7 +146,7 @@ impl Row {
         u16::try_from(self.int(at)?).map_err(|_| self.unlike(at, "a partition"))
     }
 
-    /// The id of an execution on a partition already known.
+    /// Reads the id of an execution on a known partition.
     pub(crate) fn id(&self, at: usize, partition: u16) -> Result<ExecutionId, SqlError> {
         Ok(ExecutionId::new(partition, self.uuid(at)?))
     }

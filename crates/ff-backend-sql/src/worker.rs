@@ -14,7 +14,7 @@ use crate::session::{Put, Question, Read};
 use crate::value::{Row, Value};
 use crate::{ReadContext, record};
 
-/// The row of what is known of a worker instance.
+/// Returns the row of a worker instance.
 pub(crate) fn worker_of(worker: &Worker) -> Result<Put, SqlError> {
     let values = vec![worker.worker_instance_id.as_str().into(), worker.partition.into(), record::written(worker)?];
     Ok(Put::whole(values))
@@ -43,7 +43,7 @@ impl Question for ListWorkersArgs {
     }
 }
 
-/// Whether a namespace may have another worker instance.
+/// The question whether a namespace may have another worker instance.
 pub(crate) struct CheckCapacity(pub RegisterWorkerArgs);
 
 #[async_trait]
@@ -53,7 +53,7 @@ impl Question for CheckCapacity {
     const IS_TIMED: bool = true;
 
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<()> {
-        // While all tenants together have fewer than one may, no tenant's workers need be counted.
+        // If the whole store has fewer workers than one namespace may have, no namespace has to be counted.
         let many = vec!["".into(), Value::number(limits::WORKERS - 1)];
         if reader.query(WORKERS_BEYOND, &[many]).await?.iter().all(Vec::is_empty) {
             return Ok(());
@@ -84,7 +84,7 @@ impl Question for ListSweepableWorkers {
     }
 }
 
-/// Every worker instance that is known, some at a time.
+/// A page-by-page read of all known worker instances.
 struct Workers {
     last: Option<WorkerInstanceId>,
     ended: bool,

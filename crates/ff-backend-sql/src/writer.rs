@@ -1,5 +1,6 @@
-//! The writer: takes all that is queued and commits it, until the queue is closed. While the commit of one batch is on its way, the
-//! next is decided over its outcome as its operations come, and committed when that is confirmed.
+//! The writer takes queued operations and commits them, until the queue is closed. While the commit of one batch is under way, it
+//! decides the operations of the next batch over that batch's writes. The next batch is committed once the commit before it is
+//! confirmed.
 
 use std::pin::pin;
 
@@ -17,10 +18,10 @@ use crate::error::SqlError;
 use crate::queue::{Caller, OperationRequest, Queue};
 use crate::session::Session;
 
-/// Serves a queue until it is closed and empty. There is no timer: at low load a caller waits for one transaction, at high
-/// load for one batch.
+/// Serves a queue until it is closed and empty. There is no timer: at low load a caller waits for one transaction, at high load
+/// for one batch.
 ///
-/// The future is boxed, so that it is compiled here and not once more in every crate that awaits it.
+/// The future is boxed, so that it is compiled here and not in every crate that awaits it.
 pub fn write<'w>(
     session: &'w mut dyn Session,
     queue: Queue,
@@ -46,7 +47,7 @@ struct Writer<'w> {
     entropy: &'w dyn Entropy,
     cache: WriterCache,
     unconfirmed: Option<UnconfirmedBatch>,
-    /// Requests that could not be added to the last batch.
+    /// Requests that could not be added to the last batch. They begin the next one.
     left_over: Vec<OperationRequest>,
 }
 
@@ -57,7 +58,7 @@ struct UnconfirmedBatch {
     answers: Vec<Answer<Reply>>,
 }
 
-/// A batch that is not decided, or not all of it.
+/// An unfinished batch. Some of its operations may be decided.
 #[derive(Default)]
 struct OpenBatch {
     operations: Vec<QueuedOperation>,
@@ -73,7 +74,7 @@ impl OpenBatch {
         }
     }
 
-    /// Takes the operations from one place on out of it.
+    /// Removes the operations from a position on and returns their requests.
     fn split_off(&mut self, at: usize) -> Vec<OperationRequest> {
         let operations = self.operations.drain(at..).map(|queued| queued.operation);
         operations
@@ -84,8 +85,8 @@ impl OpenBatch {
 }
 
 impl Writer<'_> {
-    /// The next batch, once the last one is confirmed. What comes meanwhile is decided as it comes, over the outcome of the last
-    /// one. Nothing once the queue is closed and empty.
+    /// Returns the next batch, once the last one is confirmed. Operations that arrive before that are decided over the writes of
+    /// the last batch. Returns none once the queue is closed and empty.
     async fn next(&mut self) -> Option<OpenBatch> {
         let mut next = OpenBatch::default();
         self.queue.begin_batch();
@@ -113,8 +114,8 @@ impl Writer<'_> {
         Some(next)
     }
 
-    /// Adds requests to a batch, and decides them if that can be before the last one is confirmed. Requests that cannot be decided
-    /// with those before them are left over.
+    /// Adds requests to a batch, and decides them if that is possible before the last batch is confirmed. Requests that cannot be
+    /// decided together with those before them are left over for the batch after it.
     async fn add(&mut self, next: &mut OpenBatch, requests: Vec<OperationRequest>) {
         let before = next.operations.len();
         next.add(requests, self.entropy);
@@ -132,7 +133,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Decides what was added to a batch, as far as it needs nothing from the server. Says whether it has begun.
+    /// Decides the added operations as far as they need nothing from the server. Returns whether the batch has begun with them.
     async fn decide_ahead(&mut self, next: &mut OpenBatch) -> Result<bool, SqlError> {
         let OpenBatch { operations, begun, .. } = next;
         if let Some(begun) = begun {
@@ -142,7 +143,7 @@ impl Writer<'_> {
         Ok(begun.is_some())
     }
 
-    /// Commits a decided batch. One that cannot be is tried again, and its callers are answered.
+    /// Commits a decided batch. A batch that cannot be committed is retried or failed, and its callers are answered.
     async fn commit(
         &mut self,
         batch: Vec<QueuedOperation>,
@@ -159,7 +160,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Waits until the last batch is confirmed and answers its callers; says whether it was committed as it was decided.
+    /// Waits until the last batch is confirmed and answers its callers. Returns whether it was committed as decided.
     async fn confirm(&mut self) -> bool {
         let confirmed = self.session.confirm().await;
         self.answer(confirmed).await
@@ -178,7 +179,7 @@ impl Writer<'_> {
         is_committed
     }
 
-    /// The answers to a batch that was not committed.
+    /// Returns the answers to a batch that was not committed. An undone batch is tried again.
     async fn retry(&mut self, batch: &[QueuedOperation], error: AttemptError) -> Vec<Answer<Reply>> {
         match error {
             AttemptError::Failed(error) => failed(batch, &error),
@@ -190,7 +191,7 @@ impl Writer<'_> {
     }
 }
 
-/// Takes what is queued. While there is nothing, the session rests.
+/// Takes the queued operations. The session rests while the queue is empty.
 async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<OperationRequest>> {
     match select(pin!(queue.take()), pin!(session.rest())).await {
         Either::Left((taken, _)) => taken,
@@ -198,7 +199,7 @@ async fn take(session: &mut dyn Session, queue: &mut Queue) -> Option<Vec<Operat
     }
 }
 
-/// Waits until the last commit is confirmed or, while the next batch is open, something is queued.
+/// Waits until the last commit is confirmed or, if the next batch is open, operations are queued.
 async fn confirmed_or_taken(
     session: &mut dyn Session,
     queue: &mut Queue,

@@ -6,8 +6,8 @@ CREATE TABLE meta (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Rows are large and live a while, so they are kept in the order they came, with their key beside them. No index is over a column
--- that changes from step to step.
+-- Rows are large and long-lived, so they are stored in insertion order, with the key in an index of its own. No index is over a
+-- column that changes from step to step.
 CREATE TABLE execution (
     uuid          BLOB    NOT NULL,
     partition     INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX execution_in_flow
 CREATE INDEX execution_by_position
     ON execution (flow_id, position) WHERE flow_id IS NOT NULL;
 
--- The indexes over what changes are tables of their own. Their rows are inserted and deleted.
+-- The indexes over changing values are separate tables. Their rows are inserted and deleted.
 
 -- Waiting executions, in the order a claim takes them.
 CREATE TABLE ready (

@@ -26,7 +26,7 @@ CREATE TABLE worker (
     PRIMARY KEY (worker_instance_id)
 ) STRICT, WITHOUT ROWID;
 
--- Since when and until when a partition tells what happens on it.
+-- The times between which a partition records events.
 CREATE TABLE feed (
     partition INTEGER NOT NULL,
     since     INTEGER NOT NULL,

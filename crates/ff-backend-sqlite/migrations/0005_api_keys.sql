@@ -1,4 +1,4 @@
--- API keys: their permissions and tenant. Of a key's secret only the hash is stored.
+-- API keys with their permissions and tenant. Only the hash of a key's secret is stored.
 CREATE TABLE api_key (
     key_id TEXT NOT NULL,
     record TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- The turns of keys of fair lanes, and the keys by their turns: those of which something of a class and kind waits, those of which
--- something of a class waits under the empty kind, and those of which nothing waits under the class ','.
+-- The turns of the keys of fair lanes, and the keys in the order of their turns. A key is queued under every class and kind with
+-- a waiting execution and under the class with the empty kind; a key without waiting executions is queued under the class ','.
 CREATE TABLE turn (
     partition INTEGER NOT NULL,
     lane      TEXT    NOT NULL,

@@ -23,10 +23,11 @@ use crate::readers::Readers;
 use crate::session::WriterSession;
 use crate::writer::Writer;
 
-/// A store in one file. Dropping it finishes what is queued and frees the file; so does [`Sqlite::close`], without blocking.
+/// A store in one file. Dropping it finishes the queued operations and frees the file. [`Sqlite::close`] does so without
+/// blocking.
 pub type SqliteBackend = SqlStore<Sqlite>;
 
-/// The connections to the file.
+/// The SQLite [`Driver`]: writer, readers and hints of one file.
 pub struct Sqlite {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
@@ -37,7 +38,7 @@ pub struct Sqlite {
     meter: Arc<Meter>,
 }
 
-/// Opens the store in a file, making it when it is not there.
+/// Opens the store in a file, and creates it if it does not exist.
 ///
 /// ```
 /// use ff_backend_sqlite::SqliteOptions;
@@ -75,19 +76,19 @@ pub fn open(path: &Path, options: SqliteOptions) -> Result<SqliteBackend, OpenEr
 }
 
 impl Sqlite {
-    /// Waits for queued operations, leaves everything in the one file and frees it. Later calls are answered that the
-    /// store is closed.
+    /// Waits for queued operations, moves everything into the one file and frees it. Later calls fail because the store is
+    /// closed.
     pub async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
     }
 
-    /// How many statements the store has run since it was opened. An idle store runs none.
+    /// Returns the number of statements that the store has run since it was opened. An idle store runs none.
     pub fn statements(&self) -> u64 {
         self.meter.statements.load(Ordering::Relaxed)
     }
 
-    /// How many transactions the store has committed since it was opened. Under load there are many operations in each.
+    /// Returns the number of transactions that the store has committed since it was opened. Under load, each has many operations.
     pub fn commits(&self) -> u64 {
         self.meter.commits.load(Ordering::Relaxed)
     }
@@ -122,7 +123,7 @@ impl Driver for Sqlite {
         &self.outages
     }
 
-    /// Hints stay within the process, and none is lost.
+    /// Returns `None`: hints stay within the process, and none is lost.
     fn sweep_every(&self) -> Option<Duration> {
         None
     }

@@ -1,4 +1,4 @@
-//! A batch decides as its operations would one by one. Random operations run in groups on a file and one by one on the
+//! Test that a batch decides like its operations one by one. Random operations run in groups on a file and one by one on the
 //! model; every answer and all contents are compared.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,10 +27,10 @@ use crate::options::Durability;
 use crate::owner::Owner;
 use crate::session::WriterSession;
 
-/// Transitions of one run.
+/// Number of transitions of one run.
 const RUN: usize = 300;
 
-/// Answers that must have come, and how often at least, for the runs to prove anything.
+/// Minimum number of answers of each kind, below which the runs prove nothing.
 const LEAST: &[(&str, usize)] = &[
     ("claimed for a first try", 400),
     ("signal handed", 60),
@@ -78,7 +78,7 @@ fn a_batch_decides_as_its_operations_would_one_by_one() {
     coverage.assert_at_least(LEAST.iter().copied().chain(Adjustment::each_at_least(50)));
 }
 
-/// The session of a writer, without the queue before it.
+/// A writer's session without its queue.
 struct SessionOnFile {
     session: Mutex<(WriterSession, WriterCache)>,
     partitions: PartitionConfig,
@@ -118,7 +118,7 @@ impl Subject for SessionOnFile {
     }
 }
 
-/// A reply as the rules give it, and the tasks of a claim with what each worker is handed.
+/// Returns a reply as the rules give it, and the claimed executions with everything their workers get.
 fn claimed(reply: Reply) -> (Reply, Vec<ClaimedExecution>) {
     let decision = |claims: &Claims| ClaimDecision {
         tasks: claims.claimed.iter().map(|claimed| claimed.task.clone()).collect(),
@@ -145,7 +145,7 @@ fn refused(error: EngineError) -> Refusal {
     }
 }
 
-/// A full disk refuses a batch, which is undone whole; a batch that fits afterwards succeeds.
+/// A full disk refuses a batch, which is undone completely. A batch that fits afterwards succeeds.
 #[test]
 fn a_batch_that_does_not_fit_leaves_nothing_behind() {
     let partitions = PartitionConfig { num_flow_partitions: 2, num_budget_partitions: 1, num_quota_partitions: 1 };

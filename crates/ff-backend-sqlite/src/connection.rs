@@ -1,4 +1,4 @@
-//! One connection to the file, and the settings every connection has.
+//! One connection to the file, and the settings that all connections share.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::open_error::OpenError;
 use crate::options::Durability;
 use crate::owner::{APPLICATION_ID, Owner};
 
-/// How long a connection waits for another before it gives up. They wait only while the log is recovered or reset.
+/// Maximum time that a connection waits for another. Connections wait only while the log is recovered or reset.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Statements kept ready. There are a few dozen.
+/// Maximum number of prepared statements of a connection. There are a few dozen.
 const KEPT_STATEMENTS: usize = 128;
-/// Pages of log after which they go into the database: enough that a page changed often goes there once.
+/// Number of pages in the log after which they are moved into the database: enough that a page that changes often is moved once.
 const CHECKPOINT_PAGES: u32 = 4_096;
-/// The disk space the log may keep once it is empty.
+/// Maximum disk space that the log keeps after it was emptied.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
-/// A writer's page cache, in KiB; a reader has SQLite's default. A commit that split a page looks through all of it:
-/// with 32 MiB that was a fifth of a writer's time. Other pages are read from the operating system's cache.
+/// Page cache of a writer in KiB; a reader has SQLite's default. A commit that split a page walks the whole cache: with 32 MiB
+/// that took a fifth of a writer's time. Other pages are read from the operating system's cache.
 const CACHE_KIB: i32 = 4 * 1024;
 
 /// Counters of the store, over all its connections.
@@ -34,13 +34,13 @@ pub(crate) struct Meter {
     pub(crate) commits: AtomicU64,
 }
 
-/// A connection that counts what it runs.
+/// A connection that counts its statements.
 pub(crate) struct Connection {
     sqlite: rusqlite::Connection,
     meter: Arc<Meter>,
 }
 
-/// Opens the connection that writes. A file that is not yet ours is marked before anything else is in it.
+/// Opens the writing connection. Marks a new file as ours before anything else is in it.
 pub(crate) fn open_to_write(owner: &Owner, durability: Durability) -> Result<rusqlite::Connection, OpenError> {
     let path = &owner.path;
     let set_up = || {
@@ -69,7 +69,7 @@ pub(crate) fn open_to_write(owner: &Owner, durability: Durability) -> Result<rus
     Ok(sqlite)
 }
 
-/// Opens a connection that only reads.
+/// Opens a read-only connection.
 pub(crate) fn open_to_read(path: &Path) -> Result<rusqlite::Connection, rusqlite::Error> {
     let sqlite = open(path)?;
     sqlite.pragma_update(None, "query_only", "on")?;
@@ -80,7 +80,8 @@ fn open(path: &Path) -> Result<rusqlite::Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sqlite = rusqlite::Connection::open_with_flags(path, flags)?;
     sqlite.busy_timeout(PATIENCE)?;
-    // A query is planned once, for all values bound to it. Without this, partial indexes have it planned at every call.
+    // A query is planned once, for all values bound to it. Without this setting, a query that can use a partial index is planned
+    // at every call.
     sqlite.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     sqlite.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     Ok(sqlite)
@@ -95,17 +96,17 @@ impl Connection {
         &self.meter
     }
 
-    /// Whether a transaction is open.
+    /// Returns whether a transaction is open.
     pub(crate) fn is_in_transaction(&self) -> bool {
         !self.sqlite.is_autocommit()
     }
 
-    /// Runs one statement that takes and brings nothing.
+    /// Runs a statement without parameters and without rows.
     pub(crate) fn run(&self, sql: &str) -> Result<(), SqlError> {
         self.run_each(sql, [[]])
     }
 
-    /// Runs one statement that brings no rows, with each set of parameters.
+    /// Runs a statement without rows, once for each set of parameters.
     pub(crate) fn run_each<'v, P: IntoIterator<Item = &'v Value>>(
         &self,
         sql: &str,
@@ -119,7 +120,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Runs one query with each set of parameters.
+    /// Runs a query once for each set of parameters.
     pub(crate) fn query_each(&self, sql: &str, sets: &[Vec<Value>]) -> Result<Vec<Vec<Row>>, SqlError> {
         let mut statement = self.sqlite.prepare_cached(sql).map_err(failed)?;
         let mut found = Vec::with_capacity(sets.len());
@@ -173,7 +174,7 @@ fn value(stored: ValueRef<'_>) -> Result<Value, SqlError> {
     }
 }
 
-/// A value on its way into a statement.
+/// A value to bind to a statement.
 struct BoundValue<'v>(&'v Value);
 
 impl ToSql for BoundValue<'_> {

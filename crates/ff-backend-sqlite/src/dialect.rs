@@ -1,31 +1,31 @@
-//! The statements that write and load rows, in SQLite's words.
+//! SQLite statements that write and load rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ff_backend_sql::{Column, Columns, Table, list};
 
-/// Statements already put into words, by what they are for.
+/// Cache of statement texts.
 #[derive(Default)]
 pub(crate) struct StatementCache(HashMap<(&'static str, Purpose), Arc<str>>);
 
 /// The purpose of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
-    /// Reading these columns of the row under a key.
+    /// Reads these columns of the row with a key.
     Load(Columns),
-    /// Writing a row that is not there.
+    /// Inserts a row that does not exist.
     Insert,
-    /// Writing a row, over one that may be there.
+    /// Inserts a row, or overwrites an existing one.
     Put,
-    /// Writing these columns of a row that is there; their values come first, the key's after.
+    /// Updates these columns of an existing row. The parameters are their values, followed by the key.
     Change(Columns),
-    /// Deleting the rows whose keys begin with so many values.
+    /// Deletes the rows that match this number of leading key columns.
     Delete(usize),
 }
 
 impl StatementCache {
-    /// The statement for a purpose.
+    /// Returns the statement for a purpose.
     pub(crate) fn get(&mut self, table: &'static Table, purpose: Purpose) -> Arc<str> {
         self.0.entry((table.name, purpose)).or_insert_with(|| phrase(table, purpose).into()).clone()
     }

@@ -1,4 +1,4 @@
-//! FlowFabric in one SQLite file: one writer thread, short reads beside it, one owner process.
+//! The SQLite store, in one file: one writer thread, short reads beside it, one owner process.
 
 mod backend;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The metadata of a store: its schema, its partition counts, its last moment.
+//! The metadata of a store: its schema version, partition counts, latest moment and token secrets.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::TimestampMs;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
-/// Remembers the moment of a commit, so that time does not run backwards over a restart.
+/// Statement that stores the moment of a commit, so that time does not run backwards over a restart.
 pub(crate) const SET_CLOCK: &str =
     "INSERT INTO meta (key, value) VALUES ('clock', ?1) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
@@ -18,7 +18,7 @@ const FLOW: &str = "num_flow_partitions";
 const BUDGET: &str = "num_budget_partitions";
 const QUOTA: &str = "num_quota_partitions";
 
-/// The version of the schema; none before there is one.
+/// Returns the version of the schema, 0 if there is no schema.
 pub(crate) fn schema_version(sqlite: &Connection) -> rusqlite::Result<i64> {
     let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'";
     let present: i64 = sqlite.query_row(tables, [], |row| row.get(0))?;
@@ -29,12 +29,12 @@ pub(crate) fn set_schema_version(sqlite: &Connection, version: i64) -> rusqlite:
     set(sqlite, SCHEMA_VERSION, version)
 }
 
-/// The last moment anything was written.
+/// Returns the latest moment written.
 pub(crate) fn clock(sqlite: &Connection) -> rusqlite::Result<TimestampMs> {
     Ok(TimestampMs(get(sqlite, CLOCK)?.unwrap_or_default()))
 }
 
-/// The partition counts the store was made with.
+/// Returns the partition counts that the store was made with.
 pub(crate) fn partitions(sqlite: &Connection) -> rusqlite::Result<Option<PartitionConfig>> {
     let count = |key| Ok::<_, rusqlite::Error>(get(sqlite, key)?.and_then(|count| u16::try_from(count).ok()));
     let (Some(flow), Some(budget), Some(quota)) = (count(FLOW)?, count(BUDGET)?, count(QUOTA)?) else {
@@ -58,7 +58,7 @@ fn set(sqlite: &Connection, key: &str, value: i64) -> rusqlite::Result<()> {
     sqlite.execute(upsert, (key, value)).map(drop)
 }
 
-/// Gives secrets to every partition that has none.
+/// Writes secrets for every partition that has none.
 pub(crate) fn settle(
     transaction: &Transaction<'_>,
     partitions: &PartitionConfig,

@@ -1,4 +1,4 @@
-//! Bringing a file to the schema this program knows.
+//! Migrates a file to the schema this program knows.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::meta;
 use crate::open_error::OpenError;
 
-/// Every step of the schema, in order. The first makes the version after the last unreleased one.
+/// The migrations, in order. The first makes the version after [`UNRELEASED`].
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_executions_and_leases.sql"),
     include_str!("../migrations/0002_suspensions_and_signals.sql"),
@@ -27,10 +27,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0014_feed_times.sql"),
 ];
 
-/// The last version that was never released. Stores of these versions have other tables, or suspensions that say something else.
+/// The last unreleased version. Stores up to this version have other tables, or suspensions with another meaning.
 const UNRELEASED: i64 = 40;
 
-/// Applies what the file is missing and settles its partition counts and their secrets, all of it or nothing.
+/// Applies missing migrations, and writes missing partition counts and secrets, in one transaction.
 pub(crate) fn migrate(
     sqlite: &mut Connection,
     path: &Path,
@@ -75,7 +75,7 @@ fn apply(transaction: &Transaction<'_>, found: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The version that so many steps make.
+/// Returns the version after this number of migrations.
 fn version(step: usize) -> i64 {
     i64::try_from(step).unwrap_or(i64::MAX).saturating_add(UNRELEASED)
 }

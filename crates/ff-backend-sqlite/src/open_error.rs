@@ -1,26 +1,26 @@
-//! Why a store cannot be opened.
+//! Errors of opening a store.
 
 use std::io;
 use std::path::PathBuf;
 
 use ff_core::partition::PartitionConfig;
 
-/// Why a store cannot be opened. Nothing in the file was changed.
+/// Error of opening a store. The contents of a refused store are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has it open.
+    /// Another process has the file open.
     #[error("{} is in use by another process; connect to its server over http:// instead", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// A program that was never released has written it, with other tables.
+    /// The store was written by an unreleased program, with other tables.
     #[error("the store has schema version {found}, which was never released: make a new store")]
     Unreleased {
         /// The version of the file.
         found: i64,
     },
-    /// A newer program has written it.
+    /// The store was written by a newer program.
     #[error("the store has schema version {found}, and this program knows versions up to {known}: use a newer program")]
     TooNew {
         /// The version of the file.
@@ -28,7 +28,7 @@ pub enum OpenError {
         /// The newest version this program knows.
         known: i64,
     },
-    /// It was made with other partition counts. Ids carry their partition, so the counts can never change.
+    /// The store was made with other partition counts. Ids carry their partition, so the counts can never change.
     #[error("partitions: the store was made with {stored}, must be these or left out, not {requested}")]
     Partitions {
         /// The counts in the file.
@@ -36,27 +36,27 @@ pub enum OpenError {
         /// The counts in the options.
         requested: PartitionConfig,
     },
-    /// The options ask for no partitions at all.
+    /// A partition count in the options is zero.
     #[error("partitions: must be at least 1 of each family, not {requested}")]
     NoPartitions {
         /// The counts in the options.
         requested: PartitionConfig,
     },
-    /// The directory it should be in is not there.
+    /// The directory of the file does not exist.
     #[error("path: the directory {} does not exist, must be one that does", path.display())]
     NoDirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// The file is something else.
+    /// The file is not a store.
     #[error("{} is not a FlowFabric store: {why}", path.display())]
     NotAStore {
         /// The file.
         path: PathBuf,
-        /// How that is known.
+        /// The reason.
         why: String,
     },
-    /// The operating system refuses.
+    /// The operating system returned an error.
     #[error("{} cannot be opened: {source}", path.display())]
     Io {
         /// The file.
@@ -64,7 +64,7 @@ pub enum OpenError {
         /// The error.
         source: io::Error,
     },
-    /// SQLite refuses.
+    /// SQLite returned an error.
     #[error("{} cannot be opened: {source}", path.display())]
     Sqlite {
         /// The file.

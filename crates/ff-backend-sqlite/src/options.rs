@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! Options of opening a store.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use ff_core::clock::{Clock, SystemClock};
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
-/// How a store is opened.
+/// Options of opening a store.
 pub struct SqliteOptions {
-    /// How many partitions: as the file has when not said, or the default when it is new.
+    /// The partition counts. `None` means those of the file, or the defaults for a new one.
     pub partitions: Option<PartitionConfig>,
-    /// Where time comes from.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where randomness comes from.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
     /// The failures that an acknowledged write survives.
     pub durability: Durability,
@@ -29,12 +29,12 @@ impl Default for SqliteOptions {
     }
 }
 
-/// The failures that an acknowledged write survives. The file is sound after any.
+/// The failures that an acknowledged write survives. The file stays consistent after all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of the process and of the machine's power: every commit waits for the disk.
+    /// A crash of the process and a power failure: every commit waits for the disk.
     #[default]
     Full,
-    /// The end of the process. When the machine loses power, the last moments before it may be lost.
+    /// A crash of the process. A power failure may lose the last moments before it.
     Normal,
 }

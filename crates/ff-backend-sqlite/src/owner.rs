@@ -1,4 +1,4 @@
-//! One owner per file. SQLite itself would let several processes in; our writer, clock and hints belong to one.
+//! One owner per file. SQLite itself allows several processes, but the writer, clock and hints of a store belong to one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use crate::open_error::OpenError;
 
-/// The mark of our files in the header of a SQLite database.
+/// The application id that marks our files in the header of a SQLite database.
 pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"FFab");
 
-/// The right to a file, until it is dropped.
+/// Exclusive ownership of a file, until it is dropped.
 ///
-/// The lock is the operating system's, so it ends with the process however that ends. It is on a file of its own: the
-/// locks of SQLite are on the database, and closing any handle of ours on it would release them.
+/// The lock is the operating system's, so it ends with the process in every case. It is on a separate file, because SQLite has
+/// its own locks on the database, and closing any other handle on that file would release them.
 pub(crate) struct Owner {
-    /// The file, the same however it was named.
+    /// The canonical path of the file.
     pub(crate) path: PathBuf,
     _lock: File,
 }
 
 impl Owner {
-    /// Takes a file that is ours or not yet there.
+    /// Takes ownership of a store's file, or of a new one.
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
         let path = resolve(path)?;
         check_header(&path)?;
@@ -38,8 +38,8 @@ impl Owner {
     }
 }
 
-/// Makes a file that is not there yet, for its user's eyes only: it will hold payloads, results and the secrets behind
-/// tokens. SQLite's files beside it are as private.
+/// Creates a missing file that only its user can open: it will hold payloads, results and token secrets. SQLite's files beside it
+/// have the same permissions.
 fn create_private(path: &Path) -> io::Result<()> {
     match private().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -47,8 +47,8 @@ fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Files made with these options can be opened only by their user. Another user that could open the lock could take it,
-/// and keep the store from starting.
+/// Returns options that create a file only its user can open. Another user that could open the lock could take it, and keep the
+/// store from starting.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -56,7 +56,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// The one name of a file. By two names of it, through a link, there would be two locks.
+/// Returns the canonical path of a file. Two names of it, through a link, would give two locks.
 fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
     let failed = |source| OpenError::Io { path: path.to_owned(), source };
     match fs::canonicalize(path) {
@@ -74,7 +74,7 @@ fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
     }
 }
 
-/// Refuses a file that is something else, before anything touches it. An empty one is as good as none.
+/// Refuses a file that is not a store, before it is written. An empty file counts as a missing one.
 fn check_header(path: &Path) -> Result<(), OpenError> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     const APPLICATION_ID_AT: usize = 68;

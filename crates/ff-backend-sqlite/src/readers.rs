@@ -1,5 +1,5 @@
-//! Short reads beside the writer, on threads that may block. A read is one transaction, over as soon as it is answered: one
-//! left open would keep the log from ever being emptied.
+//! Short reads beside the writer, on threads that may block. A read is one transaction that ends with its answer, because a long
+//! one would keep the log from being emptied.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use tokio::sync::Semaphore;
 use crate::connection::{Connection, Meter, open_to_read};
 use crate::session::ReaderSession;
 
-/// How many reads run at once.
+/// Maximum number of concurrent reads.
 const READERS: u32 = 4;
 
-/// The connections that read, opened when they are first needed.
+/// Pool of the reading connections, which are opened when they are first needed.
 pub(crate) struct Readers(Arc<Pool>);
 
 struct Pool {
@@ -31,7 +31,7 @@ impl Readers {
         Self(Arc::new(Pool { path, meter, permits, idle: Mutex::default() }))
     }
 
-    /// Answers a question from what is committed now.
+    /// Answers a question from the committed data.
     pub(crate) async fn read<Q: Question>(&self, question: Q, at: ReadContext) -> Answer<Q::Answer> {
         let permit = self.0.permits.clone().acquire_owned().await.map_err(|_| closed())?;
         let pool = self.0.clone();
@@ -43,9 +43,9 @@ impl Readers {
         reading.await.map_err(|error| EngineError::Unavailable(format!("a read stopped half-way: {error}")))?
     }
 
-    /// Waits for the reads under way and lets no more in.
+    /// Waits for running reads and accepts no more.
     pub(crate) async fn close(&self) {
-        // Fails when it is closed already, and then there is nothing to wait for.
+        // Fails if the pool is closed already; then no read is running.
         if let Ok(all) = self.0.permits.acquire_many(READERS).await {
             self.0.permits.close();
             self.0.idle().clear();
@@ -74,7 +74,7 @@ impl Pool {
         Ok(ReaderSession::over(Connection::new(sqlite, self.meter.clone())))
     }
 
-    /// The idle connections. They are sound even if a holder of the lock panicked.
+    /// Returns the idle connections. They stay valid even if a holder of the lock panicked.
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ReaderSession>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The executor's session on a connection. SQLite answers at once, so nothing here waits.
+//! The executor's session on a connection. SQLite calls return with their answers, so nothing here waits.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::connection::Connection;
 use crate::dialect::{Purpose, StatementCache};
 use crate::meta;
 
-/// A connection that reads.
+/// A reading connection.
 pub(crate) struct ReaderSession {
     pub(crate) connection: Connection,
     statement_cache: StatementCache,
@@ -45,7 +45,7 @@ impl Read for ReaderSession {
     }
 }
 
-/// The connection that writes. The file has one owner and one writer, so every partition is its own.
+/// The writing connection. The file has one owner and one writer, so every partition belongs to this session.
 pub(crate) struct WriterSession {
     reading: ReaderSession,
     clock: Arc<MonotonicClock>,
@@ -93,7 +93,7 @@ impl Session for WriterSession {
         self.rollback().await?;
         self.connection().run("BEGIN IMMEDIATE")?;
         self.now = self.clock.now();
-        // Lanes and feeds are cached, so nothing is gained by asking first.
+        // Lanes and feeds are cached, so asking first would gain nothing.
         Ok(TransactionContext {
             now: self.now,
             is_followed: true,
@@ -143,13 +143,13 @@ impl Session for WriterSession {
     }
 }
 
-/// The values that change, and then the key of the row they change in.
+/// Returns the changed values of a row, followed by its key.
 fn change<'r>(table: &'static Table, changed: Columns, row: &'r Row) -> impl Iterator<Item = &'r Value> {
     let values = row.values();
     table.chosen(changed).map(|(at, _)| &values[at]).chain(&values[..table.key])
 }
 
-/// Rows together that the same statement writes. Rows of one key never come twice, so their order does not matter.
+/// Groups rows by the statement that writes them. No two rows have the same key, so their order does not matter.
 fn by_statement(rows: &[Put]) -> Vec<(Over, Vec<&Row>)> {
     let mut groups: Vec<(Over, Vec<&Row>)> = Vec::new();
     for Put { row, over } in rows {

@@ -1,5 +1,4 @@
-//! The thread that writes. It owns the writing connection and the right to the file, and gives both up when its queue is
-//! closed and empty.
+//! The writer thread. It owns the writing connection and the file, and releases both when its queue is closed and empty.
 
 use std::io;
 use std::sync::Arc;
@@ -13,16 +12,16 @@ use tokio::sync::watch;
 use crate::owner::Owner;
 use crate::session::WriterSession;
 
-/// The writer, as the rest of the store sees it.
+/// Handle of the writer thread.
 pub(crate) struct Writer {
-    // Dropped before the thread is waited for: without a sender, the thread ends.
+    // Dropped before the thread is joined: the thread ends when no sender is left.
     pub(crate) writer: WriterHandle,
     _thread: WriterThread,
     ended: watch::Receiver<()>,
 }
 
 impl Writer {
-    /// Starts the thread.
+    /// Starts the writer thread.
     pub(crate) fn start(
         mut session: WriterSession,
         owner: Owner,
@@ -43,15 +42,15 @@ impl Writer {
         Ok(Self { writer, _thread: WriterThread(Some(thread)), ended })
     }
 
-    /// Accepts no more operations, waits until the queue is done and the file is free.
+    /// Accepts no more operations, and waits until the queue is done and the file is free.
     pub(crate) async fn close(&self) {
         self.writer.close().await;
-        // Nothing is ever sent: it ends with the thread, and that is the news.
+        // No value is ever sent. The channel closes when the thread ends.
         self.ended.clone().changed().await.ok();
     }
 }
 
-/// A thread that is waited for, so that the file is free when the store is gone.
+/// A thread that is joined when dropped, so that the file is free once the store is dropped.
 struct WriterThread(Option<JoinHandle<()>>);
 
 impl Drop for WriterThread {

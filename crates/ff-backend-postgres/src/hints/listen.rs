@@ -1,5 +1,4 @@
-//! Listening to the notes of other programs. Notes are lost while the connection is down; the listener then reports a
-//! miss.
+//! Listens to the notes of other programs. Notes are lost while the connection is down; the listener then reports a miss.
 
 use std::collections::{HashSet, VecDeque};
 use std::future::poll_fn;
@@ -19,32 +18,32 @@ use super::{Announcements, channel, inbox_channel, note};
 use crate::connector::Connector;
 use crate::driver_error::DriverError;
 
-/// How long to wait before listening again, at first and at most.
+/// Pause before listening again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How often to check whether other programs still listen.
+/// Interval between checks whether other programs still listen.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// How long other listeners may take to answer a hello. One that does not answer may send nothing for a while; the
-/// sweep makes up for it.
+/// Maximum time for other listeners to answer a hello. A listener that does not answer may send no notes for a while; the sweep
+/// makes up for them.
 const WELCOME: Duration = Duration::from_secs(1);
 
-/// A program that listens.
+/// The listener of this program.
 pub(crate) struct Listener {
     pub(crate) connector: Arc<Connector>,
-    /// Names the locks of this store among those of others.
+    /// First key of this store's advisory locks, which tells them apart from those of other stores.
     pub(crate) class: i32,
-    /// By which a program knows its own notes.
+    /// Sender name of this program, by which it recognises its own notes.
     pub(crate) ourselves: String,
     pub(crate) presence: ListenerPresence,
     pub(crate) outages: Arc<OutageLog>,
 }
 
-/// Notes as they come, for as long as the connection lives; nothing instead of one when there is something in the inbox.
+/// Notifications that arrive while the connection lives: the text of a note, or `None` for new rows in the inbox.
 pub(crate) struct Subscription {
     notes: mpsc::UnboundedReceiver<Notification>,
-    /// Notifications that came while the hello was unanswered.
+    /// Notifications that arrived before the hello was answered.
     early: VecDeque<Notification>,
     client: Client,
 }
@@ -52,7 +51,7 @@ pub(crate) struct Subscription {
 type Notification = Option<String>;
 
 impl Subscription {
-    /// Nothing once the connection is lost.
+    /// Returns the next notification, `None` once the connection is lost.
     async fn next(&mut self) -> Option<Notification> {
         match self.early.pop_front() {
             Some(notification) => Some(notification),
@@ -62,7 +61,7 @@ impl Subscription {
 }
 
 impl Listener {
-    /// Begins to listen.
+    /// Connects and begins to listen.
     pub(crate) async fn subscribe(&self) -> Result<Subscription, DriverError> {
         let (client, mut conversation) = self.connector.converse("listener").await?;
         let (hear, notes) = mpsc::unbounded_channel();
@@ -84,7 +83,7 @@ impl Listener {
         Ok(subscription)
     }
 
-    /// Makes sure that the other listeners send their notes from now on.
+    /// Registers this program and makes sure that the other listeners send their notes from now on.
     async fn join(&self, subscription: &mut Subscription) -> Result<(), DriverError> {
         register(&subscription.client, self.class).await?;
         self.say(&subscription.client, &note::hello(&self.ourselves)).await?;
@@ -111,7 +110,7 @@ impl Listener {
         sent.map(drop).map_err(|error| DriverError::of(&error))
     }
 
-    /// Notes that another program is there, and answers a hello.
+    /// Records that another program listens, and answers a hello.
     async fn hear(&self, client: &Client, text: &str) {
         if note::sender(text) == self.ourselves {
             return;
@@ -124,8 +123,8 @@ impl Listener {
         }
     }
 
-    /// Sends hints of an engine to other programs, where there are any. An engine announces itself again and again, so
-    /// that a note that is lost is made up for.
+    /// Sends hints of an engine to other programs, if any listen. An engine repeats its announcements, which makes up for a lost
+    /// note.
     async fn announce(&self, client: &Client, hints: &[Hint]) {
         if !self.presence.is_absent()
             && let Err(error) = self.say(client, &note::write(&self.ourselves, hints)).await
@@ -147,7 +146,7 @@ impl Listener {
         }
     }
 
-    /// Checks whether other programs are still there. A connection that fails here is about to be found lost.
+    /// Checks whether other programs still listen. If the connection fails here, its loss is about to be noticed.
     async fn look_around(&self, client: &Client) {
         if let (false, Err(error)) = (self.presence.is_absent(), self.presence.look(client, self.class).await) {
             tracing::debug!(why = error.why(), "other listeners could not be counted");
@@ -155,7 +154,7 @@ impl Listener {
     }
 }
 
-/// Passes on the notes of others for ever. When the connection breaks, listens again and reports a miss.
+/// Announces the notes of other programs forever. When the connection breaks, listens again and reports a miss.
 pub(crate) async fn pass_on(
     mut subscription: Subscription,
     listener: Listener,
@@ -180,7 +179,7 @@ pub(crate) async fn pass_on(
                 _ = look.tick() => listener.look_around(&subscription.client).await,
             }
         }
-        // A program that ends may end the connection before this task, which is then not asked again.
+        // A program that ends may close the connection before it cancels this task. The cancellation takes effect here.
         tokio::task::yield_now().await;
         let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
         listener.outages.noted("hints", &lost);

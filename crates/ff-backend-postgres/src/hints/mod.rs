@@ -1,5 +1,5 @@
-//! Hints between programs: each commit sends at most one note, and none while no other program listens; every program
-//! passes on the notes of the others. Hints within the program do not take this way.
+//! Hints between programs. Each commit sends at most one note, and none while no other program listens. Every program announces
+//! the notes of the others. Hints within the program do not pass through the server.
 
 mod listen;
 mod note;
@@ -19,19 +19,19 @@ pub(crate) use listen::{Listener, pass_on};
 pub(crate) use poll::poll;
 pub(crate) use presence::ListenerPresence;
 
-/// Hints of engines, on their way to other programs.
+/// Hints of engines that are still to be sent to other programs.
 pub(crate) type Announcements = mpsc::Receiver<Vec<Hint>>;
 
-/// How many of them wait for the connection.
+/// Maximum number of announcements that wait for the connection.
 pub(crate) const ANNOUNCEMENTS: usize = 64;
 
-/// Sends the hints of commits to other programs.
+/// Builder of the statements that send the hints of commits to other programs.
 #[derive(Clone)]
 pub(crate) struct Notes {
     sql: Arc<str>,
-    /// By which a program knows its own notes.
+    /// Sender name of this program, by which it recognises its own notes.
     sender: Arc<str>,
-    /// The channel of notifications; none when notes are rows of a table that others poll.
+    /// The channel of notifications. `None` if notes are rows of a table that other programs poll.
     channel: Option<Arc<str>>,
     presence: ListenerPresence,
 }
@@ -45,23 +45,23 @@ impl Notes {
         Self { sql: sql.into(), sender: sender.into(), channel, presence }
     }
 
-    /// The statement by which a transaction writes its note, where others poll for it.
+    /// Returns the statement that writes the note within the transaction, if other programs poll for it.
     pub(crate) fn notice(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         self.channel.is_none().then(|| self.note(hints)).flatten()
     }
 
-    /// The statement that follows a commit and sends its note, where others listen. It is no part of the transaction:
-    /// the server commits transactions that notify one at a time, each until it is on disk.
+    /// Returns the statement that follows a commit and sends its note, if other programs listen. It is not part of the
+    /// transaction, because the server commits notifying transactions one at a time, each until it is on disk.
     pub(crate) fn notification(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         (self.channel.is_some() && !self.presence.is_absent()).then(|| self.note(hints)).flatten()
     }
 
-    /// Whether it is certain that no other program listens.
+    /// Returns whether it is certain that no other program listens.
     pub(crate) fn have_no_listener(&self) -> bool {
         self.presence.is_absent()
     }
 
-    /// None when there are no hints.
+    /// Returns the statement that sends a note, `None` without hints.
     fn note(&self, hints: &[Hint]) -> Option<(Arc<str>, Vec<Parameter>)> {
         if hints.is_empty() {
             return None;
@@ -72,12 +72,12 @@ impl Notes {
     }
 }
 
-/// The channel that says that there are new rows in the inbox.
+/// Returns the channel that announces new rows in the inbox.
 fn inbox_channel(place: &StoreLocation) -> String {
     format!("{}_inbox", place.schema)
 }
 
-/// The channel of a store's notes. Stores in one database do not hear each other.
+/// Returns the channel of a store's notes. Stores in one database have different channels.
 fn channel(place: &StoreLocation) -> String {
     format!("{}_hints", place.schema)
 }

@@ -1,4 +1,4 @@
-//! Looking for the notes of other programs where a pooler stands between: listening needs a connection of one's own.
+//! Polls for the notes of other programs behind a pooler, because listening needs a server connection of its own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::connector::Connector;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How often to look.
+/// Interval between polls.
 const EVERY: Duration = Duration::from_millis(100);
-/// How often to look before old notes are thrown away.
+/// Number of polls after which old notes are deleted.
 const TIDY_AFTER: u32 = 300;
-/// A note may become visible after one with a higher number; so many numbers back it is still looked for.
+/// Number of ids below the highest one that every poll reads again: a note may become visible after one with a higher id.
 const BACK: i64 = 256;
 
-/// Looks for ever. When it could not, it says that something was missed.
+/// Polls forever. After a failure, reports a miss.
 pub(crate) async fn poll(
     connector: Arc<Connector>,
     announcer: Announcer,
@@ -53,14 +53,14 @@ pub(crate) async fn poll(
     }
 }
 
-/// The notices found by one look at the table.
+/// The notices found by one poll.
 struct NoticePage {
     notes: Vec<String>,
-    /// Whether something lies in the inbox.
+    /// Whether the inbox has rows to submit.
     has_inbox_rows: bool,
 }
 
-/// The table of notices.
+/// Access to the table of notices.
 struct NoticeTable {
     connector: Arc<Connector>,
     connection: Option<Connection>,
@@ -68,7 +68,7 @@ struct NoticeTable {
     tidy: Arc<str>,
     put_up: Arc<str>,
     looks: u32,
-    /// The highest number seen; nothing before the first look.
+    /// The highest id seen, `None` before the first poll.
     highest: Option<i64>,
     seen_ids: BTreeSet<i64>,
 }
@@ -86,7 +86,7 @@ impl NoticeTable {
         Self { connector, connection: None, look, tidy, put_up, looks: 0, highest: None, seen_ids: BTreeSet::new() }
     }
 
-    /// Puts up a note, where there is one, and looks for those of others.
+    /// Polls for the notes of other programs and writes the given one.
     async fn exchange(&mut self, note: Option<String>) -> Result<NoticePage, DriverError> {
         let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
@@ -107,7 +107,7 @@ impl NoticeTable {
         for row in rows {
             let (id, text): (i64, String) = (row.get(0), row.get(1));
             page.has_inbox_rows |= id == 0;
-            // Notices from before the first look are older than this program.
+            // Notices found by the first poll are older than this program.
             if id > 0 && self.seen_ids.insert(id) && !first {
                 page.notes.push(text);
             }

@@ -1,4 +1,4 @@
-//! Whether other programs listen. While none does, no note is sent: a note costs the server as much as a small
+//! Presence of other listening programs. While there are none, no note is sent: a note costs the server as much as a small
 //! transaction, and would wake only its sender.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio_postgres::Client;
 
 use crate::driver_error::DriverError;
 
-/// The lock that every listening program holds, beside the locks of the partitions.
+/// Second key of the advisory lock that every listening program holds. The keys of partitions are not negative.
 const LISTENER: i32 = -1;
 
 const REGISTER: &str = "SELECT pg_advisory_lock_shared($1, $2)";
@@ -18,22 +18,22 @@ const COUNT_LISTENERS: &str =
     AND objid = $2::int8::oid AND objsubid = 2
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
-/// Whether others listen, as far as a program knows. Until it knows, they do.
+/// Whether other programs listen, as far as this program knows. Until it has counted them, it assumes that they do.
 #[derive(Clone, Default)]
 pub(crate) struct ListenerPresence(Arc<AtomicBool>);
 
 impl ListenerPresence {
-    /// Whether it is certain that no other program listens.
+    /// Returns whether it is certain that no other program listens.
     pub(crate) fn is_absent(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Another program listens, or may.
+    /// Records that another program may listen.
     pub(super) fn may_be_there(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Counts the other listeners. One that comes later says hello.
+    /// Counts the other listeners. A program that comes later says hello.
     pub(super) async fn look(&self, client: &Client, class: i32) -> Result<usize, DriverError> {
         let (class, listener) = (unsigned(class), unsigned(LISTENER));
         let count =
@@ -49,7 +49,7 @@ pub(super) async fn register(client: &Client, class: i32) -> Result<(), DriverEr
     client.query_one(REGISTER, &[&class, &LISTENER]).await.map(drop).map_err(|error| DriverError::of(&error))
 }
 
-/// A part of a lock's name as the server lists it.
+/// Returns a key of a lock as `pg_locks` lists it.
 fn unsigned(part: i32) -> i64 {
     part.cast_unsigned().into()
 }

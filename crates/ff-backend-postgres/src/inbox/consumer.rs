@@ -1,8 +1,8 @@
-//! Submitting the rows that users have left in the inbox. Any program may, and several at once: each takes rows that no
-//! other has locked.
+//! Submits the rows that users have inserted into the inbox. Several programs may do so at once: each takes rows that no other
+//! has locked.
 //!
-//! A row is submitted first and removed from the inbox after. A program that dies in between leaves it for another,
-//! which finds it submitted already: the submitter chose its id.
+//! A row is submitted first and removed from the inbox after. If a program dies in between, another takes the row again and finds
+//! its execution, because the submitter chose the id.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,12 +24,12 @@ use crate::connector::Connector;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// How often to look without a notification.
+/// Interval between polls without a notification.
 const SWEEP: Duration = Duration::from_secs(5);
-/// The `application_name` of its connection.
+/// Purpose of the connection, the last word of its `application_name`.
 const INBOX: &str = "inbox";
 
-/// Few rows at once, since their payloads are in memory meanwhile.
+/// Takes few rows at once, because their payloads are in memory meanwhile.
 const TAKE: &str = "\
     SELECT nth, submission, content_type, bytes FROM inbox WHERE refused IS NULL \
     ORDER BY nth LIMIT 64 FOR UPDATE SKIP LOCKED";
@@ -37,7 +37,7 @@ const REMOVE: &str = "DELETE FROM inbox WHERE nth = ANY($1::int8[])";
 const REFUSE: &str = "\
     UPDATE inbox SET refused = k.why FROM unnest($1::int8[], $2::text[]) AS k(nth, why) WHERE inbox.nth = k.nth";
 
-/// Submits the rows of the inbox for ever: at once when notified, and now and then without.
+/// Submits the rows of the inbox forever: at once when notified, and otherwise once per interval.
 pub(crate) async fn consume_inbox(connector: Arc<Connector>, writer: WriterHandle, notified: Arc<Notify>) {
     let mut consumer = InboxConsumer { connector, writer, connection: None };
     loop {
@@ -49,7 +49,7 @@ pub(crate) async fn consume_inbox(connector: Arc<Connector>, writer: WriterHandl
                 consumer.connection = None;
             }
         }
-        // Either way it is time to look.
+        // A notification and the end of the interval both lead to the next poll.
         timeout(SWEEP, notified.notified()).await.ok();
     }
 }
@@ -61,7 +61,7 @@ struct InboxConsumer {
 }
 
 impl InboxConsumer {
-    /// Takes some rows, and returns how many were submitted or refused.
+    /// Takes some rows, and returns the number of those that were submitted or refused.
     async fn take(&mut self) -> Result<usize, DriverError> {
         let mut connection = match self.connection.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
@@ -94,8 +94,7 @@ impl InboxConsumer {
         Ok(settled)
     }
 
-    /// Submits rows, and divides them into those that were submitted and those that were refused. The others are tried
-    /// again.
+    /// Submits rows. Adds those submitted to `done` and those refused to `refused`; all others are tried again.
     async fn submit(&self, rows: &[Row], done: &mut Vec<i64>, refused: &mut Vec<(i64, String)>) {
         let (mut numbers, mut works) = (Vec::new(), Vec::new());
         for row in rows {

@@ -1,5 +1,5 @@
-//! Submitting within a transaction of one's own: a row in an inbox, which the store takes up once it is committed. The work
-//! exists if and only if the transaction commits, and no lock of the store is held meanwhile.
+//! Submits work within the caller's own transaction, as a row in an inbox, which the store takes up after the commit. The work
+//! exists if and only if the transaction commits, and the transaction holds no lock of the store.
 
 mod consumer;
 mod row;
@@ -18,7 +18,7 @@ use crate::value::Parameter;
 
 pub(crate) use consumer::consume_inbox;
 
-/// Where work is left for a store.
+/// The inbox of a store.
 ///
 /// ```no_run
 /// use ff_backend_postgres::Inbox;
@@ -41,56 +41,56 @@ pub struct Inbox {
     schema: String,
 }
 
-/// Why work was not left.
+/// Error of submitting to an inbox.
 #[derive(Debug, thiserror::Error)]
 pub enum InboxError {
-    /// The work is not one that could be submitted. Nothing was written, and the transaction goes on.
+    /// The work does not pass the checks of a submission. Nothing was written, and the transaction can go on.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The database did not take it, and with it nothing of the transaction.
+    /// The database refused the row, which aborts the whole transaction.
     #[error("the inbox of {schema} cannot be written: {source}")]
     Postgres {
-        /// Where the store was expected.
+        /// The schema.
         schema: String,
         /// The error of the database.
         source: tokio_postgres::Error,
     },
-    /// The work cannot be put down.
+    /// The work cannot be written as JSON.
     #[error("the work cannot be written down: {0}")]
     Unwritable(#[from] serde_json::Error),
-    /// The store does not say how many partitions it has.
+    /// The schema has no number of partitions.
     #[error("the schema {schema} holds no store")]
     NoStore {
-        /// Where one was expected.
+        /// The schema.
         schema: String,
     },
 }
 
 impl Default for Inbox {
-    /// The inbox of the store in the schema `flowfabric`.
+    /// Returns the inbox of the store in the schema `flowfabric`.
     fn default() -> Self {
         Self { schema: SCHEMA.into() }
     }
 }
 
 impl Inbox {
-    /// The inbox of the store in another schema.
+    /// Returns the inbox of the store in another schema.
     pub fn in_schema(name: &str) -> Result<Self, ConnectError> {
         let schema = schema(name).map_err(|why| ConnectError::BadUrl { why })?;
         Ok(Self { schema })
     }
 
-    /// Leaves work in the inbox, as part of the transaction of `client`, and returns its id. Under an idempotency key
-    /// that was used before, the execution has the id it had then.
+    /// Inserts work into the inbox within the transaction of `client`, and returns its id. If its idempotency key was used
+    /// before, no execution gets this id: the earlier execution keeps its own.
     pub async fn submit(&self, client: &impl GenericClient, work: SubmitArgs) -> Result<ExecutionId, InboxError> {
         work.check()?;
         let schema = &self.schema;
-        // The name holds nothing but letters, digits and underscores.
+        // The name has only letters, digits and underscores.
         let insert = format!(
             "INSERT INTO {schema}.inbox (submission, content_type, bytes) VALUES ($1, $2, $3)
              RETURNING (SELECT value FROM {schema}.meta WHERE key = 'num_flow_partitions')"
         );
-        // The driver logs what is bound, and this is a user's payload.
+        // The driver logs bound values, and this is a user's payload. A `Parameter` does not show it.
         let inbox_row = Parameter::one(Value::Text(serde_json::to_string(&InboxRow::of(&work))?));
         let content_type = Parameter::one(work.payload.content_type.as_str().into());
         let bytes = Parameter::one(Value::Bytes(work.payload.bytes.clone()));

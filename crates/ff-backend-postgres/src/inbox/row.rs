@@ -1,4 +1,4 @@
-//! Work as it lies in an inbox, without its payload.
+//! The submission in a row of the inbox, without its payload.
 
 use ff_core::contracts::{Start, SubmitArgs};
 use ff_core::execution::Tags;
@@ -10,7 +10,7 @@ use ff_core::types::{IdempotencyKey, Kind, LaneId, Namespace, Priority, Timestam
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Everything about a submission but its payload.
+/// A submission without its payload.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InboxRow {
@@ -63,7 +63,7 @@ impl InboxRow {
             (None, Some(at)) => Start::At(at),
             (None, None) => Start::Now,
         };
-        // A row has at most one of the two, for it was written from a submission.
+        // A row has at most one of the two, because it was written from a submission.
         let singleton = self.singleton.map(KeyRule::Singleton);
         let key_rule = singleton.or(self.debounce.map(KeyRule::Debounce)).map(Box::new);
         SubmitArgs {

@@ -1,4 +1,4 @@
-//! The queries of a transaction: predicted ones are sent before the answer to the one before is there.
+//! The queries of a transaction. Predicted queries are sent before earlier ones are answered.
 
 use async_trait::async_trait;
 use ff_backend_sql::{Columns, Key, Load, Read, Row, SqlError, Table, Value};
@@ -14,7 +14,7 @@ impl Read for WriterSession {
     }
 
     async fn ask_ahead(&mut self, next: Vec<Load>) -> Result<(), SqlError> {
-        // A single load is sent at once anyway, and loads that were sent already are not sent again.
+        // A single load is sent at once anyway. Loads that were sent already are not sent again.
         if next.len() < 2 || self.ahead.iter().map(|(load, _)| load).eq(&next) {
             return Ok(());
         }
@@ -55,7 +55,8 @@ impl WriterSession {
         }
     }
 
-    /// Takes the answer that is on its way, or else asks. An unforeseen load makes the loads sent ahead useless.
+    /// Waits for the answer to a load that was sent ahead, or sends the load now. An unforeseen load makes the loads sent ahead
+    /// useless.
     async fn answer_to(&mut self, load: Load) -> Result<Result<Vec<Vec<Row>>, SqlError>, DriverError> {
         match self.ahead.pop_front().filter(|(ahead, _)| *ahead == load) {
             Some((_, answer)) => answer.rows().await,
@@ -67,8 +68,8 @@ impl WriterSession {
         }
     }
 
-    /// Sends queries in the order they are going to be asked in. Each is prepared before the first is sent: a long
-    /// answer that is not read yet blocks all others, the one to a prepare included.
+    /// Sends queries in the order in which they will be asked. All are prepared before the first is sent: a long answer that is
+    /// not read yet blocks all later answers, including that to a prepare.
     pub(super) async fn send_ahead(&mut self, next: Vec<Load>) -> Result<(), DriverError> {
         self.ahead.clear();
         let mut requests = Vec::with_capacity(next.len());
@@ -89,7 +90,7 @@ impl WriterSession {
         }
     }
 
-    /// A question as a statement the server knows.
+    /// Returns the request for a load, with its statement prepared.
     async fn request(&mut self, load: &Load) -> Result<Request, DriverError> {
         let Some(connection) = &mut self.connection else {
             return Err(DriverError::Lost("the connection was lost".into()));

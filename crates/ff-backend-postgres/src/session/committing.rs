@@ -1,4 +1,4 @@
-//! The end of a batch: its writes are committed and its hints are sent.
+//! Commits the writes of a batch and sends its hints.
 
 use std::sync::atomic::Ordering;
 
@@ -21,27 +21,27 @@ pub(super) struct UnansweredCommit {
     hints: Vec<Hint>,
 }
 
-/// Why a commit failed.
+/// Error of a commit.
 enum CommitError {
-    /// A statement before it did.
+    /// A statement before the commit failed.
     Before(DriverError),
-    /// It is the one statement that writes: a server takes it for a transaction.
+    /// The single write statement failed, which is a transaction by itself.
     Within(DriverError),
-    /// It is a statement behind those that write.
+    /// The `COMMIT` after the writes failed.
     Behind(DriverError),
 }
 
 impl WriterSession {
     pub(super) async fn commit_and_notify(&mut self, hints: Vec<Hint>) -> Result<(), SqlError> {
-        // Preparing it is all that can fail so far.
+        // So far, only preparing the statements can fail.
         let (commit, is_within) = match self.send_commit(&hints).await {
             Ok(commit) => commit,
             Err(error) => return Err(self.before_commit(error).await),
         };
         self.in_transaction = false;
         self.send_note(&hints).await;
-        // Hints of work lead to this writer, whose next batch finds the work committed or not there. They are announced
-        // while the server is busy, after the connection has sent what it has.
+        // Hints of work lead to this writer, whose next batch finds the work either committed or absent. They are announced while
+        // the server is busy, after the connection has sent its buffer.
         let (of_work, hints): (Vec<_>, Vec<_>) = hints.into_iter().partition(is_of_work);
         yield_now().await;
         self.announcer.announce(of_work);
@@ -71,13 +71,13 @@ impl WriterSession {
             }
         }
         self.connector.meter.commits.fetch_add(1, Ordering::Relaxed);
-        // Callers are answered first: the spawned task begins once this one waits.
+        // Callers are answered first: the spawned task begins once this task waits.
         let announcer = self.announcer.clone();
         tokio::spawn(async move { announcer.announce(hints) });
         Ok(())
     }
 
-    /// Sends what is still to be written and what makes it durable, and says whether that is one statement.
+    /// Sends the buffered writes and their commit. Returns the answer, and whether all of it is one statement.
     async fn send_commit(&mut self, hints: &[Hint]) -> Result<(Answer, bool), DriverError> {
         let moment = vec![Parameter::one(self.now.into()), Parameter::one(Value::Int(self.slot.into()))];
         self.notes.notice(hints).into_iter().for_each(|note| self.unsent.add(note));
@@ -94,8 +94,8 @@ impl WriterSession {
         Ok((self.ask_for(&self.frame.commit.clone(), vec![]).await?, false))
     }
 
-    /// Sends the note of a commit right behind it, so that other programs are notified even if this one dies before the
-    /// answer. If the commit failed, the note is harmless.
+    /// Sends the note right after its commit, so that other programs are notified even if this one dies before the answer. The
+    /// note of a failed commit is harmless.
     async fn send_note(&mut self, hints: &[Hint]) {
         if let (Some((sql, note)), Some(connection)) = (self.notes.notification(hints), &mut self.connection) {
             self.sent_note =
@@ -104,7 +104,7 @@ impl WriterSession {
     }
 }
 
-/// The outcome of a commit and of the statements before it. The first that failed is why the others did.
+/// Waits for the statements before a commit and for the commit. Returns the first error, which is the cause of the later ones.
 async fn answer_of(before: Vec<Answer>, commit: Answer, is_within: bool) -> Result<(), CommitError> {
     let written = first_trouble(before).await;
     let committed = commit.await;
@@ -112,12 +112,13 @@ async fn answer_of(before: Vec<Answer>, commit: Answer, is_within: bool) -> Resu
     committed.map(drop).map_err(if is_within { CommitError::Within } else { CommitError::Behind })
 }
 
-/// Whether a hint leads only to the writer of its partition.
+/// Returns whether a hint leads only to the writer of its partition.
 fn is_of_work(hint: &Hint) -> bool {
     matches!(hint, Hint::Ready { .. } | Hint::Due { .. })
 }
 
-/// A server that does not answer says so with every commit, so that belongs to its outage.
+/// Logs that a note was not sent. If the server does not answer, every commit fails to send one, so the failure belongs to its
+/// outage.
 pub(super) fn log_unsent_note(outages: &OutageLog, error: &DriverError) {
     let why = format!("other programs were not notified of a commit and find out when they look: {}", error.why());
     match error {

@@ -1,5 +1,5 @@
-//! Partition locks that a writer keeps from one batch to the next while no other program wants them: the next batch is
-//! mostly about the same partitions. A batch on those saves the locks, the clock and the transaction around it.
+//! Partition locks that a writer keeps between batches while no other program wants them. The next batch is mostly on the same
+//! partitions; it then needs no locks, no clock and no transaction around it.
 
 use std::collections::BTreeSet;
 use std::future::pending;
@@ -13,40 +13,40 @@ use super::server_state::ServerState;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// The interval after which a busy writer checks whether another session waits for one of its locks.
+/// Interval after which a busy writer checks whether another session waits for one of its locks.
 const STAY: Duration = Duration::from_millis(80);
-/// An idle writer releases its locks this long after the interval. A program that no notification announces waits for a
-/// lock no longer than both together.
+/// Time after that interval at which an idle writer releases its locks. A program that is not known to listen waits for a lock at
+/// most as long as both together.
 const REST: Duration = Duration::from_millis(20);
-/// How many are kept at most: the server has memory for a few thousand locks in all.
+/// Maximum number of kept locks. The server has memory for a few thousand locks in total.
 const MOST: usize = 256;
-/// The number of requests for locks in one period after which a writer takes those of all its partitions.
+/// Number of requests for locks in one lock session after which a writer takes those of all its partitions.
 const REQUESTS: u32 = 3;
 
-/// Takes the locks of partitions without waiting, and says whether it got all of them: a session that keeps locks must
-/// not wait for others. A program that freezes with locks is disconnected; no working program is silent for so long
-/// with locks that it keeps for [`STAY`].
+/// Takes the locks of partitions without waiting, and returns whether it got all of them. A session that keeps locks must not
+/// wait for others. A program that freezes with locks is disconnected; no working program is silent for so long, because it keeps
+/// locks for [`STAY`] only.
 pub(super) const TAKE: &str = "\
     SELECT bool_and(pg_try_advisory_lock($1::int4, p)), set_config('idle_session_timeout', '5s', false) \
     FROM unnest($2::int4[]) AS p";
 
-/// Whether another session waits for a lock of a partition of this store.
+/// Returns whether another session waits for the lock of a partition of this store.
 pub(super) const WANTED: &str = "\
     SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1::int8::oid \
     AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
-/// Releases all of them.
+/// Releases all locks of the session.
 pub(super) const LEAVE: &str = "SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)";
 
 /// The partition locks a writer keeps.
 #[derive(Default)]
 pub(super) struct SessionLocks {
-    /// The number of this period of kept locks.
+    /// The number of this lock session.
     nth: u64,
     partitions: BTreeSet<u16>,
-    /// How often locks were asked for in this period.
+    /// Number of requests for locks in this lock session.
     requests: u32,
-    /// When they are released if another session wants one; none while there are none.
+    /// The end of the interval, `None` without locks.
     until: Option<Instant>,
     /// Read after the last lock was taken; valid while the locks are held.
     server_state: Option<ServerState>,
@@ -61,7 +61,7 @@ impl SessionLocks {
         self.partitions.is_empty()
     }
 
-    /// Whether a batch on these partitions needs nothing from the server to begin.
+    /// Returns whether a batch on these partitions needs nothing from the server to begin.
     pub(super) fn cover(&self, partitions: &[u16]) -> bool {
         !self.is_over() && self.server_state.is_some() && self.lacking(partitions).is_empty()
     }
@@ -70,25 +70,25 @@ impl SessionLocks {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 
-    /// No lock is kept any more.
+    /// Forgets all locks. Keeps the number of the lock session.
     pub(super) fn end(&mut self) {
         *self = Self { nth: self.nth, ..Self::default() };
     }
 
-    /// Has the server state read again.
+    /// Forgets the server state, so that the next batch reads it.
     pub(super) fn forget_server_state(&mut self) {
         self.server_state = None;
     }
 }
 
 impl WriterSession {
-    /// Whether this writer may keep locks. Behind a pooler its locks would stay with the next user of the connection.
+    /// Returns whether this writer may keep locks. Behind a pooler, they would stay with the next user of the server connection.
     pub(super) fn may_hold(&self) -> bool {
         self.connector.place.listen && self.notes.have_no_listener()
     }
 
-    /// Begins a batch on kept locks; none when another session has one of the partitions. After an error it is not
-    /// known which locks were taken, and the connection is dropped.
+    /// Begins a batch on kept locks. Returns `None` if another session has one of them. After an error it is unknown which locks
+    /// were taken, and the caller drops the connection.
     pub(super) async fn begin_held(
         &mut self,
         partitions: &[u16],
@@ -130,7 +130,7 @@ impl WriterSession {
         Ok(Some(self.context(server_state)))
     }
 
-    /// Keeps the locks for another while unless a session waits for one, and says whether it does.
+    /// Keeps the locks for another interval unless a session waits for one. Returns whether they are kept.
     async fn stay(&mut self) -> Result<bool, DriverError> {
         let class = Parameter::one(Value::Int(self.class.cast_unsigned().into()));
         let wanted = self.ask_for(&self.frame.wanted.clone(), vec![class]).await?;
@@ -157,7 +157,7 @@ impl WriterSession {
         Ok(())
     }
 
-    /// Waits until it is time to release the kept locks, and does. Safe to cancel.
+    /// Waits until the kept locks are due for release, and releases them. Safe to cancel.
     pub(super) async fn leave_in_time(&mut self) {
         match self.locks.until {
             Some(until) => sleep_until(until.max(Instant::now() + REST)).await,

@@ -1,5 +1,5 @@
-//! A connection that writes: one transaction per batch. Its writes go together and are answered with the commit, so
-//! that a batch crosses the network a few times and not once per table.
+//! The session of a writer, with one transaction per batch. Writes are sent together and answered with the commit, so a batch
+//! takes few network round trips and not one per table.
 
 mod asking;
 mod committing;
@@ -36,11 +36,11 @@ use crate::outbox;
 use crate::request::{PendingRequest, Request};
 use crate::value::Parameter;
 
-/// How long to wait before trying again, at first and at most.
+/// Pause before trying again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_millis(160);
 
-/// The statements around what a batch asks and writes.
+/// The statements around the queries and writes of a batch.
 struct Frame {
     begin: Arc<str>,
     settle: Option<Arc<str>>,
@@ -54,7 +54,7 @@ struct Frame {
     rollback: Arc<str>,
 }
 
-/// A connection that writes, made again whenever it is lost.
+/// A writing connection, reopened whenever it is lost.
 pub(crate) struct WriterSession {
     connector: Arc<Connector>,
     connection: Option<Connection>,
@@ -72,16 +72,16 @@ pub(crate) struct WriterSession {
     locks: SessionLocks,
     /// The partitions this writer serves.
     partitions: Vec<u16>,
-    /// Names the locks of this store among those of others.
+    /// First key of this store's advisory locks, which tells them apart from those of other stores.
     class: i32,
-    /// Which of the remembered moments is this writer's.
+    /// The row of `clock` that this writer updates.
     slot: i32,
     clock: Option<Arc<dyn Clock>>,
     announcer: Announcer,
     notes: Notes,
     outages: Arc<OutageLog>,
     now: TimestampMs,
-    /// How often in a row it did not go well.
+    /// Number of failures since a batch last began successfully.
     setbacks: u32,
 }
 
@@ -139,7 +139,7 @@ impl WriterSession {
         self.connection.as_mut().ok_or_else(|| DriverError::Lost("there is no connection".into()))
     }
 
-    /// Gives up the connection, and with it what the server keeps for it: a transaction, locks, answers.
+    /// Drops the connection and its state on the server: the transaction, locks and answers.
     fn lose_connection(&mut self) {
         self.connection = None;
         self.in_transaction = false;
@@ -149,7 +149,7 @@ impl WriterSession {
         self.sent_note = None;
     }
 
-    /// Sends a statement, and gives what its answer is to be.
+    /// Sends a statement and returns its pending answer.
     async fn ask_for(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<Answer, DriverError> {
         match &mut self.connection {
             Some(connection) => connection.send(sql, parameters).await,
@@ -157,14 +157,14 @@ impl WriterSession {
         }
     }
 
-    /// Sends a statement whose answer is asked for later.
+    /// Sends a statement whose answer is read later.
     async fn send(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
         let answer = self.ask_for(sql, parameters).await?;
         self.sent.push(answer);
         Ok(())
     }
 
-    /// Sends what is written so far.
+    /// Sends the buffered writes.
     async fn flush(&mut self) -> Result<(), DriverError> {
         if self.unsent.is_empty() {
             return Ok(());
@@ -177,7 +177,7 @@ impl WriterSession {
 
     /// Sends a statement that writes and is not the last of its batch.
     async fn send_write(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), DriverError> {
-        // Queries sent before this do not see it.
+        // Queries sent before this write do not see it.
         self.ahead.clear();
         if !self.in_transaction {
             self.begin_transaction().await?;
@@ -185,12 +185,12 @@ impl WriterSession {
         self.send(sql, parameters).await
     }
 
-    /// Waits for everything sent since the last commit.
+    /// Waits for the answers to everything sent since the last commit.
     async fn answers(&mut self) -> Result<(), DriverError> {
         first_trouble(std::mem::take(&mut self.sent)).await
     }
 
-    /// The result of a transaction that failed before its commit.
+    /// Returns the result of a transaction that failed before its commit.
     async fn before_commit(&mut self, error: DriverError) -> SqlError {
         self.unsent.clear();
         self.ahead.clear();
@@ -206,7 +206,7 @@ impl WriterSession {
         }
     }
 
-    /// Has the server know of everything that is written, before something that counts on it.
+    /// Sends the buffered writes, before a statement that relies on them.
     async fn send_all(&mut self) -> Result<(), SqlError> {
         match self.flush().await {
             Ok(()) => Ok(()),
@@ -214,7 +214,7 @@ impl WriterSession {
         }
     }
 
-    /// Sends a statement after everything that was written before it.
+    /// Sends a statement after all writes before it.
     async fn write_next(&mut self, sql: &Arc<str>, parameters: Vec<Parameter>) -> Result<(), SqlError> {
         self.send_all().await?;
         match self.send_write(sql, parameters).await {
@@ -224,7 +224,7 @@ impl WriterSession {
     }
 }
 
-/// Waits for all of them. The first that went wrong is why the others did.
+/// Waits for all answers. Returns the first error, which is the cause of the later ones.
 async fn first_trouble(sent: Vec<Answer>) -> Result<(), DriverError> {
     let mut first_trouble = None;
     for answer in sent {
@@ -298,12 +298,12 @@ impl Session for WriterSession {
         if !std::mem::take(&mut self.in_transaction) {
             return Ok(());
         }
-        // The answers to the statements that are undone must not count for the next commit.
+        // The answers to undone statements must not count for the next commit.
         self.sent.clear();
         if self.connection.is_some()
             && let Err(error) = self.send(&self.frame.rollback.clone(), vec![]).await
         {
-            // Without a connection there is nothing to undo: the server has.
+            // The server has undone the transaction of a lost connection.
             tracing::debug!(why = error.why(), "a transaction ended with its connection");
             self.lose_connection();
         }

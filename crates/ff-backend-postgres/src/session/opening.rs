@@ -1,4 +1,4 @@
-//! The beginning of a batch: its partition locks, and the server state it begins with.
+//! Begins a batch: takes the locks of its partitions and reads the server state.
 
 use ff_backend_sql::{Load, TransactionContext, Value};
 
@@ -8,11 +8,11 @@ use super::server_state::ServerState;
 use crate::driver_error::DriverError;
 use crate::value::Parameter;
 
-/// Takes partitions for one transaction, in the order they are given.
+/// Takes the locks of partitions for one transaction, in the given order.
 pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock($1::int4, p) FROM unnest($2::int4[]) AS p";
 
 impl WriterSession {
-    /// Begins a batch on these partitions. Its first queries are sent along.
+    /// Begins a batch on these partitions. Sends its first queries along.
     pub(super) async fn open(
         &mut self,
         partitions: &[u16],
@@ -40,8 +40,7 @@ impl WriterSession {
         Ok(context)
     }
 
-    /// Begins a batch that has the locks of its partitions until its transaction ends. It waits for locks that others
-    /// hold.
+    /// Begins a batch that locks its partitions until its transaction ends. Waits for locks that other sessions hold.
     async fn open_transaction(
         &mut self,
         partitions: &[u16],
@@ -51,7 +50,7 @@ impl WriterSession {
         let partitions = partitions.iter().map(|partition| Value::from(*partition));
         let class = Parameter::one(Value::Int(self.class.into()));
         self.send(&self.frame.lock.clone(), vec![class, Parameter::each(partitions)]).await?;
-        // A statement of its own: it sees the writes of those that held the locks before.
+        // A separate statement, so that it sees the writes of earlier lock holders.
         let server_state = self.ask_for(&self.frame.server_state.clone(), vec![]).await?;
         self.send_ahead(first).await?;
         self.answers().await?;

@@ -1,4 +1,4 @@
-//! Writes of a batch that were not sent yet. They are sent together, and no two of them are about one row.
+//! Buffer of the unsent writes of a batch. They are sent together, and no two of them write the same row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use ff_backend_sql::{Columns, Key, Over, Put, Table, Value};
 use crate::dialect::{Purpose, StatementCache};
 use crate::value::Parameter;
 
-/// How many statements are put together, each of other ones.
+/// Maximum number of different combined statements.
 const COMBINATIONS: usize = 128;
 
-/// A statement with what it takes.
+/// A statement with its parameters.
 pub(super) type Statement = (Arc<str>, Vec<Parameter>);
 
-/// Rows and statements to be sent.
+/// The rows and statements to send.
 #[derive(Default)]
 pub(super) struct SendBuffer {
     rows: Vec<Rows>,
@@ -72,7 +72,7 @@ impl SendBuffer {
         self.statements.push(statement);
     }
 
-    /// The statements it takes to write all of it: one where that is known how to be put.
+    /// Empties the buffer and returns its writes: one combined statement, or several when the cache of combinations is full.
     pub(super) fn take(&mut self, statement_cache: &mut StatementCache) -> Vec<Statement> {
         let Self { rows, statements } = std::mem::take(self);
         let of_rows = rows.into_iter().map(|of| of.statement(statement_cache));
@@ -89,11 +89,11 @@ impl SendBuffer {
 struct Rows {
     table: &'static Table,
     kind: WriteKind,
-    /// Whole rows, or the keys of rows that go.
+    /// Whole rows, or the keys of rows to delete.
     rows: Vec<Vec<Value>>,
 }
 
-/// How rows are written.
+/// Way in which rows are written.
 #[derive(Clone, Copy)]
 enum WriteKind {
     Insert,
@@ -103,7 +103,7 @@ enum WriteKind {
 }
 
 impl Rows {
-    /// The columns a statement takes.
+    /// Returns the columns that are sent.
     fn sent_columns(&self) -> Columns {
         let key = self.table.key_columns_at();
         match self.kind {
@@ -113,7 +113,7 @@ impl Rows {
         }
     }
 
-    /// The statement that writes all of them.
+    /// Returns the statement that writes all rows.
     fn statement(self, statement_cache: &mut StatementCache) -> Statement {
         let purpose = match self.kind {
             WriteKind::Insert => Purpose::Insert,
@@ -136,7 +136,7 @@ mod tests {
         (0..EXECUTION.columns.len()).filter(|at| names.contains(&EXECUTION.columns[*at].name)).collect()
     }
 
-    /// A row that is there keeps its result and its last attempt while others of the batch are given one.
+    /// A row keeps its result and its last attempt while other rows of the batch get new ones.
     #[test]
     fn a_result_and_an_attempt_are_written_only_in_rows_where_they_change() {
         let put = |names: &[&str]| Put {

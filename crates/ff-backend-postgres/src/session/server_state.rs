@@ -8,14 +8,14 @@ use tokio_postgres::Row;
 
 use crate::driver_error::DriverError;
 
-/// The time and the latest moment anything was written at, in milliseconds, until when a feed is followed, and whether
-/// any lane is configured or any quota policy is known.
+/// Query for the time and the latest moment written (in milliseconds), the moment until which a feed is followed, and whether
+/// there is any lane configuration or quota policy.
 pub(super) const SERVER_STATE: &str = "\
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, (SELECT max(at) FROM clock), \
     (SELECT coalesce(max(until), 0) FROM feed), EXISTS (SELECT FROM lane), \
     EXISTS (SELECT FROM quota_set)";
 
-/// The answer of the server, and when it came.
+/// The server state, and when it was read.
 #[derive(Clone, Copy)]
 pub(super) struct ServerState {
     read_at: Instant,
@@ -27,7 +27,7 @@ pub(super) struct ServerState {
 }
 
 impl ServerState {
-    /// Reads the answer that has just come.
+    /// Reads an answer that has just arrived.
     pub(super) fn read(rows: &[Row]) -> Result<Self, DriverError> {
         let odd = |error: tokio_postgres::Error| DriverError::Failed(error.to_string());
         let row = rows.first().ok_or_else(|| DriverError::Failed("the server has no clock".into()))?;
@@ -41,8 +41,8 @@ impl ServerState {
         })
     }
 
-    /// The context of a batch that begins now, after another of a known moment. The server's clock is assumed to run as
-    /// fast as this program's since the answer came.
+    /// Returns the context of a batch that begins now, and not before the given moment. Assumes that since the answer the
+    /// server's clock has run as fast as this program's.
     pub(super) fn context(&self, clock: Option<&dyn Clock>, before: TimestampMs) -> TransactionContext {
         let since = || i64::try_from(self.read_at.elapsed().as_millis()).unwrap_or(i64::MAX);
         let time = clock.map_or_else(|| self.time.saturating_add(since()), |clock| clock.now().0);

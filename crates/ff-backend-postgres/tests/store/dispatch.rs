@@ -1,5 +1,4 @@
-//! The outbox of ends: an event for dependents that could not be notified at once, dispatched once by the first caller
-//! or pump.
+//! The outbox: an event for dependents that could not be notified at once is dispatched once, by the first caller or pump.
 
 use ff_backend_postgres::PostgresBackend;
 use ff_backend_postgres::dispatch::{DispatchOutcome, dispatch_completion};
@@ -16,7 +15,7 @@ use crate::{StoreLocation, findings};
 
 const WIDTH: usize = 300;
 
-/// A flow whose first node has ended with more dependents than one step notifies.
+/// Submits a flow and ends its first node, which has more dependents than one step notifies.
 async fn owing(store: &PostgresBackend, width: usize) -> FlowId {
     let id = store.submit_flow(fan_out(width)).await.unwrap().flow_id;
     drain(store, &id).await;
@@ -26,7 +25,7 @@ async fn owing(store: &PostgresBackend, width: usize) -> FlowId {
     id
 }
 
-/// Every event: its number, whose end it is about, how that was, and whether it is stamped.
+/// Returns every event: its number, the ended execution, the outcome, and whether it is stamped.
 async fn events(place: &StoreLocation) -> Vec<(i64, String, String, bool)> {
     let sql = "
         SELECT event_id, '{fp:' || partition || '}:' || uuid, outcome, dispatched_at_ms >= created_at_ms IS TRUE
@@ -69,7 +68,7 @@ async fn a_dispatch_tells_what_is_owed_and_a_repeat_does_nothing() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// The first program dies after one step of it; another finds the event as it was and tells only the rest.
+/// The first program dies after one step. Another finds the event unstamped and notifies only the remaining dependents.
 #[tokio::test]
 async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
     let place = StoreLocation::new();
@@ -86,7 +85,7 @@ async fn a_dispatch_that_ends_half_way_is_taken_up_by_another() {
     assert_eq!(count(&store, &id, PublicState::Waiting).await, WIDTH);
 }
 
-/// The stamp is part of the transaction that does the work: without the one there is not the other.
+/// The stamp is part of the transaction that notifies the last dependents: they are committed together or not at all.
 #[tokio::test]
 async fn what_cannot_be_stamped_is_not_told() {
     let place = StoreLocation::new();

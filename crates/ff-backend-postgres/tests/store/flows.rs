@@ -28,12 +28,12 @@ fn graph(nodes: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Submi
     }
 }
 
-/// Nodes one after the other.
+/// Returns a flow whose nodes follow each other.
 pub(crate) fn chain(nodes: usize) -> SubmitFlowArgs {
     graph(nodes, (1..nodes).map(|n| (n - 1, n)))
 }
 
-/// One node that all others wait for.
+/// Returns a flow with one node that all others wait for.
 pub(crate) fn fan_out(width: usize) -> SubmitFlowArgs {
     graph(width + 1, (1..=width).map(|n| (0, n)))
 }
@@ -76,7 +76,7 @@ pub(crate) async fn run(store: &PostgresBackend, id: &FlowId) {
     }
 }
 
-/// How many members of a flow are in a state.
+/// Returns the number of members of a flow in a state.
 pub(crate) async fn count(store: &PostgresBackend, id: &FlowId, state: PublicState) -> usize {
     store.describe_flow(id).await.unwrap().counts.of(state) as usize
 }
@@ -96,7 +96,8 @@ async fn programs_work_through_a_flow_in_turns() {
     assert_eq!(findings(&stores[0]).await, []);
 }
 
-/// However wide, a step tells a bounded number, in a bounded number of statements: rows go together.
+/// Each step of a wide flow notifies a bounded number of dependents in a bounded number of statements, because rows are written
+/// together.
 #[tokio::test]
 async fn a_thousand_dependents_are_released_in_bounded_steps() {
     let place = StoreLocation::new();

@@ -1,4 +1,4 @@
-//! Hints come after what they are about, and reach every program.
+//! Hints come after their commit and reach every program.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ async fn who_follows_a_flow_hears_elsewhere_that_it_moves_and_ends() {
     assert!(other.describe_flow(&flow_id).await.unwrap().ended_at.is_some());
 }
 
-/// Telling costs as much as a small transaction, so a program that is alone does not.
+/// A note costs as much as a small transaction, so a program that is alone sends none.
 #[tokio::test]
 async fn nothing_is_told_until_somebody_else_listens() {
     let place = StoreLocation::new();
@@ -97,7 +97,7 @@ async fn nothing_is_told_until_somebody_else_listens() {
     assert!(matches!(hint, Some(Hint::Ready { .. })), "{hint:?}");
 }
 
-/// A program that lost its ear looks everywhere once it hears again.
+/// A program whose listening connection was lost sweeps everything once it listens again.
 #[tokio::test]
 async fn who_could_not_hear_is_told_so() {
     let place = StoreLocation::new();

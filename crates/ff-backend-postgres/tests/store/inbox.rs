@@ -1,4 +1,4 @@
-//! Submitting within a transaction of one's own.
+//! Submission within a transaction of the caller.
 
 use std::time::{Duration, Instant};
 
@@ -21,13 +21,14 @@ async fn ready(hints: &mut Hints) {
     timeout(Duration::from_secs(20), ready).await.expect("work is taken up");
 }
 
-/// Work is announced while its commit is under way: a claim comes after the commit, a reader may come before it.
+/// Waits until announced work is committed. It is announced while its commit is under way: a claim comes after the commit, a read
+/// may come before it.
 async fn committed(store: &PostgresBackend, id: &ExecutionId) {
     let there = async { while store.describe(id).await.is_err() {} };
     timeout(Duration::from_secs(20), there).await.expect("announced work is there in a moment");
 }
 
-/// A submitted row is removed after that.
+/// Waits until the inbox is empty. A row is removed only after it was submitted.
 async fn emptied(client: &Client) {
     let empty = async {
         while client.query_one("SELECT count(*) FROM inbox", &[]).await.unwrap().get::<_, i64>(0) > 0 {
@@ -114,7 +115,7 @@ async fn work_that_cannot_be_submitted_stays_and_says_why() {
     assert!(Inbox::in_schema("no such schema").is_err());
 }
 
-/// Where a pooler stands between, hints and the inbox are looked for instead of listened to.
+/// Behind a pooler, programs poll for hints and for the inbox and do not listen.
 #[tokio::test]
 async fn without_listening_programs_still_learn_of_each_others_work() {
     let place = StoreLocation::new();
@@ -123,7 +124,7 @@ async fn without_listening_programs_still_learn_of_each_others_work() {
     let (one, two) = (open().await, open().await);
     let mut hints = two.hints();
     let client = place.look().await;
-    // Notices from before the other's first look are not news to it.
+    // The other program ignores notices from before its first poll.
     let arrival = async {
         loop {
             one.submit(work()).await.unwrap();

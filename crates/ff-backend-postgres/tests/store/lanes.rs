@@ -1,4 +1,4 @@
-//! Listing the lanes of one tenant beside very many of another.
+//! Listing of one tenant's lanes beside very many lanes of another.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,10 @@ use ff_core::types::{LaneId, Namespace};
 
 use crate::{StoreLocation, work};
 
-/// Lanes another tenant has.
+/// Number of lanes of the other tenant.
 const MANY: i64 = 30_000;
 
-/// The lanes of the other tenant are put there behind the store's back. They are passed over, so that how long a listing
-/// takes does not depend on them.
+/// The other tenant's lanes are inserted without the store. A listing passes over them, so its duration does not depend on them.
 #[tokio::test]
 async fn listing_a_tenants_lanes_takes_no_longer_for_the_lanes_of_another() {
     let place = StoreLocation::new();
@@ -37,7 +36,7 @@ async fn listing_a_tenants_lanes_takes_no_longer_for_the_lanes_of_another() {
     }
 }
 
-/// How long it takes to list both lanes of a tenant: the median of several.
+/// Returns the median time of several listings of both lanes of a tenant.
 async fn list(store: &PostgresBackend, namespace: &Namespace) -> Duration {
     let mut took = Vec::new();
     for _ in 0..5 {

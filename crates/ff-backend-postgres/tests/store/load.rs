@@ -1,4 +1,4 @@
-//! Load that goes on while the server is restarted: submitters and workers repeat calls without an answer.
+//! Load that continues while the server is restarted: submitters and workers repeat calls without an answer.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -17,24 +17,24 @@ use uuid::Uuid;
 
 use crate::{claim_on, findings, work};
 
-/// Few, so that callers meet.
+/// Few partitions, so that callers meet on them.
 pub(crate) const PARTITIONS: u16 = 4;
 const WORKERS: usize = 4;
 const SUBMITTERS: usize = 2;
 
-/// A store with few partitions.
+/// Returns the options of a store with few partitions.
 pub(crate) fn few() -> PostgresOptions {
     let partitions = PartitionConfig { num_flow_partitions: PARTITIONS, ..PartitionConfig::default() };
     PostgresOptions { partitions: Some(partitions), ..PostgresOptions::default() }
 }
 
-/// A load on one store, over one program or several.
+/// A load on one store, through one or several programs.
 pub(crate) struct Load {
     ways: Vec<PostgresBackend>,
     jobs: usize,
     submitted: Mutex<Vec<ExecutionId>>,
     completed: Mutex<BTreeMap<ExecutionId, usize>>,
-    /// Answers that left it open what had happened, and answers that it had not.
+    /// Number of answers with an unknown outcome, or that the store was unavailable.
     pub(crate) unanswered: AtomicUsize,
 }
 
@@ -44,19 +44,19 @@ impl Load {
         Self { ways, jobs, submitted, completed, unanswered: AtomicUsize::new(0) }
     }
 
-    /// Submits all jobs and sees them through.
+    /// Submits all jobs and completes them.
     pub(crate) async fn run(&self) {
         let submitting = join_all(self.ways.iter().cycle().take(SUBMITTERS).map(|store| self.submit(store)));
         let working = join_all(self.ways.iter().cycle().take(WORKERS).map(|store| self.work(store)));
         tokio::join!(submitting, working);
     }
 
-    /// How much has been completed.
+    /// Returns the number of completed jobs.
     pub(crate) fn completed(&self) -> usize {
         self.completed.lock().unwrap().len()
     }
 
-    /// Fails unless everything that was acknowledged is there, done once, and nothing is wrong.
+    /// Fails unless every acknowledged job exists with its result and the doctor finds nothing wrong.
     pub(crate) async fn check(&self) {
         let store = &self.ways[0];
         let submitted = self.submitted.lock().unwrap().clone();
@@ -83,7 +83,7 @@ impl Load {
             for partition in 0..PARTITIONS {
                 let any = ExecutionId::new(partition, Uuid::nil());
                 let args = ClaimArgs { max: 4, lease_ttl_ms: 1_000, ..claim_on(&any) };
-                // A claim whose answer got lost is taken back when its lease is over.
+                // A claim without an answer is taken back when its lease expires.
                 let Ok(claims) = self.once(store.claim(args).await) else { continue };
                 if claims.claimed.is_empty() {
                     self.once(store.pump(partition).await).ok();
@@ -103,7 +103,7 @@ impl Load {
         assert!(twice.is_empty(), "another worker's completion was acknowledged: {twice:?}");
     }
 
-    /// Asks until it is answered: every change is safe to repeat.
+    /// Repeats a call until it is answered: every change is safe to repeat.
     async fn insist<T>(&self, ask: impl AsyncFn() -> Answer<T>) -> Answer<T> {
         loop {
             match self.once(ask().await) {

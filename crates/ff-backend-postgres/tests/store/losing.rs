@@ -32,7 +32,7 @@ async fn connections_killed_at_random_lose_nothing() {
     load.check().await;
 }
 
-/// The server process is killed as a power cut would kill it, and started again on what its disk has.
+/// The server process is killed, as by a power cut, and restarted with the files on its disk.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let mut server = Postgres::start(Disk::Waited, &[]);
@@ -41,7 +41,7 @@ async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     let noticed = || load.unanswered.load(Ordering::Relaxed) > 0;
     let killing = async {
         let mut look = interval(Duration::from_millis(5));
-        // Three times, and again as long as no call was on its way to the disk when it happened.
+        // The server is killed three times, and then again until a call was on its way to the disk.
         for done in (30..3_000).step_by(90) {
             if done > 210 && noticed() {
                 break;
@@ -62,7 +62,7 @@ async fn nothing_acknowledged_is_lost_when_the_server_is_killed() {
     assert!(noticed(), "no caller noticed that the server was killed");
 }
 
-/// Whether a commit happened whose answer got lost cannot be known, so the outcome is reported as unknown.
+/// A commit without an answer may or may not have happened, so its outcome is reported as unknown.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_has_an_unknown_outcome() {
     let place = StoreLocation::new();

@@ -1,4 +1,4 @@
-//! Promises of a store on Postgres beyond those of every store.
+//! Tests of promises that only the Postgres store makes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ use support::Postgres;
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client, NoTls};
 
-/// A server of its own for a test, and the schema of its store.
+/// The server of one test, and the schema of its store.
 struct StoreLocation(Postgres);
 
 impl StoreLocation {
@@ -51,12 +51,12 @@ impl StoreLocation {
         ff_backend_postgres::connect(&self.url(), options).await.unwrap()
     }
 
-    /// Opened as the tests of both SQL stores do.
+    /// Opens the store as the tests of both SQL stores do.
     async fn open_store(&self, partitions: Option<PartitionConfig>) -> PostgresBackend {
         self.open_with(PostgresOptions { partitions, ..PostgresOptions::default() }).await
     }
 
-    /// Puts copies of its only delivery into the feed of a store, until there are so many.
+    /// Fills the feed of a store with copies of its only delivery, up to `full` deliveries.
     async fn fill_feed(&self, full: usize) {
         let fill = "
             INSERT INTO delivery SELECT partition, recorded_at, more.seq - 1, more.seq, record
@@ -65,7 +65,7 @@ impl StoreLocation {
         assert_eq!(filled, full as u64 - 1);
     }
 
-    /// A connection to the database, for changing it without the store.
+    /// Opens a connection to the database, for changing it without the store.
     async fn look(&self) -> Client {
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port);
         let (client, conversation) = tokio_postgres::connect(&url, NoTls).await.unwrap();
@@ -74,7 +74,7 @@ impl StoreLocation {
         client
     }
 
-    /// The notes that programs send from now on.
+    /// Returns the notes that programs send from now on.
     async fn overhear(&self) -> (Client, mpsc::UnboundedReceiver<String>) {
         let url = format!("postgres://postgres@127.0.0.1:{}/postgres", self.0.port);
         let (client, mut conversation) = tokio_postgres::connect(&url, NoTls).await.unwrap();

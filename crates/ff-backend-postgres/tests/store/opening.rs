@@ -1,4 +1,4 @@
-//! Which users may open a store, and in which databases.
+//! Opening a store: who may, and in which databases.
 
 use ff_backend_postgres::{ConnectError, MigrationReport, PostgresOptions, migrate};
 use ff_core::backend::{EngineStore, Perform};

@@ -1,4 +1,4 @@
-//! No query grows with what waits or with what is finished: each is answered from its index, in its index's order.
+//! No query grows with the number of waiting or finished executions: each is answered from its index, in the order of its index.
 
 use ff_backend_sql::QUERIES;
 use ff_engine::Orchestration;
@@ -8,7 +8,7 @@ use tokio_postgres::Client;
 use crate::StoreLocation;
 use crate::flows::chain;
 
-/// Which indexes answer which query, when it is not the key of its one table.
+/// The indexes that answer each query, unless it is the key of its only table.
 const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("waiting", &["ready_order", "execution_pkey", "flow_pkey", "submission_pkey"]),
     (
@@ -26,7 +26,7 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("execution_of", &["execution_pkey", "submission_pkey"]),
     ("next_due", &["lease_pkey", "due_pkey", "flow_due"]),
     ("next_ready", &["ready_order"]),
-    // The server shows how the first of them is found; the others are found the same way, from where the last one was.
+    // The plan shows how the first of them is found. The others are found the same way, starting after the last one.
     ("waiting_kinds", &["ready_order"]),
     ("waiting_priorities", &["ready_order"]),
     ("waiting_at", &["ready_order", "execution_pkey", "flow_pkey", "submission_pkey"]),
@@ -59,17 +59,17 @@ const ANSWERED_FROM: &[(&str, &[&str])] = &[
     ("steps_to", &["step_in_order"]),
 ];
 
-/// Asked only by the doctor, which reads everything anyway.
+/// Queries of the doctor only, which reads everything anyway.
 const READS_EVERYTHING: &[&str] = &["executions_on", "flows_on", "labels_on", "streams_on", "steps_on"];
 
-/// Found by their keys, and then looked at: whether they are of a lane, or completed.
+/// Queries that find rows by their keys and then compare each one: with a lane, or with the completed state.
 const LOOKS_AT_EACH: &[(&str, &[&str])] =
     &[("held_on", &["lease_pkey"]), ("depth_active", &["lease_pkey"]), ("depth_completed", &["execution_by_lane"])];
 
-/// Likewise, of tables that stay small.
+/// Queries that compare each row of a table that stays small.
 const READS_A_SMALL_TABLE: &[&str] = &["lanes_on", "workers_on"];
 
-/// The steps of a query's plan as the store's own connections have it.
+/// Returns the steps of a query's plan, as the store's own connections plan it.
 async fn plan(client: &Client, sql: &str) -> Vec<Value> {
     let statement = client.prepare(sql).await.unwrap();
     let nulls = vec!["NULL"; statement.params().len()].join(", ");
@@ -96,7 +96,7 @@ async fn plan(client: &Client, sql: &str) -> Vec<Value> {
     steps
 }
 
-/// As a store's connections are set up, in a database that has not counted its rows yet.
+/// Opens a connection with the settings of a store's connections, in a database without table statistics.
 async fn as_the_store(place: &StoreLocation) -> Client {
     drop(place.open().await);
     let client = place.look().await;
@@ -111,7 +111,7 @@ async fn every_query_is_answered_from_its_index() {
     let place = StoreLocation::new();
     let client = as_the_store(&place).await;
     check_plans(&client).await;
-    // A server counts the rows of a new store when there are about fifty, and plans for a small one until it counts again.
+    // A server counts the rows of a new store when there are about fifty. Until it counts again, it plans for a small store.
     let store = place.open().await;
     for _ in 0..60 {
         store.submit_flow(chain(2)).await.unwrap();
@@ -125,7 +125,7 @@ async fn check_plans(client: &Client) {
         let steps = plan(client, sql).await;
         let nodes: Vec<_> = steps.iter().map(|step| step["Node Type"].as_str().unwrap()).collect();
         assert!(!nodes.contains(&"Sort") && !nodes.contains(&"Seq Scan"), "{name}: {nodes:?}");
-        // Rows of a join are found by their keys, not among all that an index has.
+        // Rows of a join are found by their keys, not among all rows of an index.
         assert!(steps.iter().all(|step| step["Join Filter"].is_null()), "{name}: {steps:?}");
         if READS_EVERYTHING.contains(name) {
             continue;
@@ -149,7 +149,7 @@ fn sorted<'i>(indexes: &[&'i str]) -> Vec<&'i str> {
     indexes
 }
 
-/// Would the test above notice? These are questions without an index.
+/// Shows that the test above would notice a query without an index.
 #[tokio::test]
 async fn a_query_without_an_index_looks_different() {
     let place = StoreLocation::new();

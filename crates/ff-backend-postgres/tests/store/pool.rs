@@ -1,4 +1,4 @@
-//! The pool of reading connections is bounded, and a caller that finds none free is told so.
+//! The pool of reading connections is bounded, and a caller that finds none free gets an error.
 
 use std::sync::Arc;
 

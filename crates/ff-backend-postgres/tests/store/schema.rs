@@ -1,4 +1,4 @@
-//! The tables are as the code declares them, and readable by people.
+//! The tables match their declarations in the code and are readable by people.
 
 use std::collections::BTreeMap;
 

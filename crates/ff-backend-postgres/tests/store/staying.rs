@@ -1,4 +1,4 @@
-//! A writer keeps partition locks for a moment while it is the only program, and no longer.
+//! A writer keeps partition locks for a moment while its program is the only one, and no longer.
 
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +22,11 @@ use crate::{StoreLocation, claim_on, findings, signal, suspended};
 
 const PARTITION: u16 = 2;
 
-/// How often something is tried that takes little only within one stay. A machine may be slower than that, but not always.
+/// Maximum number of tries of a step that needs few statements only within one lock session. A slow machine may miss some of
+/// them, but not all.
 const TRIES: usize = 100;
 
-/// Submits to one partition, and says how many statements that took.
+/// Submits to one partition and returns the number of statements it took.
 async fn submit(store: &PostgresBackend) -> u64 {
     let before = store.statements();
     store.submit(work_on(store, PARTITION)).await.unwrap();
@@ -44,7 +45,7 @@ async fn what_follows_on_a_partition_is_one_statement() {
     panic!("it always took more");
 }
 
-/// A writer that never rests keeps its locks, and asks now and then whether another session waits for them.
+/// A busy writer keeps its locks, and asks now and then whether another session waits for them.
 #[tokio::test]
 async fn what_nobody_else_wants_stays() {
     let place = StoreLocation::new();
@@ -139,8 +140,8 @@ async fn a_program_that_says_nothing_gets_a_partition_from_one_that_never_rests(
     assert_eq!(findings(&store).await, []);
 }
 
-/// The other program is this test again; its environment says which store to work on. It is stopped while it keeps
-/// locks, as a suspended machine would be.
+/// The other program is this test again; an environment variable names its store. It is stopped while it keeps locks, like a
+/// suspended machine.
 #[tokio::test]
 async fn a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds() {
     const STORE: &str = "FF_WORK_UNTIL_FROZEN";
@@ -169,7 +170,7 @@ async fn a_program_that_froze_with_partitions_is_waited_for_at_most_five_seconds
 struct Program(Child);
 
 impl Program {
-    /// Stops it, and lets it go on unless it has its partition then.
+    /// Stops the program, and resumes it unless it has its partition locked.
     async fn is_frozen_with_its_partition(&self, outsider: &Client) -> bool {
         const KEPT: &str = "
             SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted
@@ -195,7 +196,7 @@ impl Drop for Program {
     }
 }
 
-/// The cache of a session is dropped once another may have written.
+/// The cache of a session is dropped once another session may have written.
 #[tokio::test]
 async fn what_another_program_did_is_seen_by_the_one_that_was_alone() {
     let place = StoreLocation::new();

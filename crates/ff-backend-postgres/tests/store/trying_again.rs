@@ -1,4 +1,4 @@
-//! Transactions that the server undoes are tried again, unnoticed by callers.
+//! Transactions that the server undoes are tried again, without callers noticing.
 
 use ff_backend_postgres::PostgresBackend;
 use ff_core::backend::Perform;
@@ -18,7 +18,7 @@ use crate::flows::{chain, run};
 use crate::load::{PARTITIONS, few};
 use crate::{StoreLocation, findings, work};
 
-/// Has the next so many writes fail with a code.
+/// Makes the next `times` writes fail with a code.
 async fn fail_next(client: &Client, times: u32, code: &str) {
     let sql = format!(
         "DROP SEQUENCE IF EXISTS failures;
@@ -45,7 +45,7 @@ async fn what_the_server_could_not_serialise_is_tried_again() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// A batch is decided while the commit before it is on its way. When that fails, both are decided again.
+/// A batch is decided while the commit before it is on its way. If that commit fails, both are decided again.
 #[tokio::test]
 async fn what_counted_on_a_commit_that_failed_is_decided_again() {
     let place = StoreLocation::new();
@@ -74,7 +74,7 @@ async fn what_counted_on_a_commit_that_failed_is_decided_again() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// Rows are sent in the type of their table, which a newer program may change while this one works.
+/// Rows are sent in the row type of their table, which a newer program may change meanwhile.
 #[tokio::test]
 async fn columns_that_a_newer_program_adds_are_left_empty() {
     let place = StoreLocation::new();
@@ -100,7 +100,7 @@ async fn what_never_succeeds_is_not_tried_for_ever_and_leaves_nothing() {
     store.submit(work()).await.unwrap();
 }
 
-/// Ids are taken for new. One that is not is found by its primary key, or looked up when its lane refuses new work.
+/// Submitted ids are taken for new. An existing id is found by its primary key, or looked up when its lane refuses new work.
 #[tokio::test]
 async fn an_id_that_was_submitted_before_is_found() {
     let place = StoreLocation::new();
@@ -124,8 +124,8 @@ async fn an_id_that_was_submitted_before_is_found() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// A real deadlock: another session takes the locks of partitions in another order. The session that detects it gives
-/// way, and only the store's looks for one.
+/// A real deadlock: another session takes partition locks in another order. The session that detects it gives way, and only the
+/// store's session looks for one.
 #[tokio::test]
 async fn a_deadlock_is_survived() {
     let place = StoreLocation::new();
@@ -137,12 +137,12 @@ async fn a_deadlock_is_survived() {
     for partition in [0, 1, 2] {
         lock(&observer, partition).await;
     }
-    // While the writer waits for the first, all others queue up, and are one batch on every partition.
+    // While the writer waits for the first, all others queue up and become one batch on every partition.
     let mut first = store.submit(work_on(&store, 0)).boxed();
     assert!(first.as_mut().now_or_never().is_none());
     until_somebody_waits(&observer, 0).await;
     let mut many = store.submit_many((0..200).map(|_| work()).collect()).boxed();
-    // Some of the partitions have their turn each time it is polled.
+    // Each poll lets some of the partitions have their turn.
     for _ in 0..PARTITIONS {
         assert!(many.as_mut().now_or_never().is_none());
     }
@@ -166,7 +166,7 @@ async fn a_deadlock_is_survived() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// New work that lives on a partition.
+/// Returns new work on a partition.
 pub(crate) fn work_on(store: &PostgresBackend, partition: u16) -> SubmitArgs {
     let mut works = std::iter::repeat_with(|| SubmitArgs { uuid: Uuid::new_v4(), ..work() });
     works.find(|work| work.execution_id(&store.partitions()).partition() == partition).unwrap()

@@ -1,4 +1,4 @@
-//! A step of an execution updates its row within the page, and so writes to no index.
+//! A step of an execution updates its row within the page, so it writes to no index.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, SubmitArgs};
@@ -11,10 +11,10 @@ use crate::load::few;
 use crate::{StoreLocation, claim_on, findings, work};
 
 const LIFECYCLES: usize = 2_000;
-/// Workers, each with one job at a time.
+/// Number of workers, each with one job at a time.
 const WORKERS: usize = 16;
 
-/// A job with the trimmings of real ones.
+/// Returns a job like real ones, with tags, a priority and a retry policy.
 fn typical(nth: usize) -> SubmitArgs {
     let tag = |key: &str, value: String| (TagKey::parse(key).unwrap(), TagValue::parse(&value).unwrap());
     let mut args = SubmitArgs { payload: Payload::bytes(vec![0xff; 100]), ..work() };
@@ -30,13 +30,13 @@ async fn steps_update_the_rows_of_executions_within_their_pages() {
     let place = StoreLocation::new();
     let store = place.open_with(few()).await;
     let work = async |worker: usize| {
-        // Pages are full of waiting executions before the first is claimed.
+        // Waiting executions fill the pages before the first one is claimed.
         let mut submitted = Vec::new();
         for nth in (worker..LIFECYCLES).step_by(WORKERS) {
             submitted.push(store.submit(typical(nth)).await.unwrap().execution_id);
         }
         for id in submitted {
-            // One of them waits there for every worker that has submitted one.
+            // Each worker claims as many executions as it has submitted, so one always waits.
             let task = store.claim(claim_on(&id)).await.unwrap().claimed.remove(0).task;
             let result = Some(Payload::bytes(vec![0xff; 100]));
             store.complete(CompleteArgs { execution_id: task.execution_id, fence: task.fence, result }).await.unwrap();
@@ -46,7 +46,7 @@ async fn steps_update_the_rows_of_executions_within_their_pages() {
     assert_eq!(findings(&store).await, []);
     store.close().await;
     drop(store);
-    // The server counts what a connection did when the connection ends.
+    // The server adds up the statistics of a connection when it ends.
     let client = place.look().await;
     let counted = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relid = 'execution'::regclass";
     let (updated, within) = loop {

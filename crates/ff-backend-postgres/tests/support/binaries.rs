@@ -1,10 +1,11 @@
-//! Where the server's programs are, and as whom they run.
+//! The server's programs and the user that runs them.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program of the server. It does not run as root, so root runs it as the user its package made.
+/// Returns a command for a program of the server. The server refuses to run as root, so root runs it as the user that its package
+/// made.
 pub(super) fn program(name: &str) -> Command {
     let mut command = Command::new(folder().join(name));
     if let Some((user, group)) = other_user() {
@@ -13,7 +14,7 @@ pub(super) fn program(name: &str) -> Command {
     command
 }
 
-/// The owner of the files, when it is not the user that runs the tests.
+/// Returns the owner of the server's files, if it is not the user that runs the tests.
 pub(super) fn other_user() -> Option<(u32, u32)> {
     let me = std::fs::metadata("/proc/self").expect("this process has an owner");
     if std::os::unix::fs::MetadataExt::uid(&me) != 0 {
@@ -26,7 +27,7 @@ pub(super) fn other_user() -> Option<(u32, u32)> {
     Some((numbers.next().expect("a user"), numbers.next().expect("a group")))
 }
 
-/// Debian keeps the programs of each version in a folder of their own; elsewhere they are where programs are.
+/// Returns the folder of the server's programs. Debian has one per version; elsewhere it is in the path.
 fn folder() -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let debian = versions.map(|version| version.path().join("bin")).filter(has_server).max();

@@ -1,4 +1,4 @@
-//! A real Postgres for tests: on a free port, with its files in a folder that goes away, gone when it is dropped.
+//! A real Postgres for tests, on a free port and with its files in a temporary folder. Dropping it ends the server.
 
 #![allow(
     dead_code,

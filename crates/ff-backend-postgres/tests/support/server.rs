@@ -9,16 +9,16 @@ use tempfile::TempDir;
 use super::binaries::{other_user, program};
 use super::ports::free_port;
 
-/// Whether an acknowledged write is on the disk.
+/// Whether the server waits for the disk before it acknowledges a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
-    /// It is, as by default.
+    /// It waits, as by default.
     Waited,
-    /// It need not be: the test needs the server's data, not its durability.
+    /// It does not wait: the test needs the server's data, not its durability.
     Unwaited,
 }
 
-/// A server that runs, or ran until it was killed.
+/// A server that runs, or that was killed.
 pub struct Postgres {
     folder: TempDir,
     settings: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a server and starts it, with further settings.
+    /// Creates and starts a server with further settings.
     pub fn start(disk: Disk, settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for a server");
         if let Some((user, group)) = other_user() {
@@ -51,17 +51,17 @@ impl Postgres {
         panic!("Postgres did not start on any port");
     }
 
-    /// A server whose contents matter, not what they survive.
+    /// Starts a server for a test that does not need durability.
     pub fn quick() -> Self {
         Self::start(Disk::Unwaited, &[])
     }
 
-    /// The store in one schema of it.
+    /// Returns the URL of a store in one schema.
     pub fn url(&self, schema: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres?schema={schema}", self.port)
     }
 
-    /// Ends it as a crash would.
+    /// Kills the server, as a crash would.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("a server can be killed");
@@ -69,25 +69,26 @@ impl Postgres {
         }
     }
 
-    /// Starts it again on the same port with what its disk has.
+    /// Starts the server again on the same port with the files on its disk.
     pub fn restart(&mut self) {
         self.kill();
-        // Those that worked for it notice by themselves that it is gone, and hold what its successor needs until then.
+        // The child processes of the killed server notice its end by themselves. Until then they hold resources that the new
+        // server needs.
         let started = (0..200).any(|_| self.run());
         assert!(started, "Postgres did not start again on port {}", self.port);
     }
 
-    /// Stops it and all that works for it without their noticing: connections are held and nothing is answered.
+    /// Stops the server and its child processes, without their noticing. Connections stay open, and nothing is answered.
     pub fn freeze(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on where it stopped.
+    /// Resumes the stopped server.
     pub fn thaw(&self) {
         self.signal("-CONT");
     }
 
-    /// Signals the server before those that work for it: one that goes on makes new ones for new connections.
+    /// Signals the server before its child processes, because a running server makes new ones for new connections.
     fn signal(&self, signal: &str) {
         let id = self.child.as_ref().expect("the server runs").id().to_string();
         for command in [["kill", signal].as_slice(), &["pkill", signal, "-P"]] {
@@ -96,7 +97,7 @@ impl Postgres {
         }
     }
 
-    /// Runs the server and waits until it says it is ready. False when it cannot have its port.
+    /// Runs the server and waits until it is ready. Returns false if it cannot have its port.
     fn run(&mut self) -> bool {
         let mut command = program("postgres");
         command.arg("-D").arg(self.folder.path().join("data")).arg("-p").arg(self.port.to_string());

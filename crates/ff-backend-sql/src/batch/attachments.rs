@@ -1,6 +1,6 @@
-//! The attachments of a batch's claims: payloads, signals, steps, and results passed on by others. Those that the batch
-//! itself has changed are noted when the claim is decided, for they may change again after; the stored ones are read
-//! for all claims together, in the same transaction.
+//! The attachments of a batch's claims: payloads, signals, steps and the results that other executions pass on. An attachment
+//! that the batch itself has changed is copied when the claim is decided, because it may change again later in the batch. Stored
+//! attachments are read for all claims together, in the same transaction.
 
 use std::collections::HashMap;
 
@@ -25,30 +25,30 @@ use crate::error::SqlError;
 use crate::execution::Body;
 use crate::session::{Load, Read, key_of};
 
-/// The attachments of a claimed execution, as far as the batch knows them.
+/// The attachments of a claimed execution that the batch knows.
 pub(super) struct ClaimAttachments {
     payload: Source,
     inputs: Vec<Input>,
-    /// Whose stored results are to be put in their places among the inputs.
+    /// Executions whose stored results are still to be put into `inputs`.
     awaited: Vec<ExecutionId>,
-    /// Absent when there are none, and once they are found.
+    /// None when the execution has no steps, and once they are loaded.
     wanted_steps: Option<WantedSteps>,
     steps: StepsPage,
 }
 
-/// Where a payload comes from.
+/// The source of a payload.
 enum Source {
     Batch(Payload),
     Stored,
     ResultOf(ExecutionId),
 }
 
-/// The attachments of a reply's executions. The edges into those that were given inputs are loaded.
+/// Returns the attachments of a reply's executions. Needs the edges into the executions with inputs to be loaded.
 pub(super) fn attachments(state: &BatchState, reply: &Reply) -> Vec<ClaimAttachments> {
     tasks(reply).iter().map(|task| attachment(state, task)).collect()
 }
 
-/// The edges that brought the executions of a reply their inputs.
+/// Returns the edges that pass inputs to the executions of a reply.
 pub(super) fn edges_of_inputs(reply: &Reply) -> impl Iterator<Item = EdgesOf> {
     tasks(reply).iter().filter_map(edges_into)
 }
@@ -80,8 +80,8 @@ fn attachment(state: &BatchState, task: &Task) -> ClaimAttachments {
     ClaimAttachments { payload, inputs, awaited, wanted_steps, steps: StepsPage::default() }
 }
 
-/// The payloads a claim is going to bring along, when what waits for it is known and something else is still missed. Several
-/// claims in one batch find out what each of them gets when it is decided.
+/// Returns the load of the payloads that a claim will need, if its list of waiting executions is known while another record is
+/// still missed. Only for a batch of one claim: of several claims, each one's executions are known only when it is decided.
 pub(super) fn payloads_ahead(state: &BatchState, batch: &[QueuedOperation]) -> Option<Load> {
     let [QueuedOperation { operation: Operation::Claim(args), .. }] = batch else { return None };
     let first = state.waiting(args).take(args.max.min(limits::CLAIM_AT_ONCE));
@@ -89,7 +89,7 @@ pub(super) fn payloads_ahead(state: &BatchState, batch: &[QueuedOperation]) -> O
     (!keys.is_empty()).then(|| Body::Payload.load(keys))
 }
 
-/// Gives every claim what it is to bring along, with one query per table for all that is stored.
+/// Attaches to every claim its payloads, inputs, steps and signals, with one query per table for the stored ones.
 pub(super) async fn attach(
     reader: &mut dyn Read,
     state: &BatchState,
@@ -124,7 +124,7 @@ pub(super) async fn attach(
         .collect())
 }
 
-/// Gives every claim of an execution that has steps the first of them.
+/// Attaches the first steps to every claim of an execution that has steps.
 async fn attach_steps(
     reader: &mut dyn Read,
     replies: &mut [Answer<(Reply, Vec<ClaimAttachments>)>],
@@ -152,7 +152,7 @@ struct StoredAttachments {
 }
 
 impl StoredAttachments {
-    /// The reply with what its claims bring along.
+    /// Returns the reply with the attachments of its claims.
     fn complete(&self, reply: Reply, attachments: Vec<ClaimAttachments>) -> Answer<Reply> {
         Ok(match reply {
             Reply::ClaimDecision(decision) => Reply::Claimed(self.claims(decision, attachments)?),

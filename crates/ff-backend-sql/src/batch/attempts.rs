@@ -1,5 +1,5 @@
-//! Where attempts that ended are written: the one an execution finished with into the row of the execution, all others into rows of
-//! their own. Most executions finish with their first attempt, and have no such row.
+//! Places where ended attempts are written. The attempt that an execution finished with is in the row of the execution, all
+//! others have rows of their own. Most executions finish with their first attempt and have no such row.
 
 use std::collections::HashMap;
 
@@ -15,16 +15,16 @@ use crate::record;
 use crate::session::{Put, Read, key_of};
 use crate::value::Value;
 
-/// Attempts, by where they are written.
+/// Ended attempts, by where they are written.
 pub(super) struct EndedAttempts {
-    /// How the last attempt in the row of an execution changes.
+    /// The change of the last attempt in the row of each execution.
     pub(super) last: HashMap<ExecutionId, Write<Attempt>>,
-    /// The others, as rows.
+    /// The rows of all other attempts.
     pub(super) rows: Vec<Put>,
 }
 
 impl EndedAttempts {
-    /// Sorts the attempts that ended in a batch. An attempt in the row of an execution that goes on is moved.
+    /// Sorts the attempts that ended in a batch. When a finished execution runs again, the attempt in its row moves to a row of its own.
     pub(super) async fn of(
         reader: &mut dyn Read,
         state: &BatchState,
@@ -38,7 +38,7 @@ impl EndedAttempts {
                 sorted.rows.push(row_of(&id, &attempt)?);
             }
         }
-        // A finished execution that was replayed may have finished again in the same batch, without another attempt.
+        // A finished execution that was replayed may finish again in the same batch without another attempt.
         let goes_on = state.rewritten().filter(|(before, after)| {
             let finished = before.filter(|before| before.is_finished() && before.attempts_made > 0);
             finished.is_some_and(|before| before.phase != after.phase || sorted.last.contains_key(&after.id))
@@ -54,7 +54,7 @@ impl EndedAttempts {
     }
 }
 
-/// Whether an execution has finished with an attempt.
+/// Returns whether an execution has finished with this attempt.
 fn is_last(state: &BatchState, id: &ExecutionId, attempt: &Attempt) -> bool {
     let execution = state.execution(id).ok().flatten();
     execution.is_some_and(|execution| execution.is_finished() && execution.attempts_made == attempt.index.0 + 1)

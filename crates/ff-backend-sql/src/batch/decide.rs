@@ -1,4 +1,4 @@
-//! Deciding a batch: in order, over the loaded records, loading what is missed for all operations at once.
+//! Deciding a batch: operations are decided in order over the loaded records, and one load serves the misses of all operations.
 
 use ff_core::backend::Answer;
 use ff_core::engine_error::EngineError;
@@ -14,14 +14,14 @@ use crate::batch_state::BatchState;
 use crate::error::SqlError;
 use crate::session::Read;
 
-/// How often an operation may miss something before the others are no longer asked what they would miss along with it. Most
-/// miss twice or thrice; one that goes on from record to record does so alone.
+/// Maximum number of times that an operation may miss a record while the later operations are also asked for their misses. Most
+/// operations miss two or three times. One that follows records one by one does so alone.
 const TOGETHER: usize = 3;
 
 /// Decides every operation that has no reply yet, each after the ones before it, and applies its decision to the batch state.
 ///
-/// An operation that misses something waits, and with it all that come after; but they are tried for their misses, so
-/// that one query per table serves the whole batch.
+/// An operation that misses a record waits, and so do all operations after it. But these are asked for their misses too, so that
+/// one query per table serves the whole batch.
 pub(super) async fn decide(
     reader: &mut dyn Read,
     state: &mut BatchState,
@@ -53,7 +53,7 @@ pub(super) async fn decide(
     Ok(())
 }
 
-/// Decides the operations that have no reply yet, up to the first that misses something.
+/// Decides the operations that have no reply yet, up to the first one that misses a record.
 pub(super) fn decide_known(
     state: &mut BatchState,
     batch: &[QueuedOperation],
@@ -81,7 +81,7 @@ pub(super) fn decide_known(
     Ok(())
 }
 
-/// Applies a decision, and notes what the reply needs attached.
+/// Applies a decision, and collects the attachments of its reply.
 fn apply(state: &mut BatchState, decision: Decision) -> (Reply, Vec<ClaimAttachments>) {
     decision.changes.into_iter().for_each(|change| state.apply(change));
     decision.forgotten.into_iter().for_each(|id| state.forget(id));

@@ -1,4 +1,4 @@
-//! Loading what waits, in the order it is to be claimed: by priority and then by age, or as its lane weighs them.
+//! Loads of waiting executions, in the order of claims: by priority and then by age, or with ageing if the lane has it.
 
 use ff_core::limits;
 use ff_core::types::{Priority, RequirementClass};
@@ -11,11 +11,11 @@ use crate::record::read_record;
 use crate::session::Read;
 use crate::value::{Row, Value};
 
-/// Where a row of what waits has the record of its flow, and its payload.
+/// Columns of a waiting row that begin the flow's record and the payload.
 const FLOW: usize = 5;
 const BODY: usize = 6;
 
-/// Loads the first of what each wants, and as many of them as it says.
+/// Loads the first executions of each list, as many as its limit says.
 pub(super) async fn load_waiting(
     reader: &mut dyn Read,
     state: &mut BatchState,
@@ -35,18 +35,18 @@ pub(super) async fn load_waiting(
 struct WantedList {
     wanted: ClaimFilter,
     limit: usize,
-    /// The queues that are looked at: one per class and kind, as parameters.
+    /// The parameters of the queues to read, one for each class and kind.
     queues: Vec<Vec<Value>>,
 }
 
 impl WantedList {
-    /// The parameters of each queue, and others that are the same for all.
+    /// Returns the parameters of each queue, followed by `rest`.
     fn queues(&self, rest: &[Value]) -> Vec<Vec<Value>> {
         self.queues.iter().map(|queue| [&queue[..], rest].concat()).collect()
     }
 }
 
-/// The key prefix of the queues of each class.
+/// Returns the key prefix of the queues of each class.
 fn classes_of(wanted: &ClaimFilter) -> impl Iterator<Item = Vec<Value>> {
     let queue = |class: &RequirementClass| {
         vec![wanted.partition.into(), wanted.lane.as_str().into(), class_word(class, &wanted.key)]
@@ -54,7 +54,7 @@ fn classes_of(wanted: &ClaimFilter) -> impl Iterator<Item = Vec<Value>> {
     wanted.classes.iter().map(queue)
 }
 
-/// The queues each list is of. Those of a list of any kind are the ones in which something waits.
+/// Returns the queues of each list. For a list of any kind, these are the queues that have waiting executions.
 async fn queues(reader: &mut dyn Read, lists: &[(ClaimFilter, usize)]) -> Result<Vec<Vec<Vec<Value>>>, SqlError> {
     let any: Vec<_> = lists.iter().filter(|(of, _)| of.kinds.is_empty()).flat_map(|(of, _)| classes_of(of)).collect();
     let found = if any.is_empty() { Vec::new() } else { reader.query(WAITING_KINDS, &any).await? };
@@ -87,8 +87,8 @@ async fn load_plain(reader: &mut dyn Read, state: &mut BatchState, lists: Vec<Wa
     Ok(())
 }
 
-/// Where ageing makes up for priority, the first of each priority may be the first of all. Within one priority the
-/// oldest always goes first.
+/// Loads a list with ageing. The first execution of each priority may be the first of the list, so each priority is read. Within
+/// one priority the oldest is always first.
 async fn load_weighed(reader: &mut dyn Read, state: &mut BatchState, list: WantedList) -> Result<(), SqlError> {
     let mut parameters = Vec::new();
     if !list.queues.is_empty() {
@@ -117,7 +117,7 @@ fn lay(state: &mut BatchState, wanted: ClaimFilter, limit: usize, rows: Vec<Row>
         {
             state.flows.flows.lay(membership.flow_id, read_record(row, FLOW).map(Some));
         }
-        // One that cannot be read is none of those, and who is handed its execution finds out.
+        // An unreadable or left-out payload is not kept; the claim that hands out the execution loads it and reports the error.
         state.small_payloads.extend(read_body_at(row, BODY).ok().map(|payload| (id, payload)));
         state.lay(id, stored);
     }

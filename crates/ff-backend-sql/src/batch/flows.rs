@@ -1,5 +1,5 @@
-//! Misses of flows, loaded with one query per kind of record. A list of edges or members comes with the records it
-//! leads to, so that walking the list misses nothing.
+//! Misses of flows, loaded with one query per kind of record. A list of edges or members is loaded with the records it leads to,
+//! so that a walk of the list misses nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::schema::{EDGE, EDGE_GROUP, FLOW, FLOW_KEY};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
-/// The misses of a batch, each once, and in the same order whenever they are asked for.
+/// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]
 pub(super) struct FlowMisses {
     pub(super) flows: BTreeSet<FlowId>,
@@ -27,12 +27,12 @@ pub(super) struct FlowMisses {
     pub(super) groups: BTreeSet<ExecutionId>,
     pub(super) keys: BTreeSet<(FlowId, IdempotencyKey)>,
     pub(super) ends: ListLengths<EdgeRange>,
-    /// Edges into a member, without what is at their other ends.
+    /// Edges into a member, without the executions at their other ends.
     pub(super) bare: ListLengths<EdgeRange>,
     pub(super) members: ListLengths<Members>,
 }
 
-/// Lists to load, each as long as the longest request for it.
+/// Lists to load, each with the length of the longest request for it.
 #[derive(Clone)]
 pub(super) struct ListLengths<K>(BTreeMap<K, usize>);
 
@@ -49,7 +49,7 @@ impl<K> Default for ListLengths<K> {
 }
 
 impl FlowMisses {
-    /// Loads everything missed. A record that cannot be read fails only the operations that need it.
+    /// Loads all misses. An unreadable record fails only the operations that need it.
     pub(super) async fn load(
         self,
         reader: &mut dyn Read,
@@ -84,7 +84,7 @@ impl FlowMisses {
     }
 }
 
-/// Loads lists of edges, with the executions at their other ends and, where those wait for the edges, their groups.
+/// Loads lists of edges with the executions at their other ends and, for outgoing edges, with the groups of those executions.
 async fn load_ends(
     reader: &mut dyn Read,
     state: &mut BatchState,
@@ -117,7 +117,7 @@ async fn load_ends(
     Ok(())
 }
 
-/// Loads lists of edges into members, and nothing else.
+/// Loads lists of edges into members, without other records.
 async fn load_bare(
     reader: &mut dyn Read,
     state: &mut BatchState,

@@ -1,4 +1,4 @@
-//! Deleting executions with everything of them. Writes of the batch under the same id come after.
+//! Deleting executions with all their rows. Writes of the batch under the same ids come afterwards.
 
 use ff_core::change::KeyEntry;
 
@@ -13,10 +13,10 @@ use crate::session::{Key, Session, delete_all, key_of};
 use crate::table::Table;
 use crate::value::Value;
 
-/// The tables of what belongs to an execution: their keys begin with its own.
+/// The tables of side rows whose keys begin with the key of the execution.
 static BELONGINGS: [&Table; 7] = [&SUBMISSION, &ATTEMPT, &LEASE_EVENT, &WAITPOINT, &SUSPEND_KEY, &SIGNAL, &SIGNAL_KEY];
 
-/// Deletes what belongs to the executions that go, but their own rows. Says whether anything goes.
+/// Deletes the side rows of the deleted executions, but not their own rows. Returns whether there are any deleted executions.
 pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let keys: Vec<Key> = state.going().map(|(id, _)| key_of(id)).collect();
     if keys.is_empty() {
@@ -39,7 +39,7 @@ pub(super) async fn forget(session: &mut dyn Session, state: &BatchState) -> Res
     Ok(true)
 }
 
-/// Deletes what happened in the flows that go, and the keys under which they were changed. Says whether any goes.
+/// Deletes the events and the remembered changes of the deleted flows. Returns whether there are any.
 pub(super) async fn forget_flows(session: &mut dyn Session, flows: &Flows) -> Result<bool, SqlError> {
     let keys: Vec<Key> = flows.gone.iter().map(|id| vec![Value::Uuid(*id.as_uuid())]).collect();
     Ok(delete_all(session, &FLOW_EVENT, keys.clone()).await? | delete_all(session, &FLOW_KEY, keys).await?)

@@ -28,14 +28,14 @@ use crate::schema::IDEMPOTENCY;
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
-/// The misses of a batch, each once, and in the same order whenever they are asked for.
+/// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]
 pub(super) struct Misses {
     executions: BTreeSet<ExecutionId>,
     keys: BTreeSet<(Namespace, IdempotencyKey)>,
-    /// With how many are needed: as many as all who ask could take.
+    /// Lists of waiting executions, each with its length: enough for all claims of the batch.
     waiting: BTreeMap<ClaimFilter, usize>,
-    /// Of executions and of flows, which are found together.
+    /// Lengths of the due lists of each partition, for executions and for flows. One query loads both.
     due: BTreeMap<u16, usize>,
     due_flows: BTreeMap<u16, usize>,
     turns: BTreeMap<TurnList, usize>,
@@ -143,12 +143,12 @@ impl Misses {
         }
     }
 
-    /// Adds edges into a member that are wanted without what is at their other ends.
+    /// Adds edges into a member, to be loaded without the executions at their other ends.
     pub(super) fn add_bare(&mut self, state: &BatchState, query: &EdgesOf) {
         self.flows.bare.want(query.into(), state.length_beyond(&Miss::Edges(*query)));
     }
 
-    /// Loads everything missed into the batch state.
+    /// Loads all misses into the batch state.
     pub(super) async fn load(
         self,
         reader: &mut dyn Read,
@@ -247,7 +247,7 @@ async fn load_due(
     Ok(())
 }
 
-/// The misses of operations if they were decided now.
+/// Returns the misses of operations that are decided now.
 pub(super) fn missed<'b>(
     state: &BatchState,
     rest: impl Iterator<Item = (&'b QueuedOperation, &'b Conditions)>,
@@ -271,12 +271,12 @@ pub(super) fn missed<'b>(
     misses
 }
 
-/// Whether a decision needs records that are not loaded.
+/// Returns whether a decision needs records that are not loaded.
 pub(super) fn is_lacking(state: &BatchState, decision: &Decision) -> bool {
     edges_lacking(state, decision).next().is_some() || keys_lacking(state, decision).next().is_some()
 }
 
-/// The keys of what is forgotten: whether they still name it has to be known.
+/// Returns the idempotency keys of deleted executions that are not loaded. A key is freed if it still names its execution.
 fn keys_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iterator<Item = Miss> + use<'d> {
     let members = decision.flows.iter().flat_map(|change| &change.forgotten);
     let key = |id: &ExecutionId| {
@@ -286,7 +286,7 @@ fn keys_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Itera
     decision.forgotten.iter().chain(members).filter_map(key)
 }
 
-/// The edges that go with what is forgotten, and those that brought a worker its inputs.
+/// Returns the edges that are not loaded among those into deleted members and those that pass inputs to claimed executions.
 fn edges_lacking<'d>(state: &'d BatchState, decision: &'d Decision) -> impl Iterator<Item = EdgesOf> + use<'d> {
     let flows = decision.flows.iter();
     let going = flows.flat_map(|change| change.forgotten.iter().map(|member| all_into(change.after.id, *member)));

@@ -35,24 +35,23 @@ use crate::engine::ready_on;
 use crate::error::SqlError;
 use crate::session::{Read, Session};
 
-/// How often a batch is tried that the store undoes.
+/// Maximum number of attempts at a batch that the store undoes.
 const TRIES: usize = 8;
 
-/// For how many batches the ids of submissions are looked up after one was undone, which may have been because of an id.
+/// Number of batches that look up the ids of submissions after a batch was undone, because a taken id may have been the cause.
 const CAUTIOUS: u32 = 100;
 
-/// An operation a writer has taken up, with the randomness it keeps however often it is decided.
+/// An operation in a batch, with the nonce that it keeps for every attempt.
 pub struct QueuedOperation {
-    /// The operation.
     pub operation: Operation,
-    /// Its one nonce.
+    /// The randomness of all its decisions.
     pub nonce: Nonce,
 }
 
-/// Decides operations in order, each seeing what those before it did, and commits what they changed, once. A refused one
-/// writes nothing and stops no other. Gives an answer for each, in order.
+/// Decides operations in order and commits their changes once. Each operation sees the changes of those before it. A refused
+/// operation writes nothing and does not stop the others. Returns the answers in the order of the operations.
 ///
-/// Records that `cache` holds from earlier batches are used and updated while no other program writes.
+/// Uses and updates the records in `cache` while no other program writes.
 pub async fn execute(
     session: &mut dyn Session,
     cache: &mut WriterCache,
@@ -73,9 +72,9 @@ pub async fn execute(
     failed(batch, &EngineError::Unavailable(undone))
 }
 
-/// The answers to callers whose batch was not committed.
+/// Returns the answers to callers whose batch was not committed.
 pub(crate) fn failed(batch: &[QueuedOperation], error: &EngineError) -> Vec<Answer<Reply>> {
-    // Each caller learns that the store did not answer, and logs it where it logs outages.
+    // Each caller learns that the store did not answer, and logs it in its own outage log.
     if is_away(error) {
         tracing::debug!(%error, operations = batch.len(), "a batch was not committed");
     } else {
@@ -84,7 +83,7 @@ pub(crate) fn failed(batch: &[QueuedOperation], error: &EngineError) -> Vec<Answ
     batch.iter().map(|_| Err(error.clone())).collect()
 }
 
-/// A retry decides again, with the same nonces, over the records stored by then.
+/// Decides and commits a batch once. A retry uses the same nonces and reads the records again.
 async fn attempt(
     session: &mut dyn Session,
     cache: &mut WriterCache,
@@ -99,9 +98,9 @@ async fn attempt(
     }
 }
 
-/// Why an attempt brought no answers.
+/// The reason why an attempt has no answers.
 pub(crate) enum AttemptError {
-    /// Nothing happened, and it may be tried again.
+    /// The batch wrote nothing and may be tried again.
     Undone(String),
     Failed(EngineError),
 }
@@ -115,7 +114,7 @@ impl From<SqlError> for AttemptError {
     }
 }
 
-/// A batch that is decided. Its writes are with the session, and nothing is committed.
+/// A decided batch. The session has its writes, and nothing is committed.
 pub(crate) struct DecidedBatch {
     /// Boxed, because it is large and travels through futures.
     state: Box<BatchState>,
@@ -123,8 +122,8 @@ pub(crate) struct DecidedBatch {
     has_writes: bool,
 }
 
-/// Decides a batch over the cache and what it loads, or what is left of it if it has begun. On an error nothing is left to commit,
-/// and of the cache nothing.
+/// Decides a batch, or the rest of a batch that has begun, over the cache and the records it loads. An error leaves nothing to
+/// commit and an empty cache.
 pub(crate) async fn decide_batch(
     session: &mut dyn Session,
     cache: &mut WriterCache,
@@ -152,20 +151,19 @@ pub(crate) async fn decide_batch(
     }
 }
 
-/// A batch that has begun: its decisions so far, over the cache and what it has loaded. Operations may be added until it is
-/// finished.
+/// A batch that has begun: its decisions so far, the cache and the loaded records. Operations may be added until it is finished.
 pub(crate) struct BegunBatch {
     /// Boxed, because it is large and travels through futures.
     state: Box<BatchState>,
     takes_ids_for_new: bool,
     involved: BTreeSet<u16>,
-    /// Of every operation there is, and the replies to those that are decided.
+    /// The conditions of all operations, and the replies of the decided ones.
     conditions: Vec<Conditions>,
     replies: Vec<Answer<(Reply, Vec<ClaimAttachments>)>>,
 }
 
 impl BegunBatch {
-    /// A batch without operations.
+    /// Returns a batch without operations.
     fn over(session: &dyn Session, cache: WriterCache) -> Self {
         Self {
             takes_ids_for_new: session.asks_ahead() && cache.cautious_batches == 0,
@@ -176,8 +174,9 @@ impl BegunBatch {
         }
     }
 
-    /// A batch before the commit of the last one is confirmed, over its writes, with as much decided as needs nothing from the
-    /// server. Nothing, and no change, when these operations would have to wait for the server to begin.
+    /// Begins a batch over the writes of the last one, before that commit is confirmed. Decides the operations in order up to the
+    /// first that needs a record from the server. Returns none and keeps the cache if the batch cannot begin before the
+    /// confirmation.
     pub(crate) async fn ahead(
         session: &mut dyn Session,
         cache: &mut WriterCache,
@@ -192,8 +191,9 @@ impl BegunBatch {
         Ok(None)
     }
 
-    /// Adds the operations of a batch behind those it has, and decides as many as need nothing from the server. Says whether it
-    /// did: it does not when they would have to wait for the server to begin.
+    /// Adds the operations of `batch` that it does not have yet, and decides in order up to the first that needs a record from
+    /// the server. Returns false and adds nothing if one of them is a pump, a feed has to be loaded or the session has to wait
+    /// for the server to begin.
     pub(crate) async fn add(
         &mut self,
         session: &mut dyn Session,
@@ -202,7 +202,7 @@ impl BegunBatch {
     ) -> Result<bool, SqlError> {
         let more = &batch[self.conditions.len()..];
         let involved = involved(more, partitions);
-        // The list of what is due is known up to the moment it was loaded for.
+        // The due list is known only up to the time it was loaded for.
         let pumps = more.iter().any(|queued| matches!(queued.operation, Operation::Pump(_)));
         let unknown_feeds = !self.state.cache.unknown_feeds(&involved).is_empty();
         if pumps || unknown_feeds || !session.begins_at_once(&involved) {
@@ -213,7 +213,7 @@ impl BegunBatch {
         Ok(true)
     }
 
-    /// Begins, or begins with more operations.
+    /// Begins the transaction, or begins it again with more operations.
     async fn begin(
         &mut self,
         session: &mut dyn Session,
@@ -223,7 +223,7 @@ impl BegunBatch {
         let more = &batch[self.conditions.len()..];
         let involved = involved(more, partitions);
         self.take_for_new(more, partitions);
-        // What is going to be loaded is asked for with the locks, if there is something to wait for.
+        // If the session has to wait for locks, the first loads are sent together with the request for them.
         let waits = session.asks_ahead() && !session.begins_at_once(&involved);
         let first = if waits { first_loads(&self.state, more, partitions, &involved).await? } else { Vec::new() };
         let context = session.begin(&involved, first).await?;
@@ -243,11 +243,11 @@ impl BegunBatch {
         }
     }
 
-    /// Decides what is left, and has all of it written: everything short of the commit.
+    /// Decides the remaining operations and writes all changes, without committing.
     async fn finish(mut self, session: &mut dyn Session, batch: &[QueuedOperation]) -> Result<DecidedBatch, SqlError> {
         let involved: Vec<_> = self.involved.into_iter().collect();
         let state = &mut *self.state;
-        // Every change may have to be recorded as an event, so the feeds are loaded first.
+        // Every change may need an event, so the feeds are loaded first.
         let unknown = state.cache.unknown_feeds(&involved);
         registry::load_feeds(session, &mut state.cache, unknown).await?;
         decide::decide(session, state, batch, &self.conditions, &mut self.replies).await?;
@@ -258,14 +258,14 @@ impl BegunBatch {
     }
 }
 
-/// The partitions of operations, in order.
+/// Returns the partitions of operations, in ascending order.
 fn involved(batch: &[QueuedOperation], partitions: &PartitionConfig) -> Vec<u16> {
     let involved: BTreeSet<_> = batch.iter().map(|queued| queued.operation.partition(partitions)).collect();
     involved.into_iter().collect()
 }
 
 impl DecidedBatch {
-    /// Commits it. Once that is confirmed, the answers hold and the cache is right.
+    /// Commits the batch. The answers and the cache are valid once the commit is confirmed.
     pub(crate) async fn commit(
         mut self,
         session: &mut dyn Session,
@@ -283,7 +283,7 @@ impl DecidedBatch {
     }
 }
 
-/// Undoes a batch whose commit brought an error, and says what that means for its callers.
+/// Undoes a batch whose commit failed, and returns what the failure means for its callers.
 pub(crate) async fn uncommitted(session: &mut dyn Session, cache: &mut WriterCache, error: SqlError) -> AttemptError {
     undo(session, cache).await;
     match error {
@@ -292,11 +292,11 @@ pub(crate) async fn uncommitted(session: &mut dyn Session, cache: &mut WriterCac
     }
 }
 
-/// Hints at what waits where a lane may hand out again.
+/// Adds hints about the waiting executions of lanes whose new settings may allow claims.
 async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
     for ((partition, key), after) in state.cache.lanes.written() {
         let before = state.cache.lanes.stored(&(*partition, key.clone()));
-        // Most changes count grants and leave the settings alone.
+        // Most writes of a lane count grants and leave its settings unchanged.
         if before.is_none_or(|before| before.settings != after.settings) {
             let ready = ready_on(reader, *partition).await?;
             state.hints.extend(lane_hints(*partition, before, after, ready));
@@ -305,15 +305,14 @@ async fn opened_lanes(reader: &mut dyn Read, state: &mut BatchState) -> Result<(
     Ok(())
 }
 
-/// Rolls a transaction back and forgets what was cached, which may have counted on it. The next batches look up the ids of
-/// submissions.
+/// Rolls back a transaction and clears the cache, which may depend on it. The next batches look up the ids of submissions.
 pub(crate) async fn undo(session: &mut dyn Session, cache: &mut WriterCache) {
     roll_back(session).await;
     *cache = WriterCache::default();
     cache.cautious_batches = CAUTIOUS;
 }
 
-/// A failure to do so is only logged; the next `begin` finds out.
+/// Rolls back a transaction. A failure is only logged; the next `begin` reports it.
 async fn roll_back(session: &mut dyn Session) {
     if let Err(error) = session.rollback().await {
         tracing::error!(%error, "a transaction was not rolled back");

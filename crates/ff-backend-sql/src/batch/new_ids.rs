@@ -1,5 +1,5 @@
-//! The ids of submissions, which their callers draw and which are nearly always new. A store behind a network takes them for new
-//! instead of asking. Its primary key refuses one that is not: the batch is then undone and decided again, over what is there.
+//! Submission ids that are taken for new. Callers draw the ids, so nearly all are new. A store behind a network does not look them
+//! up. Its primary key refuses an id that exists; the batch is then undone and decided again over the stored records.
 
 use ff_core::contracts::SubmitArgs;
 use ff_core::operation::Operation;
@@ -15,12 +15,13 @@ pub(super) fn take_for_new(state: &mut BatchState, batch: &[QueuedOperation], pa
     }
 }
 
-/// Whether an operation is a submission whose id was taken for new. If it is refused, no insertion shows whether that was right.
+/// Returns whether an operation is a submission whose id was taken for new. A refused submission inserts no row, so the primary
+/// key does not check its id.
 pub(super) fn was_taken_for_new(state: &BatchState, operation: &Operation, partitions: &PartitionConfig) -> bool {
     insertion(operation).is_some_and(|submission| state.was_taken_for_new(&submission.execution_id(partitions)))
 }
 
-/// A submission that inserts its execution unless that is there or it is refused. One with a key may find another execution.
+/// Returns the submission of an operation that inserts an execution under its own id. One with a key may find another execution.
 fn insertion(operation: &Operation) -> Option<&SubmitArgs> {
     match operation {
         Operation::Submit(args) => Some(args).filter(|args| args.idempotency_key.is_none() && args.key_rule.is_none()),

@@ -1,5 +1,5 @@
-//! Predicts the next misses of an operation that has missed something. Its arguments often name them, and then one load
-//! serves where each record would have been found missing only once the one before was there.
+//! Predicts the next misses of an operation that has missed a record. Its arguments often name them, so one load can replace a
+//! series of loads in which each record leads to the next.
 
 use ff_core::contracts::{DeliverArgs, NodeSpec, StageFlowArgs, SuspendArgs, WaitpointBinding, WaitpointRef};
 use ff_core::flow::{edge_id, edges_to_notify, member_id};
@@ -10,7 +10,7 @@ use ff_core::view::{Miss, View};
 
 use crate::batch_state::BatchState;
 
-/// The records an operation names that are not loaded.
+/// Returns the records that an operation names and that are not loaded.
 pub(super) fn predicted(state: &BatchState, operation: &Operation, partitions: &PartitionConfig) -> Vec<Miss> {
     match operation {
         Operation::Complete(args) => of_end(state, &args.execution_id),
@@ -26,7 +26,7 @@ pub(super) fn predicted(state: &BatchState, operation: &Operation, partitions: &
     }
 }
 
-/// Its flow, and the edges to its dependents.
+/// Returns the misses of an end: the flow of the execution, and the edges to its dependents.
 fn of_end(state: &BatchState, id: &ExecutionId) -> Vec<Miss> {
     let Some((flow, is_waited_for)) = state.cache.flow_of(id) else { return Vec::new() };
     let edges = is_waited_for.then(|| state.edges(&edges_to_notify(flow, *id, None)).err()).flatten();

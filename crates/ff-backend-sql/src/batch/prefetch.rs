@@ -1,5 +1,5 @@
-//! Finding out what a load is going to ask: it is run before a reader that finds nothing and takes note of every question. A
-//! store behind a network sends them all at once, instead of waiting for the answer to one before it asks the next.
+//! Predicting the queries of a load: the load runs over a reader that finds nothing and records every query. A store behind a
+//! network can then send them all at once, without waiting for each answer.
 
 use async_trait::async_trait;
 use ff_core::operation::{Conditions, Operation};
@@ -15,8 +15,8 @@ use crate::session::{Key, Load, Read};
 use crate::table::{Columns, Table};
 use crate::value::{Row, Value};
 
-/// The first loads of a batch, if the store is as the batch before it found it. None of them depends on the time,
-/// except for a pump's: then only the feeds are loaded ahead.
+/// Returns the first loads of a batch, for the store's state as the batch before it found it. The loads of a pump depend on the
+/// time, so a batch with a pump gets only the loads of feeds.
 pub(super) async fn first_loads(
     state: &BatchState,
     batch: &[QueuedOperation],
@@ -37,14 +37,14 @@ pub(super) async fn first_loads(
     Ok([feeds.0, first].concat())
 }
 
-/// The first loads for these misses. Loads that depend on an answer are not known yet.
+/// Returns the first loads for these misses. Loads that depend on an answer are not known yet.
 pub(super) async fn loads_of(misses: &Misses, at: &Conditions) -> Result<Vec<Load>, SqlError> {
     let mut prefetch = PrefetchReader(Vec::new());
     misses.clone().load(&mut prefetch, &mut BatchState::default(), at).await?;
     Ok(prefetch.0)
 }
 
-/// A reader that finds nothing.
+/// A reader that finds nothing and records every request.
 struct PrefetchReader(Vec<Load>);
 
 #[async_trait]
@@ -103,7 +103,7 @@ mod tests {
         })
     }
 
-    /// The first loads of a batch of these on partition 3, after a batch that began in this context.
+    /// Returns the first loads of a batch of these operations on partition 3, after a batch that began in this context.
     fn loads(after: TransactionContext, operations: Vec<Operation>) -> Vec<Load> {
         let batch: Vec<_> = operations.into_iter().map(queued_operation).collect();
         let mut cache = WriterCache::default();
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(loads(PLAIN, vec![completion(id), pump()]), []);
     }
 
-    /// An answer that is on its way is of use only to the very question it was asked with.
+    /// An answer that was requested ahead is used only for exactly the same request.
     #[test]
     fn what_is_asked_ahead_is_what_is_asked_then() {
         let ids: Vec<_> = (1..20).map(|uuid| ExecutionId::new(3, Uuid::from_u128(uuid))).collect();
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(ask(), ask());
     }
 
-    /// A running member of a flow.
+    /// Returns a running member of a flow.
     fn running_member() -> Execution {
         let [first, second] = ["a", "b"].map(|name| NodeName::parse(name).unwrap());
         let node = |name: &NodeName| NodeSpec::new(name.clone(), "k".parse().unwrap(), Payload::default());

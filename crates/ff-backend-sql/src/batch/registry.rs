@@ -1,4 +1,5 @@
-//! Misses of lanes, turns, quotas, schedules, queues of keys, workers, API keys and feeds, loaded with one query per kind of record.
+//! Misses of lanes, turns, quotas, usage reports, schedules, key queues, workers, API keys and feeds, loaded with one query per
+//! kind of record.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ use crate::session::Read;
 use crate::singleton::{QueueId, key_of_queue, read_queue};
 use crate::value::Row;
 
-/// The misses of a batch, each once, and in the same order whenever they are asked for.
+/// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]
 pub(super) struct RegistryMisses {
     pub(super) lanes: BTreeSet<(u16, LaneId)>,
@@ -40,7 +41,7 @@ pub(super) struct RegistryMisses {
 }
 
 impl RegistryMisses {
-    /// Loads everything missed. A record that cannot be read fails only the operations that need it.
+    /// Loads all misses. An unreadable record fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
         let key = |(partition, lane): &(u16, LaneId)| key_of_lane(lane, *partition);
         let (table, cache) = ((&LANE, &["record"][..]), &mut state.cache);

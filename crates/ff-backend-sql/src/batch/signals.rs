@@ -1,4 +1,4 @@
-//! The signals claimed workers are handed.
+//! The signals that claims attach to their tasks.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::session::Read;
 use crate::signal::{key_of_signal, read_signal};
 use crate::table::Columns;
 
-/// The loaded signals that tasks are resumed with.
+/// The loaded signals of resumed tasks.
 #[derive(Default)]
 pub(super) struct ClaimSignals(HashMap<Name, Result<ReceivedSignal, SqlError>>);
 
@@ -23,7 +23,7 @@ pub(super) struct ClaimSignals(HashMap<Name, Result<ReceivedSignal, SqlError>>);
 type Name = (ExecutionId, SignalId);
 
 impl ClaimSignals {
-    /// Finds what these tasks are handed. Most are handed nothing, and then nothing is looked for.
+    /// Loads the signals of these tasks. Most tasks have none, and then nothing is queried.
     pub(super) async fn find<'t>(
         reader: &mut dyn Read,
         state: &BatchState,
@@ -51,7 +51,7 @@ impl ClaimSignals {
         Ok(found)
     }
 
-    /// The signals of a task, in order.
+    /// Returns the signals of a task, in order.
     pub(super) fn to(&self, task: &Task) -> Answer<Vec<ReceivedSignal>> {
         let hand = |(name, _): (Name, bool)| match self.0.get(&name) {
             Some(Ok(received)) => Ok(received.clone()),
@@ -73,7 +73,7 @@ impl ClaimSignals {
     }
 }
 
-/// The signals a task is resumed with, and which of them come with their bytes.
+/// Returns the names of a task's signals, and whether each comes with its payload.
 fn names(task: &Task) -> impl Iterator<Item = (Name, bool)> {
     let id = task.execution_id;
     task.resumption.iter().flat_map(move |resumption| {

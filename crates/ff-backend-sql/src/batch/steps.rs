@@ -1,4 +1,4 @@
-//! Loads the steps a batch has missed, writes those it has decided, and reads those that come with claims.
+//! Loads the steps that a batch has missed, writes its changed steps, and reads the steps that claims attach.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::session::{Read, Session, delete_all, key_of, put_all};
 use crate::step::{STEP_HEADS_OF, STEP_SIZES_AFTER, STEPS_TO, after, key_of_step, read_step, step_of};
 use crate::value::Value;
 
-/// The misses of a batch, each once, and in the same order whenever they are asked for.
+/// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]
 pub(super) struct StepMisses {
     pub(super) steps: BTreeSet<StepIdentity>,
@@ -27,7 +27,7 @@ pub(super) struct StepMisses {
 }
 
 impl StepMisses {
-    /// Loads everything missed. An unreadable record fails only the operations that need it.
+    /// Loads all misses. An unreadable record fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, state: &mut BatchState) -> Result<(), SqlError> {
         let key = |(id, step): &StepIdentity| key_of_step(id, step);
         let table = (&STEP, &["record", "result"][..]);
@@ -44,7 +44,7 @@ impl StepMisses {
     }
 }
 
-/// Payloads as the batch has made them so far: a result that takes the place of one may not be there yet.
+/// Loads payloads with the batch's changes. For a payload that another execution's result replaces, that result is read.
 async fn load_payloads(
     reader: &mut dyn Read,
     state: &mut BatchState,
@@ -66,7 +66,7 @@ async fn load_payloads(
     Ok(())
 }
 
-/// Deletes the steps that go, and then adds those that were recorded, which may have the numbers of the former.
+/// Deletes the removed steps first and then adds the recorded ones, which may reuse the numbers.
 pub(super) async fn write_steps(session: &mut dyn Session, steps: &StepRecords) -> Result<bool, SqlError> {
     let mut written = delete_all(session, &STEP, steps.cleared().map(key_of).collect()).await?;
     let gone = steps.gone().map(|(id, step)| key_of_step(id, step));
@@ -76,14 +76,14 @@ pub(super) async fn write_steps(session: &mut dyn Session, steps: &StepRecords) 
     Ok(written)
 }
 
-/// The steps that a claim has to read: how many there are, and how the batch had changed them.
+/// The steps to attach to a claim: their counter, and the batch's changes when the claim was decided.
 pub(super) struct WantedSteps {
     counter: StepCounter,
     changes: StepChanges,
 }
 
 impl WantedSteps {
-    /// Nothing, for an execution without steps.
+    /// Returns none for an execution without steps.
     pub(super) fn of(state: &BatchState, id: &ExecutionId) -> Option<Self> {
         let counter = state.counted_steps(id)?;
         Some(Self { counter, changes: state.steps.changes(id) })
@@ -94,7 +94,7 @@ impl WantedSteps {
             && (self.counter.count + self.counter.undos) as usize <= limits::PAGE
     }
 
-    /// Where the page ends that comes with the claim, from the numbers and sizes of stored steps.
+    /// Returns where the claim's page of steps ends, given the numbers and sizes of the stored steps.
     fn end(&self, stored: Vec<(u32, u64)>) -> Option<(u32, bool)> {
         let mut sizes: Vec<_> = stored.into_iter().filter(|(seq, _)| !self.changes.gone.contains(seq)).collect();
         sizes.extend(self.changes.recorded.iter().map(|step| (step.seq, step.size())));
@@ -102,7 +102,7 @@ impl WantedSteps {
         page_end(sizes, limits::PAGE, limits::CLAIM_STEP_BYTES)
     }
 
-    /// The page that ends there.
+    /// Returns the page of steps up to this end.
     fn page(self, (last, is_more): (u32, bool), stored: Vec<Step>) -> StepsPage {
         let mut steps: Vec<_> = stored.into_iter().filter(|step| !self.changes.gone.contains(&step.seq)).collect();
         steps.extend(self.changes.recorded.into_iter().filter(|step| step.seq <= last));
@@ -111,7 +111,7 @@ impl WantedSteps {
     }
 }
 
-/// The steps that come with claims, in their order.
+/// Returns the pages of steps of claims, in the order of the claims.
 pub(super) async fn steps_of_claims(
     reader: &mut dyn Read,
     wanted: Vec<(ExecutionId, WantedSteps)>,

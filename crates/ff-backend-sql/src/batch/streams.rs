@@ -1,4 +1,4 @@
-//! Misses of streams, and writing the decisions about them.
+//! Loads and writes of streams.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) async fn load_streams(
     load(reader, &mut streams.records, names, (&STREAM, &["record"][..]), key, read).await
 }
 
-/// Writes streams and their frames, and deletes the frames that are kept no longer.
+/// Writes streams and new frames, and deletes trimmed frames.
 pub(super) async fn write_streams(session: &mut dyn Session, streams: &StreamRecords) -> Result<bool, SqlError> {
     let trimmed = streams
         .trimmed

@@ -15,7 +15,7 @@ use crate::suspension::{key_of_waitpoint, read_ring, read_suspend_key};
 use crate::table::Table;
 use crate::value::Row;
 
-/// The misses of a batch, each once, and in the same order whenever they are asked for.
+/// The misses of a batch, each once, and always in the same order.
 #[derive(Clone, Default)]
 pub(super) struct SuspensionMisses {
     pub(super) waitpoints: BTreeSet<(ExecutionId, WaitpointId)>,
@@ -25,7 +25,7 @@ pub(super) struct SuspensionMisses {
 }
 
 impl SuspensionMisses {
-    /// Loads everything missed. A record that cannot be read fails only the operations that need it.
+    /// Loads all misses. An unreadable record fails only the operations that need it.
     pub(super) async fn load(self, reader: &mut dyn Read, suspensions: &mut SuspensionRecords) -> Result<(), SqlError> {
         let key = |(id, waitpoint): &(_, _)| key_of_waitpoint(id, waitpoint);
         let table = (&WAITPOINT, &["record"][..]);

@@ -1,4 +1,4 @@
-//! Writing what a batch has decided: each table once, in the order of its keys.
+//! Writes of a decided batch: each table once, in the order of its keys.
 
 use std::collections::HashMap;
 
@@ -67,7 +67,7 @@ pub(super) async fn write(session: &mut dyn Session, state: &mut BatchState) -> 
     Ok(written)
 }
 
-/// Executions with their results and last attempts, and their rows in the narrow tables.
+/// Writes executions with their results and last attempts, and their rows in the narrow tables.
 async fn write_executions(
     session: &mut dyn Session,
     state: &BatchState,
@@ -78,7 +78,7 @@ async fn write_executions(
     let mut rows = Vec::with_capacity(executions.len());
     for (before, after) in &executions {
         let (result, attempt) = (results.remove(&after.id), last.remove(&after.id));
-        // Of an execution that goes, the row stays where a new one comes in its place.
+        // If a new execution takes the id of a deleted one, the row stays, without the old result and last attempt.
         let goes = state.is_going(&after.id);
         let result = result.unwrap_or(if goes { Write::Remove } else { Write::Keep });
         let attempt = attempt.unwrap_or(if goes { Write::Remove } else { Write::Keep });
@@ -90,7 +90,7 @@ async fn write_executions(
         }
     }
     let mut written = put_all(session, &EXECUTION, rows).await?;
-    // The entries of those that go are gone already.
+    // `forget` has already deleted the narrow rows of deleted executions.
     executions.iter_mut().filter(|(_, after)| state.is_going(&after.id)).for_each(|(before, _)| *before = None);
     for narrow in &NARROW_TABLES {
         let (entered, left) = narrow.put_and_deleted(&executions);
@@ -102,13 +102,13 @@ async fn write_executions(
     Ok(written | delete_all(session, &EXECUTION, state.forgotten().map(key_of).collect()).await?)
 }
 
-/// Writes lanes, turns, quotas, schedules, queues of keys, workers, API keys and events.
+/// Writes lanes, quotas, turns, usage reports, key queues, schedules, workers, API keys, feeds and events.
 async fn write_operating(session: &mut dyn Session, state: &BatchState) -> Result<bool, SqlError> {
     let lanes = state.cache.lanes.written().map(|((partition, _), lane)| lane_of_record(*partition, lane));
     let mut written = put_all(session, &LANE, lanes.collect::<Result<_, _>>()?).await?;
     let quotas = state.cache.quotas.written().map(|((partition, _), set)| quotas_of(*partition, set));
     written |= put_all(session, &QUOTA_SET, quotas.collect::<Result<_, _>>()?).await?;
-    // A row may go without having been looked at.
+    // A row may be deleted without having been loaded.
     let gone = state.quota_rows.touched().filter(|(_, row)| row.is_none());
     let gone = gone.map(|((policy_id, name), _)| key_of_quota_row(policy_id, name));
     written |= delete_all(session, &QUOTA_ROW, gone.collect()).await?;
@@ -171,7 +171,7 @@ async fn write_waits(session: &mut dyn Session, suspensions: &SuspensionRecords)
     Ok(written)
 }
 
-/// Puts the stored results of others where they are to take the place of a payload.
+/// Replaces each payload that is to be another execution's result by that stored result.
 async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write<Payload>>) -> Result<(), SqlError> {
     let others = payloads.values().filter_map(|write| match write {
         Write::ResultOf(other) => Some(*other),
@@ -186,7 +186,7 @@ async fn inject(reader: &mut dyn Read, payloads: &mut HashMap<ExecutionId, Write
     Ok(())
 }
 
-/// Writes submissions that are new or changed.
+/// Writes new and changed submissions.
 async fn write_submissions(
     session: &mut dyn Session,
     state: &BatchState,
@@ -197,10 +197,10 @@ async fn write_submissions(
     for (before, after) in executions {
         let payload = match payloads.remove(&after.id) {
             Some(Write::Put(payload)) => Some(payload),
-            // The result of another has been put in its place before, and no rule removes a payload.
+            // `inject` has replaced the results of other executions, and no rule removes a payload.
             _ => None,
         };
-        // The row of one that goes is deleted before a new one comes in its place.
+        // The submission row of a deleted execution is gone before a new execution takes its id.
         let row = match before.filter(|_| !state.is_going(&after.id)) {
             None => Some(new_submission(after, payload, before.is_none())?),
             Some(before) => changed_submission(before, after, payload)?,

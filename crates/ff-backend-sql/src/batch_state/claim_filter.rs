@@ -1,4 +1,4 @@
-//! Which waiting executions claims want.
+//! Filters of claims over waiting executions.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use ff_core::index::{Score, aged_score, eligible_score};
 use ff_core::types::{FairKey, Kind, LaneId, Priority, RequirementClass, TimestampMs};
 use ff_core::view::EligibleQuery;
 
-/// A lane on a partition, and the kinds and requirement classes wanted of it; any kind when none is named.
+/// The waiting executions that a claim asks for: a lane on a partition, kinds (any kind if the list is empty) and classes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ClaimFilter {
     pub(crate) partition: u16,
     pub(crate) lane: LaneId,
     pub(crate) kinds: Vec<Kind>,
     pub(crate) classes: Vec<RequirementClass>,
-    /// Of a fair lane, the key; the empty one otherwise.
+    /// The key in a fair lane, otherwise empty.
     pub(crate) key: FairKey,
-    /// How long a wait weighs as much as one step of priority; none when priority alone decides.
+    /// The wait that counts as much as one step of priority; none if only the priority counts.
     pub(crate) ageing_ms: Option<u64>,
 }
 
 impl ClaimFilter {
-    /// The filter of a query, the same in whichever order it names its kinds.
+    /// Returns the filter of a query, independent of the order of its kinds.
     pub(crate) fn by(query: &EligibleQuery) -> Self {
         let (mut kinds, mut classes) = (query.kinds.clone(), query.classes.clone());
         kinds.sort_unstable();
@@ -32,7 +32,7 @@ impl ClaimFilter {
         Self { partition: query.partition, lane, kinds, classes, key, ageing_ms: query.ageing_ms }
     }
 
-    /// Whether it is what a claim wants, however its lane weighs that and whichever classes it has.
+    /// Returns whether a claim asks for these executions, whatever its ageing, classes and key.
     pub(crate) fn is_for(&self, claim: &ClaimArgs) -> bool {
         self.partition == claim.partition
             && self.lane == claim.lane.within(&claim.namespace)
@@ -40,12 +40,12 @@ impl ClaimFilter {
             && self.kinds.iter().collect::<BTreeSet<_>>() == claim.kinds.iter().collect()
     }
 
-    /// Whether it is what is assigned to a worker instance.
+    /// Returns whether it asks for executions assigned to a worker instance.
     fn is_assigned(&self) -> bool {
         self.classes.first().is_some_and(|class| class.assignee().is_some())
     }
 
-    /// The score by which executions are ordered.
+    /// Returns the score by which executions are ordered.
     pub(crate) fn score(&self, priority: Priority, created_at: TimestampMs) -> Score {
         match self.ageing_ms {
             Some(ageing_ms) => aged_score(priority, created_at, ageing_ms),
@@ -53,7 +53,7 @@ impl ClaimFilter {
         }
     }
 
-    /// Whether an execution is on the list.
+    /// Returns whether an execution matches the filter.
     pub(crate) fn covers(&self, execution: &Execution) -> bool {
         self.lane == execution.lane_key()
             && (self.kinds.is_empty() || self.kinds.binary_search(&execution.kind).is_ok())

@@ -1,4 +1,4 @@
-//! The events a batch records.
+//! The events that a batch records.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use super::WriterCache;
 /// Events to record, in order.
 #[derive(Default)]
 pub(crate) struct EventBuffer {
-    /// The time of each is known; the feed decides its place among events of the same time.
+    /// The events with their times. The feed sets the position among events of the same time.
     pub(crate) records: Vec<EventRecord>,
-    /// Partitions whose feeds begin anew: their old records are deleted.
+    /// Partitions whose feeds restart: their old records are deleted.
     pub(crate) anew: BTreeSet<u16>,
     /// Partitions with new events.
     grown: BTreeSet<u16>,
 }
 
 impl EventBuffer {
-    /// Adds the events of a change, if its partition is followed. Returns whether its readers need a hint: one for all
-    /// events of a commit.
+    /// Adds the events of a change, if its partition is followed. Returns whether the readers of the feed need a hint: one for
+    /// all events of a commit.
     pub(crate) fn record(&mut self, cache: &WriterCache, change: &Change) -> bool {
         let partition = change.after.id.partition();
         let Some(Some(feed)) = cache.feeds.find(&partition) else { return false };
@@ -33,7 +33,7 @@ impl EventBuffer {
         self.grown.insert(partition)
     }
 
-    /// Extends a feed, or begins it anew without its old records.
+    /// Extends a feed, or restarts it without its old records.
     pub(crate) fn follow(&mut self, cache: &mut WriterCache, partition: u16, feed: Feed) {
         let before = cache.feeds.find(&partition).flatten();
         if before.is_some_and(|before| before.since != feed.since) {

@@ -9,27 +9,27 @@ use ff_core::view::{DueQuery, EdgesOf, MembersOf, Side};
 
 use super::{IndexPrefix, RecordSet};
 
-/// Flows, their edges, groups and events, and the lists that lead from one to the other.
+/// Flows, their edges, groups and events, and the lists between them.
 #[derive(Default)]
 pub(crate) struct Flows {
     pub(crate) flows: RecordSet<FlowId, Flow>,
     pub(crate) edges: RecordSet<(FlowId, EdgeId), Edge>,
     pub(crate) groups: RecordSet<ExecutionId, Group>,
     pub(crate) keys: RecordSet<(FlowId, IdempotencyKey), FlowKeyEntry>,
-    /// New events, to be added to those of each flow.
+    /// New events of flows.
     pub(crate) events: Vec<(FlowId, FlowEvent)>,
-    /// Flows that go, with everything of them.
+    /// Deleted flows, with all their rows.
     pub(crate) gone: Vec<FlowId>,
     ends: HashMap<EdgeRange, IndexPrefix<EdgeId>>,
     members: HashMap<Members, IndexPrefix<ExecutionId>>,
     due: HashMap<u16, IndexPrefix<(TimestampMs, FlowId)>>,
-    /// Edges that were not there before, by both their ends.
+    /// New edges, under both their ends.
     added: BTreeSet<(EdgeRange, EdgeId)>,
-    /// Members that were not there before.
+    /// New members.
     joined: BTreeSet<(FlowId, ExecutionId)>,
 }
 
-/// The edges of a member on one side, after one of them.
+/// The edges of a member on one side, after a given edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct EdgeRange {
     pub(crate) flow: FlowId,
@@ -39,20 +39,20 @@ pub(crate) struct EdgeRange {
 }
 
 impl EdgeRange {
-    /// All edges of a member on one side.
+    /// Returns the range of all edges of a member on one side.
     fn all(flow: FlowId, member: ExecutionId, side: Side) -> Self {
         Self { flow, member, side, after: None }
     }
 }
 
-/// The members of a flow after one of them.
+/// The members of a flow after a given member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Members {
     pub(crate) flow: FlowId,
     pub(crate) after: Option<ExecutionId>,
 }
 
-/// Every edge into a member.
+/// Returns the query of every edge into a member.
 pub(crate) fn all_into(flow: FlowId, member: ExecutionId) -> EdgesOf {
     EdgesOf { flow, member, side: Side::Incoming, after: None, limit: limits::NODE_EDGES }
 }
@@ -83,7 +83,7 @@ impl Flows {
         self.due.insert(partition, list);
     }
 
-    /// How long the list is that a query missed because it was too short.
+    /// Returns the length of a list that was too short for a query.
     pub(crate) fn length_of_ends(&self, query: &EdgesOf) -> usize {
         self.ends.get(&query.into()).map_or(0, IndexPrefix::limit)
     }
@@ -96,7 +96,7 @@ impl Flows {
         self.due.get(&query.partition).map_or(0, IndexPrefix::limit)
     }
 
-    /// The next edges of a member, as far as they are known.
+    /// Returns the next edges of a member; none if the loaded list is too short.
     pub(crate) fn edges_of(&self, query: &EdgesOf) -> Option<Vec<EdgeId>> {
         let EdgesOf { flow, member, side, after, limit } = *query;
         let (all, first) = (EdgeRange::all(flow, member, side), after.unwrap_or(EdgeId::from_uuid(uuid::Uuid::nil())));
@@ -105,7 +105,7 @@ impl Flows {
         self.ends.get(&query.into())?.first(limit, left, added.filter(|edge| Some(*edge) != after))
     }
 
-    /// The next members of a flow, as far as they are known; `forgotten` are members no longer.
+    /// Returns the next members of a flow without the `forgotten` ones; none if the loaded list is too short.
     pub(crate) fn members_of(
         &self,
         query: &MembersOf,
@@ -118,19 +118,19 @@ impl Flows {
         self.members.get(&query.into())?.first(limit, left, joined.filter(|member| Some(*member) != after))
     }
 
-    /// The flows of a partition that come first, as far as they are known.
+    /// Returns the flows of a partition that are due first; none if the loaded list is too short.
     pub(crate) fn due(&self, query: &DueQuery) -> Option<Vec<(TimestampMs, FlowId)>> {
         let here = self.flows.touched().filter_map(|(_, flow)| flow).filter(|flow| flow.partition == query.partition);
         let entered = here.filter_map(|flow| Some((flow.next_due()?, flow.id)));
         self.due.get(&query.partition)?.first(query.limit, |(_, id)| self.flows.is_touched(id), entered)
     }
 
-    /// Notes an execution that was not there before as a member of its flow.
+    /// Adds a new execution to the members of its flow.
     pub(crate) fn enrol(&mut self, flow: FlowId, member: ExecutionId) {
         self.joined.insert((flow, member));
     }
 
-    /// Takes what a change says of a flow. The edges into what is forgotten are known.
+    /// Applies the change of a flow. Needs the edges into deleted members to be loaded.
     pub(crate) fn take(&mut self, change: FlowChange) {
         let id = change.after.id;
         for edge in change.edges {
@@ -158,8 +158,8 @@ impl Flows {
         }
     }
 
-    /// The records that stay valid once everything is stored, while no other session writes to these partitions. None
-    /// of it was given up.
+    /// Returns the records that stay valid once everything is stored, while no other session writes to these partitions. Nothing
+    /// may have been deleted.
     pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
         let stays = |member: &ExecutionId| partitions.contains(&member.partition());
         self.ends.retain(|ends, list| ends.after.is_none() && list.is_whole() && stays(&ends.member));
@@ -181,12 +181,12 @@ impl Flows {
         Self { flows: self.flows, edges: self.edges, groups: self.groups, ends: self.ends, ..Self::default() }
     }
 
-    /// How many records and lists are known.
+    /// Returns the number of known records and lists.
     pub(super) fn len(&self) -> usize {
         self.flows.len() + self.edges.len() + self.groups.len() + self.ends.len()
     }
 
-    /// Everything of a member that is given up, but its record and its bytes.
+    /// Deletes the edges and the group of a deleted member. Its record and its bytes are deleted elsewhere.
     fn forget(&mut self, flow: &FlowId, member: &ExecutionId) {
         for edge in self.edges_of(&all_into(*flow, *member)).unwrap_or_default() {
             let upstream = self.edges.find(&(*flow, edge)).flatten().map(|edge| edge.upstream_execution_id);

@@ -1,15 +1,15 @@
-//! The beginning of an index: as stored, and as it is once the changes of a batch are counted in.
+//! The beginning of an index: as stored, and with the changes of a batch.
 
-/// The first members of an index as stored.
+/// The first members of a stored index.
 pub(crate) struct IndexPrefix<T> {
     first: Vec<T>,
     limit: usize,
-    /// The last member that was loaded: members after it are not known. None when the store has no others.
+    /// The last loaded member: later members are not known. None if the store has no more members.
     horizon: Option<T>,
 }
 
 impl<T: Ord + Clone> IndexPrefix<T> {
-    /// The members a store returned for a limit of `limit`, from one index or from several together.
+    /// Creates the prefix from the members that a store returned for `limit`, from one index or from several together.
     pub(crate) fn new(mut first: Vec<T>, limit: usize) -> Self {
         let is_whole = first.len() < limit;
         first.sort_unstable();
@@ -18,23 +18,23 @@ impl<T: Ord + Clone> IndexPrefix<T> {
         Self { first, limit, horizon }
     }
 
-    /// A list of which the store has nothing.
+    /// Returns the prefix of an index that is empty in the store.
     pub(crate) fn empty() -> Self {
         Self::new(Vec::new(), 1)
     }
 
-    /// Whether it is all that the store has.
+    /// Returns whether it has all members of the stored index.
     pub(crate) fn is_whole(&self) -> bool {
         self.horizon.is_none()
     }
 
-    /// Whether it has no members though the store may have some.
+    /// Returns whether it has no members although the store may have some.
     pub(crate) fn is_used_up(&self) -> bool {
         self.first.is_empty() && !self.is_whole()
     }
 
-    /// Removes members that changed and adds those that `entered`, all of it stored by now. The known part of the index
-    /// stays known: all of it, or all up to the horizon.
+    /// Removes members that changed and adds those that `entered`, all of them stored by now. The prefix stays complete up to its
+    /// horizon, or as a whole if it has none.
     pub(crate) fn settle(&mut self, changed: impl Fn(&T) -> bool, entered: impl IntoIterator<Item = T>) {
         let entered = entered.into_iter().filter(|member| is_within(self.horizon.as_ref(), member));
         self.first.retain(|member| !changed(member));
@@ -43,18 +43,18 @@ impl<T: Ord + Clone> IndexPrefix<T> {
         self.limit = self.first.len() + 1;
     }
 
-    /// How many were asked for.
+    /// Returns the limit it was loaded with or, after `settle`, one more than its members.
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Everything that is on it, in order.
+    /// Returns its members, in order.
     pub(crate) fn members(&self) -> impl ExactSizeIterator<Item = &T> {
         self.first.iter()
     }
 
-    /// The first `limit` once members that changed have left and those that `entered` have come. Nothing when the list
-    /// is too short to tell: members of the store beyond it may come before those that entered.
+    /// Returns the first `limit` members without the changed ones and with those that `entered`. Returns none if the prefix is
+    /// too short: unknown members of the store may come before those that entered.
     pub(crate) fn first(
         &self,
         limit: usize,

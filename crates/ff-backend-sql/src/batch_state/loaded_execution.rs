@@ -1,24 +1,24 @@
-//! One loaded execution, and the write it needs.
+//! One loaded execution, and its pending write.
 
 use ff_core::execution::Execution;
 
 use super::StoredRecord;
 
-/// One execution: as stored, and as a batch has changed it.
+/// An execution: as stored, and as a batch has changed it.
 pub(super) struct LoadedExecution {
     pub(super) stored: StoredRecord<Execution>,
     pub(super) write: Option<PendingWrite>,
 }
 
-/// The write of an execution.
+/// A pending write of an execution.
 pub(super) enum PendingWrite {
     Written(Box<Execution>),
-    /// It goes, as if it had never been there.
+    /// The execution is deleted.
     Forgotten,
 }
 
 impl LoadedExecution {
-    /// The execution as it stands, or why that is not known.
+    /// Returns the execution with the batch's changes, or why the stored one cannot be read.
     pub(super) fn current(&self) -> Result<Option<&Execution>, &String> {
         match &self.write {
             Some(PendingWrite::Written(after)) => Ok(Some(after)),
@@ -27,14 +27,14 @@ impl LoadedExecution {
         }
     }
 
-    /// The execution as stored and as it is to be, when it is to be written.
+    /// Returns the stored execution and the one to write, if they differ.
     pub(super) fn rewritten(&self) -> Option<(Option<&Execution>, &Execution)> {
         let Some(PendingWrite::Written(after)) = &self.write else { return None };
         let stored = self.stored.as_ref().ok()?.as_ref();
         (stored != Some(after)).then_some((stored, after))
     }
 
-    /// The execution as stored, where that can be read.
+    /// Returns the stored execution, if it can be read.
     pub(super) fn stored(&self) -> Option<&Execution> {
         self.stored.as_ref().ok()?.as_ref()
     }

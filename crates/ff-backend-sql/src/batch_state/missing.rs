@@ -1,11 +1,11 @@
-//! Misses: how much is to be loaded for one, and why one stays a miss.
+//! Misses: how much to load for one, and why a miss cannot be loaded.
 
 use ff_core::view::Miss;
 
 use super::{BatchState, ClaimFilter, IndexPrefix};
 
 impl BatchState {
-    /// How long a list has to be to answer a query that missed it, at the least.
+    /// Returns the minimum length of a list that can answer the query that missed it.
     pub(crate) fn length_beyond(&self, miss: &Miss) -> usize {
         match miss {
             Miss::Eligible(query) => {
@@ -22,7 +22,7 @@ impl BatchState {
         }
     }
 
-    /// Why a miss stays one however often it is loaded.
+    /// Returns why a missed record cannot be loaded: its stored form is unreadable.
     pub(crate) fn unreadable(&self, miss: &Miss) -> Option<String> {
         match miss {
             Miss::Execution(id) => {

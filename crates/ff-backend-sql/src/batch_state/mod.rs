@@ -1,5 +1,5 @@
-//! The batch state: the records a batch has loaded, with the changes it has made so far on top. Rules read through it,
-//! so each operation of a batch sees what those before it did, and nothing is written before all are decided.
+//! The batch state: the records a batch has loaded, with its changes so far on top. Rules read through it, so each operation sees
+//! the changes of those before it. Nothing is written before all operations are decided.
 
 mod claim_filter;
 mod events;
@@ -54,24 +54,24 @@ pub(crate) use suspensions::{NewSignal, SuspensionRecords};
 pub(crate) use turns::{TurnList, Turns, list_of};
 pub use writer_cache::WriterCache;
 
-/// The records and writes of a batch.
+/// The loaded records and the pending writes of a batch.
 #[derive(Default)]
 pub(crate) struct BatchState {
     loaded: HashMap<ExecutionId, LoadedExecution>,
     /// The executions put into `loaded` since the batch began.
     newly_loaded: Vec<ExecutionId>,
-    /// The executions that count as absent without having been looked up.
+    /// Executions that count as absent without having been looked up.
     taken_for_new: HashSet<ExecutionId>,
     keys: HashMap<(Namespace, IdempotencyKey), Option<KeyEntry>>,
     waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
     due: HashMap<u16, IndexPrefix<(TimestampMs, ExecutionId)>>,
-    /// The changed executions of each partition, in the order of their first change.
+    /// Changed executions of each partition, in the order of their first change.
     changed: HashMap<u16, Vec<ExecutionId>>,
-    /// The executions to delete with everything of them, even if a new one takes the id.
+    /// Executions to delete with all their rows, even if a new execution takes the id.
     going: BTreeSet<ExecutionId>,
-    /// How many of a lane the store has as held on a partition.
+    /// Number of stored leases of a lane on a partition.
     held_counts: HashMap<(u16, LaneId), u32>,
-    /// Payloads loaded with waiting executions or written a moment ago. A change by the batch takes precedence.
+    /// Payloads that were loaded with waiting executions or written by the last batches. A change by this batch takes precedence.
     pub(crate) small_payloads: HashMap<ExecutionId, Payload>,
     pub(crate) side_writes: SideWrites,
     pub(crate) suspensions: SuspensionRecords,
@@ -88,25 +88,25 @@ pub(crate) struct BatchState {
     pub(crate) schedules: RecordSet<(u16, ScheduleRef), Schedule>,
     pub(crate) events: EventBuffer,
     pub(crate) hints: Vec<Hint>,
-    /// Flows with a hint in this commit: one for all that happens in it.
+    /// Flows that already have a hint in this commit: each needs only one.
     moved: HashSet<FlowId>,
 }
 
 impl BatchState {
-    /// A state with the writer's cache.
+    /// Creates a state over the writer's cache.
     pub(crate) fn with(cache: WriterCache) -> Self {
         let mut state = Self { cache, ..Self::default() };
         state.lay_out();
         state
     }
 
-    /// The cache once everything in this state is stored.
+    /// Returns the cache, once everything in this state is stored.
     pub(crate) fn settled(mut self) -> WriterCache {
         self.put_by();
         self.cache.settled()
     }
 
-    /// The cache as it was, when nothing was decided.
+    /// Returns the unchanged cache, for a batch that decided nothing.
     pub(crate) fn withdrawn(mut self) -> WriterCache {
         for id in std::mem::take(&mut self.newly_loaded) {
             self.loaded.remove(&id);
@@ -115,7 +115,7 @@ impl BatchState {
         self.cache
     }
 
-    /// Loads the stored record of an id. A record that is loaded already is as fresh: a batch reads one moment.
+    /// Loads the stored record of an id, unless it is loaded already: all reads of a batch see one moment.
     pub(crate) fn lay(&mut self, id: ExecutionId, stored: StoredRecord<Execution>) {
         if let Entry::Vacant(place) = self.loaded.entry(id) {
             place.insert(LoadedExecution { stored, write: None });
@@ -123,7 +123,7 @@ impl BatchState {
         }
     }
 
-    /// Counts an execution as absent, unless it is loaded.
+    /// Marks an execution as absent, unless it is loaded.
     pub(crate) fn take_for_new(&mut self, id: ExecutionId) {
         if !self.has(&id) {
             self.lay(id, Ok(None));
@@ -131,12 +131,12 @@ impl BatchState {
         }
     }
 
-    /// Whether an execution counts as absent without having been looked for.
+    /// Returns whether an execution counts as absent without having been looked up.
     pub(crate) fn was_taken_for_new(&self, id: &ExecutionId) -> bool {
         self.taken_for_new.contains(id)
     }
 
-    /// Whether the stored record of an id is loaded.
+    /// Returns whether the stored record of an id is loaded.
     pub(crate) fn has(&self, id: &ExecutionId) -> bool {
         self.loaded.contains_key(id)
     }
@@ -157,13 +157,13 @@ impl BatchState {
         self.due.insert(partition, list);
     }
 
-    /// Everything that is known to wait for a claim.
+    /// Returns the known waiting executions that match a claim.
     pub(crate) fn waiting(&self, claim: &ClaimArgs) -> impl Iterator<Item = &ExecutionId> {
         let lists = self.waiting.iter().filter(|(wanted, _)| wanted.is_for(claim));
         lists.flat_map(|(_, list)| list.members()).map(|(_, id)| id)
     }
 
-    /// Applies the decision of a rule.
+    /// Applies a rule's change of an execution.
     pub(crate) fn apply(&mut self, mut change: Change) {
         let id = change.after.id;
         if self.events.record(&self.cache, &change) {
@@ -200,7 +200,7 @@ impl BatchState {
         self.decide(id, PendingWrite::Written(Box::new(after)));
     }
 
-    /// Applies the change of a flow. The edges into members to be forgotten are loaded.
+    /// Applies the change of a flow. Needs the edges into deleted members to be loaded.
     pub(crate) fn apply_to_flow(&mut self, change: FlowChange) {
         let before = self.flows.flows.find(&change.after.id).flatten();
         let mut new_hints = flow_hints(before, &change);
@@ -210,7 +210,7 @@ impl BatchState {
         self.flows.take(change);
     }
 
-    /// Removes an execution, with everything of it. The owner of its key is loaded.
+    /// Deletes an execution with all its rows. Needs the entry of its idempotency key to be loaded.
     pub(crate) fn forget(&mut self, id: ExecutionId) {
         if let Some(name) = self.current(&id).and_then(key_name)
             && let Some(Some(entry)) = self.keys.get(&name)
@@ -235,22 +235,22 @@ impl BatchState {
         self.events.follow(&mut self.cache, partition, feed);
     }
 
-    /// Every execution that is to be written: as stored, and as it is to be.
+    /// Returns every execution to write, as stored and as changed.
     pub(crate) fn rewritten(&self) -> impl Iterator<Item = (Option<&Execution>, &Execution)> {
         self.changed.values().flatten().filter_map(|id| self.loaded.get(id)).filter_map(LoadedExecution::rewritten)
     }
 
-    /// Every execution that goes, as the store has it.
+    /// Returns every execution to delete, as stored.
     pub(crate) fn going(&self) -> impl Iterator<Item = (&ExecutionId, Option<&Execution>)> {
         self.going.iter().map(|id| (id, self.loaded.get(id).and_then(LoadedExecution::stored)))
     }
 
-    /// Whether an execution goes, or went and something new came in its place.
+    /// Returns whether an execution is deleted, even if a new one has taken its id.
     pub(crate) fn is_going(&self, id: &ExecutionId) -> bool {
         self.going.contains(id)
     }
 
-    /// Every execution that is to be deleted.
+    /// Returns every execution that is deleted and not replaced by a new one.
     pub(crate) fn forgotten(&self) -> impl Iterator<Item = &ExecutionId> {
         self.changed.values().flatten().filter(|id| self.loaded.get(id).is_some_and(LoadedExecution::is_forgotten))
     }
@@ -268,7 +268,7 @@ impl BatchState {
         self.loaded.get(id)?.current().ok()?
     }
 
-    /// The step counter of an execution, as the batch has changed it so far.
+    /// Returns the step counter of an execution, with the batch's changes so far.
     pub(crate) fn counted_steps(&self, id: &ExecutionId) -> Option<StepCounter> {
         self.current(id)?.steps
     }
@@ -277,13 +277,13 @@ impl BatchState {
         self.loaded.get(id).is_some_and(|loaded| loaded.write.is_some())
     }
 
-    /// The changed executions of a partition, as stored and as they stand now.
+    /// Returns the changed executions of a partition, as stored and as changed.
     fn changes_on(&self, partition: u16) -> impl Iterator<Item = (Option<&Execution>, Option<&Execution>)> {
         let loaded = self.changed.get(&partition).into_iter().flatten().filter_map(|id| self.loaded.get(id));
         loaded.map(|loaded| (loaded.stored(), loaded.current().ok().flatten()))
     }
 
-    /// The executions that the batch has made wait on a list.
+    /// Returns the changed executions that match a claim filter now.
     fn entered(&self, wanted: &ClaimFilter) -> impl Iterator<Item = (Score, ExecutionId)> {
         let suspensions = self.changed_on(wanted.partition).filter(|execution| wanted.covers(execution));
         suspensions.map(|execution| (wanted.score(execution.priority, execution.created_at), execution.id))
@@ -294,7 +294,7 @@ impl BatchState {
     }
 }
 
-/// The name of the key an execution was submitted under.
+/// Returns the namespace and the idempotency key that an execution was submitted under.
 fn key_name(execution: &Execution) -> Option<(Namespace, IdempotencyKey)> {
     Some((execution.namespace.clone(), execution.idempotency_key.clone()?))
 }

@@ -1,6 +1,6 @@
-//! The record cache: the records a batch has loaded or written, for the next batch of the same writer while the session
-//! holds the locks of its partitions. No other session can write there meanwhile, so none has to be loaded again. A
-//! session turns it off by giving no `lock_session`.
+//! The record cache: the records a batch has loaded or written, kept for the next batch of the same writer while the session
+//! holds the locks of its partitions. No other session can write there meanwhile, so no record has to be loaded again. A session
+//! without a `lock_session` turns the cache off.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,24 +13,24 @@ use ff_core::types::ExecutionId;
 use super::loaded_execution::{LoadedExecution, PendingWrite};
 use super::{BatchState, ClaimFilter, Flows, IndexPrefix, SuspensionRecords};
 
-/// The most executions that are kept. With more, those that have finished go; with still more, nothing is kept.
+/// Maximum number of cached executions. Above it, finished ones are dropped; if there are still too many, the whole cache is dropped.
 const EXECUTIONS: usize = 4_096;
-/// The most records and lists of flows, waitpoints and signals, and lists of waiting executions that are kept. With more, none
-/// of their kind is.
+/// Maximum number of cached records and lists of each kind: flows, waitpoints with signals, and lists of waiting executions.
+/// Above it, all of the kind are dropped.
 const MOST: usize = 1_024;
-/// The longest list of waiting executions that is kept: every claim goes through all of it.
+/// Maximum length of a cached list of waiting executions, because every claim reads the whole list.
 const LONGEST: usize = 128;
-/// How many more waiting executions are loaded than were asked for, where the next claims find the others.
+/// Number of waiting executions that are loaded beyond a claim's limit, so that the next claims find them in the cache.
 const READ_AHEAD: usize = 32;
-/// The largest payload that is kept, of an execution or of a signal: as large as one that is loaded with a waiting execution.
+/// Maximum size of a cached payload of an execution or a signal, equal to that of payloads loaded with waiting executions.
 pub(super) const SMALL: usize = 4_096;
 
-/// Records and lists as they are stored.
+/// Cached records and lists, as stored.
 #[derive(Default)]
 pub(super) struct PartitionCache {
-    /// The lock session it was loaded in.
+    /// The lock session in which they were loaded.
     lock_session: Option<u64>,
-    /// The partitions that batches have locked since it began.
+    /// The partitions that batches have locked since that session began.
     partitions: BTreeSet<u16>,
     loaded: HashMap<ExecutionId, LoadedExecution>,
     waiting: HashMap<ClaimFilter, IndexPrefix<(Score, ExecutionId)>>,
@@ -40,7 +40,7 @@ pub(super) struct PartitionCache {
 }
 
 impl BatchState {
-    /// Takes the cached records, or puts them back.
+    /// Swaps the cached records with those of the batch state.
     pub(super) fn lay_out(&mut self) {
         let cache = &mut self.cache.partition_cache;
         std::mem::swap(&mut self.loaded, &mut cache.loaded);
@@ -50,8 +50,7 @@ impl BatchState {
         std::mem::swap(&mut self.suspensions, &mut cache.suspensions);
     }
 
-    /// Begins a batch on these partitions. Cached records are dropped unless they are of the same lock session: others
-    /// may have written since.
+    /// Begins a batch on these partitions. Drops the cached records of another lock session, because other sessions may have written since.
     pub(crate) fn begin(&mut self, lock_session: Option<u64>, partitions: &[u16]) {
         if lock_session.is_none() || self.cache.partition_cache.lock_session != lock_session {
             self.lay_out();
@@ -60,13 +59,13 @@ impl BatchState {
         self.cache.partition_cache.partitions.extend(partitions);
     }
 
-    /// Keeps what the batch has loaded and written, all of which is stored by now.
+    /// Moves the records that the batch has loaded and written into the cache. All of them are stored by now.
     pub(super) fn put_by(&mut self) {
         if self.cache.partition_cache.lock_session.is_none() {
             self.cache.partition_cache = PartitionCache::default();
             return;
         }
-        // An execution or flow that goes takes along much that was not loaded.
+        // Deleting an execution or a flow also deletes rows that were not loaded.
         if !self.going.is_empty() || !self.flows.gone.is_empty() {
             self.flows = Flows::default();
             self.suspensions = SuspensionRecords::default();
@@ -102,12 +101,12 @@ impl BatchState {
         }
     }
 
-    /// How many more than were asked for are loaded of a list.
+    /// Returns how many waiting executions to load beyond those asked for.
     pub(super) fn read_ahead(&self, wanted: &ClaimFilter) -> usize {
         if self.cache.partition_cache.lock_session.is_some() && is_kept(wanted) { READ_AHEAD } else { 0 }
     }
 
-    /// Keeps small payloads that are about to be written, for the claims that are to hand them out.
+    /// Keeps the small payloads that are about to be written, for the claims that will return them.
     pub(crate) fn keep_small(&mut self, payloads: &HashMap<ExecutionId, Write<Payload>>) {
         if self.cache.partition_cache.lock_session.is_none() {
             return;
@@ -133,7 +132,7 @@ impl BatchState {
                 Some(PendingWrite::Forgotten) => Ok(None),
                 None => continue,
             };
-            // A payload is handed out until its execution has finished.
+            // Claims return the payload until the execution has finished.
             if loaded.stored().is_none_or(Execution::is_finished) {
                 self.small_payloads.remove(id);
             }
@@ -151,8 +150,8 @@ impl BatchState {
     }
 }
 
-/// Whether a list of waiting executions is kept. Where age is weighed against priority a list has only the highest priorities,
-/// so what comes first is not known for long. Of keys there may be many.
+/// Returns whether a list of waiting executions is cached. A list with ageing has only the highest priorities, so its first
+/// members do not stay known. There may be many keys, so lists of keys are not cached.
 fn is_kept(wanted: &ClaimFilter) -> bool {
     wanted.ageing_ms.is_none() && wanted.key.is_empty()
 }
@@ -181,7 +180,7 @@ mod tests {
         model.executions().next().unwrap().clone()
     }
 
-    /// The cache after a batch on these partitions that loaded an execution.
+    /// Returns the cache after a batch on these partitions that loaded an execution.
     fn after(lock_session: Option<u64>, partitions: &[u16], execution: &Execution) -> WriterCache {
         let mut state = BatchState::default();
         state.begin(lock_session, partitions);
@@ -189,7 +188,7 @@ mod tests {
         state.settled()
     }
 
-    /// Whether a batch in a lock session is spared loading an execution.
+    /// Returns whether a batch in a lock session finds an execution in the cache.
     fn is_known(cache: WriterCache, lock_session: Option<u64>, execution: &Execution) -> bool {
         let mut state = BatchState::with(cache);
         state.begin(lock_session, &[]);
@@ -226,7 +225,7 @@ mod tests {
         assert_eq!(state.rewritten().count(), 0, "it is stored");
     }
 
-    /// Everything of a lane on the partition of an execution.
+    /// Returns the query of all executions of a lane on the partition of an execution.
     fn queue_of(execution: &Execution) -> EligibleQuery {
         let (partition, lane) = (execution.id.partition(), execution.lane_key());
         EligibleQuery {

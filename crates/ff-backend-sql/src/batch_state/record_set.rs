@@ -1,25 +1,25 @@
-//! Records of one kind: as stored, and as a batch has them written.
+//! Records of one kind: as stored, and as changed by a batch.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The stored state of a key: a record, none, or something that cannot be read.
+/// The stored state of a key: a record, none, or the reason why it is unreadable.
 pub(crate) type StoredRecord<T> = Result<Option<T>, String>;
 
-/// Records under their keys.
+/// Records by key.
 pub(crate) struct RecordSet<K, T> {
     stored: HashMap<K, StoredRecord<T>>,
-    /// As they are to be; nothing where there is to be none.
+    /// Changed records; none for a deleted record.
     touched: BTreeMap<K, Option<T>>,
 }
 
 impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
-    /// Loads the stored record of a key. A record that is loaded already is as fresh: a batch reads one moment.
+    /// Loads the stored record of a key, unless it is loaded already: all reads of a batch see one moment.
     pub(crate) fn lay(&mut self, key: K, stored: StoredRecord<T>) {
         self.stored.entry(key).or_insert(stored);
     }
 
-    /// Whether the stored record of a key is loaded.
+    /// Returns whether the stored record of a key is loaded.
     pub(crate) fn has(&self, key: &K) -> bool {
         self.stored.contains_key(key)
     }
@@ -40,23 +40,23 @@ impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
         self.stored.iter_mut().filter(|(key, _)| is_one(key)).for_each(|(_, stored)| *stored = Ok(None));
     }
 
-    /// Everything that was taken up is stored by now.
+    /// Turns the changed records into stored ones, once they are stored.
     pub(crate) fn settle(&mut self) {
         let touched = std::mem::take(&mut self.touched);
         self.stored.extend(touched.into_iter().map(|(key, record)| (key, Ok(record))));
     }
 
-    /// Keeps only the stored records that are to stay.
+    /// Keeps only the stored records for which `stays` is true.
     pub(crate) fn retain(&mut self, stays: impl Fn(&K, &T) -> bool) {
         self.stored.retain(|key, stored| matches!(stored, Ok(Some(record)) if stays(key, record)));
     }
 
-    /// The number of stored records.
+    /// Returns the number of loaded keys.
     pub(crate) fn len(&self) -> usize {
         self.stored.len()
     }
 
-    /// The record of a key; unknown when it was not loaded, or cannot be read.
+    /// Returns the record of a key with the batch's changes; none if it was not loaded or is unreadable.
     pub(crate) fn find(&self, key: &K) -> Option<Option<&T>> {
         match (self.touched.get(key), self.stored.get(key)) {
             (Some(touched), _) => Some(touched.as_ref()),
@@ -65,27 +65,27 @@ impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
         }
     }
 
-    /// The stored record of a key.
+    /// Returns the stored record of a key.
     pub(crate) fn stored(&self, key: &K) -> Option<&T> {
         self.stored.get(key)?.as_ref().ok()?.as_ref()
     }
 
-    /// Why what is stored under a key cannot be read.
+    /// Returns why the stored record of a key is unreadable.
     pub(crate) fn unreadable(&self, key: &K) -> Option<&String> {
         self.stored.get(key)?.as_ref().err()
     }
 
-    /// Whether a record was taken up or given up.
+    /// Returns whether a record was written or deleted.
     pub(crate) fn is_touched(&self, key: &K) -> bool {
         self.touched.contains_key(key)
     }
 
-    /// Every record that was taken up or given up, by key.
+    /// Returns every record that was written or deleted, by key.
     pub(crate) fn touched(&self) -> impl Iterator<Item = (&K, Option<&T>)> {
         self.touched.iter().map(|(key, record)| (key, record.as_ref()))
     }
 
-    /// Every record that is to be written, by key.
+    /// Returns every record to write, by key: those that differ from the stored ones.
     pub(crate) fn written(&self) -> impl Iterator<Item = (&K, &T)>
     where
         T: PartialEq,
@@ -94,7 +94,7 @@ impl<K: Eq + Hash + Ord, T> RecordSet<K, T> {
         written.filter(|(key, record)| self.stored(key) != Some(record))
     }
 
-    /// Every key whose record is to be deleted.
+    /// Returns every key whose stored record is to be deleted.
     pub(crate) fn removed(&self) -> impl Iterator<Item = &K> {
         let removed = self.touched.iter().filter(|(_, record)| record.is_none()).map(|(key, _)| key);
         removed.filter(|key| self.stored(key).is_some())

@@ -1,4 +1,4 @@
-//! Changes of workers, queues of keys, schedules and quotas.
+//! Changes of workers, key queues, schedules and quotas.
 
 use ff_core::hint::{quota_hints, schedule_hints, worker_hints};
 use ff_core::quota::QuotaWrites;
@@ -22,13 +22,13 @@ impl BatchState {
         }
     }
 
-    /// Applies the change of the queue of a key.
+    /// Applies the change of a key queue.
     pub(crate) fn apply_to_key_queue(&mut self, queue: KeyQueue) {
         let id = id_of_queue(&queue);
         if queue.executions.is_empty() { self.key_queues.remove(id) } else { self.key_queues.write(id, queue) }
     }
 
-    /// Applies what is written of a schedule.
+    /// Applies the write of a schedule.
     pub(crate) fn apply_to_schedule(&mut self, write: ScheduleWrite) {
         self.hints.extend(schedule_hints(&write));
         let id = (write.partition, write.schedule);
@@ -38,7 +38,7 @@ impl BatchState {
         }
     }
 
-    /// Applies what is written of quotas.
+    /// Applies the writes of quotas.
     pub(crate) fn apply_to_quotas(&mut self, writes: QuotaWrites) {
         self.hints.extend(quota_hints(&writes));
         for (partition, set) in writes.sets {

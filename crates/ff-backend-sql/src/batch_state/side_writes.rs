@@ -1,4 +1,4 @@
-//! The writes of a batch beside the records: bodies, archived attempts, lease history, keys.
+//! The writes of a batch beside the records: payloads, results, archived attempts, lease history and keys.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use ff_core::lease::LeaseEvent;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, IdempotencyKey, Namespace};
 
-/// Everything to be written beside the records.
+/// The pending writes beside the records.
 #[derive(Default)]
 pub(crate) struct SideWrites {
     pub(crate) payloads: HashMap<ExecutionId, Write<Payload>>,
@@ -16,12 +16,12 @@ pub(crate) struct SideWrites {
     pub(crate) attempts: Vec<(ExecutionId, Attempt)>,
     pub(crate) leases: Vec<(ExecutionId, LeaseEvent)>,
     pub(crate) keys: HashMap<(Namespace, IdempotencyKey), KeyEntry>,
-    /// Keys that are remembered no longer.
+    /// Keys to delete.
     pub(crate) freed: Vec<KeyEntry>,
 }
 
 impl SideWrites {
-    /// Whether a change is to the record alone.
+    /// Returns whether a change affects only the record.
     pub(crate) fn is_untouched_by(change: &Change) -> bool {
         change.attempts.is_empty()
             && change.leases.is_empty()
@@ -29,7 +29,7 @@ impl SideWrites {
             && matches!((&change.payload, &change.result), (Write::Keep, Write::Keep))
     }
 
-    /// Takes what is written beside the record, and leaves the record.
+    /// Takes the writes beside the record, and returns the record.
     pub(crate) fn take(&mut self, change: Change) -> Execution {
         let id = change.after.id;
         let payload = self.injected(change.payload);
@@ -55,7 +55,7 @@ impl SideWrites {
         self.freed.push(entry);
     }
 
-    /// A payload that is another execution's result, as it stands now: changed by the batch, or as stored.
+    /// Resolves `ResultOf` if the batch has changed that result. Otherwise the stored result is read later.
     fn injected(&self, payload: Write<Payload>) -> Write<Payload> {
         match payload {
             Write::ResultOf(other) => match self.results.get(&other) {

@@ -1,4 +1,4 @@
-//! The steps a batch has loaded and writes, and the payloads it forks executions with.
+//! The loaded and changed steps of a batch, and the payloads of executions to fork.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,30 +12,30 @@ use super::RecordSet;
 /// A step of an execution.
 pub(crate) type StepIdentity = (ExecutionId, StepRef);
 
-/// Steps, those that go, and the lists of what is stored.
+/// Steps, deleted steps, and the lists of stored steps.
 #[derive(Default)]
 pub(crate) struct StepRecords {
     pub(crate) records: RecordSet<StepIdentity, Step>,
     /// The stored steps of an execution.
     heads: HashMap<ExecutionId, Result<Vec<StepHead>, String>>,
-    /// Executions all of whose stored steps go.
+    /// Executions whose stored steps are all deleted.
     cleared: BTreeSet<ExecutionId>,
-    /// Stored steps that go.
+    /// Deleted steps.
     gone: BTreeSet<StepIdentity>,
-    /// The payloads of executions that are forked.
+    /// The payloads of executions to fork.
     payloads: HashMap<ExecutionId, Option<Payload>>,
 }
 
 /// The changes of a batch to the steps of an execution.
 pub(crate) struct StepChanges {
     pub(crate) cleared: bool,
-    /// The numbers of stored steps that go.
+    /// The numbers of stored steps that were deleted or replaced.
     pub(crate) gone: HashSet<u32>,
     pub(crate) recorded: Vec<Step>,
 }
 
 impl StepRecords {
-    /// Puts what the store has of the steps of an execution on the desk.
+    /// Loads the list of an execution's stored steps.
     pub(crate) fn lay_heads(&mut self, id: ExecutionId, heads: Result<Vec<StepHead>, String>) {
         self.heads.entry(id).or_insert(heads);
     }
@@ -44,10 +44,10 @@ impl StepRecords {
         self.payloads.insert(id, payload);
     }
 
-    /// Takes what a change says of steps.
+    /// Applies the changes of steps.
     pub(crate) fn take(&mut self, change: &mut Change) {
         let id = change.after.id;
-        // A payload that was read before may have changed.
+        // A payload that was loaded before may have changed.
         self.payloads.remove(&id);
         let Some(write) = change.steps.take() else { return };
         match write.forgotten {
@@ -65,7 +65,7 @@ impl StepRecords {
         }
     }
 
-    /// Takes up that all steps of an execution go.
+    /// Deletes all steps of an execution.
     pub(crate) fn clear(&mut self, id: ExecutionId) {
         self.records.forget(|(of, _)| *of == id);
         self.heads.insert(id, Ok(Vec::new()));
@@ -73,13 +73,13 @@ impl StepRecords {
         self.cleared.insert(id);
     }
 
-    /// A step as the batch has made it so far; nothing is known when it was not loaded.
+    /// Returns a step with the batch's changes; none if it was not loaded.
     pub(crate) fn find(&self, id: &ExecutionId, step: &StepRef) -> Option<Option<&Step>> {
         let known = self.records.find(&(*id, step.clone()));
         known.or_else(|| self.cleared.contains(id).then_some(None))
     }
 
-    /// Every step of an execution as the batch has made them so far, in the order of their numbers.
+    /// Returns every step of an execution with the batch's changes, ordered by number.
     pub(crate) fn heads(&self, id: &ExecutionId) -> Option<Vec<StepHead>> {
         let stored = self.heads.get(id)?.as_ref().ok()?;
         let is_touched = |head: &&StepHead| self.records.is_touched(&(*id, head.step.clone()));
@@ -89,7 +89,7 @@ impl StepRecords {
         Some(heads)
     }
 
-    /// Why the list of an execution's steps cannot be read.
+    /// Returns why the list of an execution's steps is unreadable.
     pub(crate) fn unreadable_heads(&self, id: &ExecutionId) -> Option<&String> {
         self.heads.get(id)?.as_ref().err()
     }
@@ -98,7 +98,7 @@ impl StepRecords {
         self.payloads.get(id).map(Option::as_ref)
     }
 
-    /// The changes of the batch to the steps of an execution so far.
+    /// Returns the changes of the batch to the steps of an execution so far.
     pub(crate) fn changes(&self, id: &ExecutionId) -> StepChanges {
         let stored = self.heads.get(id).and_then(|heads| heads.as_ref().ok()).into_iter().flatten();
         let gone = stored.filter(|head| self.records.is_touched(&(*id, head.step.clone())));

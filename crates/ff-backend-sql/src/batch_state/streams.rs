@@ -9,10 +9,10 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 
 use super::RecordSet;
 
-/// An attempt that has a stream.
+/// The name of an attempt's stream.
 pub(crate) type StreamName = (ExecutionId, AttemptIndex);
 
-/// Streams, the frames to be added to them, and those to be deleted.
+/// Streams, new frames and trimmed frames.
 #[derive(Default)]
 pub(crate) struct StreamRecords {
     pub(crate) records: RecordSet<StreamName, StreamRecord>,
@@ -21,7 +21,7 @@ pub(crate) struct StreamRecords {
 }
 
 impl StreamRecords {
-    /// Takes what a change says of a stream.
+    /// Applies the change of a stream.
     pub(crate) fn take(&mut self, change: &mut Change) {
         let Some(write) = change.stream.take() else { return };
         let name = (change.after.id, write.attempt);

@@ -11,30 +11,30 @@ use ff_core::types::{ExecutionId, IdempotencyKey, SignalId, WaitpointId};
 use super::RecordSet;
 use super::partition_cache::SMALL;
 
-/// Waitpoints, signals, remembered answers, and the secrets behind their tokens.
+/// Waitpoints, signals, remembered answers, and the secrets of tokens.
 #[derive(Default)]
 pub(crate) struct SuspensionRecords {
     pub(crate) waitpoints: RecordSet<(ExecutionId, WaitpointId), Waitpoint>,
     pub(crate) suspend_keys: RecordSet<(ExecutionId, IdempotencyKey), SuspendKeyEntry>,
     pub(crate) signal_keys: RecordSet<(ExecutionId, WaitpointId, IdempotencyKey), SignalKeyEntry>,
     pub(crate) rings: RecordSet<u16, KeyRing>,
-    /// Signals to be recorded, in the order they were received.
+    /// Signals to record, in the order they were received.
     pub(crate) signals: Vec<NewSignal>,
-    /// Small signals that were recorded a moment ago. Nothing about them changes any more.
+    /// Small signals that earlier batches recorded. They do not change any more.
     recorded: HashMap<(ExecutionId, SignalId), RecordedSignal>,
 }
 
-/// A signal to be recorded.
+/// A signal to record.
 pub(crate) struct NewSignal {
     pub(crate) recorded: RecordedSignal,
-    /// Which it is of those its execution received, counted from zero.
+    /// Its number among the signals of its execution, from zero.
     pub(crate) nth: u32,
-    /// The entry of the feed. Its time is known; the feed decides its place among entries of the same time.
+    /// The feed entry with its time. The feed sets the position among entries of the same time.
     pub(crate) delivery: Delivery,
 }
 
 impl SuspensionRecords {
-    /// Whether a change says nothing of suspensions and signals.
+    /// Returns whether a change has no suspensions and no signals.
     pub(crate) fn is_untouched_by(change: &Change) -> bool {
         change.waitpoints.is_empty()
             && change.signals.is_empty()
@@ -50,7 +50,7 @@ impl SuspensionRecords {
         self.signals.retain(|new| new.recorded.signal.execution_id != *id);
     }
 
-    /// The records that stay valid once everything is stored, while no other session writes to these partitions.
+    /// Returns the records that stay valid once everything is stored, while no other session writes to these partitions.
     pub(super) fn settled(mut self, partitions: &BTreeSet<u16>) -> Self {
         let new = self.signals.into_iter().map(|new| new.recorded).filter(is_small);
         self.recorded.extend(new.map(|new| ((new.signal.execution_id, new.signal.id), new)));
@@ -62,17 +62,17 @@ impl SuspensionRecords {
         Self { waitpoints: self.waitpoints, rings: self.rings, recorded: self.recorded, ..Self::default() }
     }
 
-    /// How many signals and waitpoints are known.
+    /// Returns the number of known signals and waitpoints.
     pub(super) fn len(&self) -> usize {
         self.signals.len() + self.recorded.len() + self.waitpoints.len()
     }
 
-    /// A signal that was recorded a moment ago.
+    /// Returns a small signal that an earlier batch recorded.
     pub(crate) fn recorded(&self, name: &(ExecutionId, SignalId)) -> Option<&RecordedSignal> {
         self.recorded.get(name)
     }
 
-    /// Takes what a change says of suspensions and signals.
+    /// Applies the changes of suspensions and signals.
     pub(crate) fn take(&mut self, change: &mut Change) {
         let id = change.after.id;
         for waitpoint in change.waitpoints.drain(..) {

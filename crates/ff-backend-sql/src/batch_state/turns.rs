@@ -1,4 +1,4 @@
-//! The turns of keys in a batch state.
+//! The turns of keys in the batch state.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use ff_core::types::{FairKey, LaneId};
 
 use super::{IndexPrefix, RecordSet};
 
-/// A list of keys as a batch finds it.
+/// The name of a list of keys, ordered by turn.
 pub(crate) type TurnList = (u16, LaneId, TurnQueue);
 
 /// The turns a batch has loaded and written.
@@ -17,13 +17,13 @@ pub(crate) struct Turns {
     lists: HashMap<TurnList, IndexPrefix<(u64, FairKey)>>,
 }
 
-/// The list that a query asks for.
+/// Returns the list that a query asks for.
 pub(crate) fn list_of(query: &TurnsQuery) -> TurnList {
     (query.partition, query.lane.clone(), query.queue.clone())
 }
 
 impl Turns {
-    /// The first keys of a list, with what the batch has made of it; unknown when too few were loaded.
+    /// Returns the first keys of a list with the batch's changes; none if too few were loaded.
     pub(crate) fn first(&self, query: &TurnsQuery) -> Option<Vec<(u64, FairKey)>> {
         let list = self.lists.get(&list_of(query))?;
         let name = |key: &FairKey| TurnName { partition: query.partition, lane: query.lane.clone(), key: key.clone() };
@@ -34,12 +34,12 @@ impl Turns {
         list.first(query.limit, is_touched, entered.map(|(name, turn)| (turn.at, name.key.clone())))
     }
 
-    /// How long a list was asked for.
+    /// Returns the length a list was loaded with.
     pub(crate) fn length_of(&self, query: &TurnsQuery) -> usize {
         self.lists.get(&list_of(query)).map_or(0, IndexPrefix::limit)
     }
 
-    /// Enters a list that was loaded.
+    /// Adds a loaded list.
     pub(crate) fn lay(&mut self, list: TurnList, keys: IndexPrefix<(u64, FairKey)>) {
         self.lists.insert(list, keys);
     }

@@ -1,5 +1,4 @@
-//! The batch state as rules read it. A record that was not loaded is a miss; a loaded one has the changes of the batch
-//! so far.
+//! The batch state as rules read it. A record that was not loaded is a miss. A loaded record has the changes of the batch so far.
 
 use ff_core::api_key::ApiKey;
 use ff_core::budget::UsageReportEntry;

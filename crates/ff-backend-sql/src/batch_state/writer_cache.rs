@@ -1,5 +1,5 @@
-//! The cache of a writer from one batch to the next: the configuration of lanes and the feeds, which are read all the
-//! time and hardly ever change, and the flow of an execution, which never does.
+//! The cache that a writer keeps between batches: lanes, quotas and feeds, which are read often and seldom change, and the flows
+//! of executions, which never change.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,39 +13,39 @@ use super::RecordSet;
 use super::partition_cache::PartitionCache;
 use crate::session::TransactionContext;
 
-/// How many lanes are cached, counted once on each partition. Past it they are looked up anew.
+/// Maximum number of cached lanes, counted once per partition. Above it, they are all dropped and loaded again.
 const LANES: usize = 100_000;
-/// How many namespaces' quota policies are cached, counted once on each partition.
+/// Maximum number of namespaces with cached quota policies, counted once per partition. Above it, they are all dropped.
 const QUOTAS: usize = 10_000;
-/// How many members of flows are cached. Past it they are found to be members only once they are loaded.
+/// Maximum number of cached flow members. Above it, all are dropped, and an execution is known as a member only once it is loaded.
 const MEMBERS: usize = 10_000;
 
-/// Lanes and feeds, absent ones included.
+/// The cache of a writer. Absent records are cached too.
 #[derive(Default)]
 pub struct WriterCache {
     pub(crate) lanes: RecordSet<(u16, LaneId), Lane>,
     pub(crate) feeds: RecordSet<u16, Feed>,
     pub(crate) quotas: RecordSet<(u16, Namespace), QuotaSet>,
-    /// Whether the store has no quota policy, no configured lane, and whether it has a followed feed. Until a batch begins this is as
-    /// the previous batch found it, and prefetching relies on it.
+    /// Whether the store has no quota policy, no configured lane, and a followed feed. Until a batch begins, these are the values
+    /// that the previous batch found; prefetching relies on them.
     pub(crate) has_no_quotas: bool,
     pub(crate) has_no_lanes: bool,
     is_followed: bool,
-    /// The flows of running executions, and whether they have dependents. Ending one needs both.
+    /// The flows of running executions, and whether they have dependents. The end of an execution needs both.
     memberships: HashMap<ExecutionId, (FlowId, bool)>,
     pub(super) partition_cache: PartitionCache,
-    /// For how many more batches the ids of submissions are looked up before they are taken for new.
+    /// Number of further batches that look up the ids of submissions before ids are taken for new again.
     pub(crate) cautious_batches: u32,
 }
 
 impl WriterCache {
-    /// The part that stays valid where other sessions write too.
+    /// Returns the part of the cache that stays valid while other sessions write.
     pub(crate) fn without_records(self) -> Self {
         let (lanes, quotas) = (RecordSet::default(), RecordSet::default());
         Self { lanes, quotas, feeds: RecordSet::default(), ..self }
     }
 
-    /// Caches which flow an execution belongs to, while it runs.
+    /// Caches the flow of an execution while it runs.
     pub(crate) fn see(&mut self, execution: &Execution) {
         let Some(membership) = &execution.membership else { return };
         if !matches!(execution.phase, Phase::Running { .. }) {
@@ -58,24 +58,24 @@ impl WriterCache {
         self.memberships.insert(execution.id, (membership.flow_id, membership.dependents > 0));
     }
 
-    /// The flow of a running execution, if cached, and whether it had dependents then.
+    /// Returns the cached flow of a running execution, and whether it had dependents when it was cached.
     pub(crate) fn flow_of(&self, member: &ExecutionId) -> Option<(FlowId, bool)> {
         self.memberships.get(member).copied()
     }
 
-    /// Notes the state of the store when a batch begins.
+    /// Stores the state that a batch found when it began.
     pub(crate) fn note(&mut self, context: &TransactionContext) {
         (self.has_no_lanes, self.has_no_quotas) = (!context.has_lanes, !context.has_quotas);
         self.is_followed = context.is_followed;
     }
 
-    /// The partitions among these whose feeds have to be loaded.
+    /// Returns the partitions whose feeds have to be loaded.
     pub(crate) fn unknown_feeds(&self, partitions: &[u16]) -> BTreeSet<u16> {
         let unknown = partitions.iter().filter(|partition| self.is_followed && !self.feeds.has(partition));
         unknown.copied().collect()
     }
 
-    /// The cache once everything that a batch changed of it is stored.
+    /// Returns the cache, once all its changes by a batch are stored.
     pub(crate) fn settled(mut self) -> Self {
         self.cautious_batches = self.cautious_batches.saturating_sub(1);
         self.lanes.settle();

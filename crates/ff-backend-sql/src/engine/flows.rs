@@ -14,8 +14,7 @@ use crate::schema::{EDGE_GROUP, FLOW};
 use crate::session::{Read, key_of};
 use crate::value::{Row, Value};
 
-/// Adds them to a snapshot that has the executions. A record that cannot be read becomes a stray, and the rest is still
-/// there.
+/// Adds flows to a snapshot that has the executions. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_flows(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,
@@ -48,7 +47,7 @@ pub(super) async fn add_flows(
     Ok(())
 }
 
-/// Pending propagations have no index of their own: the due index leads to them, and their records say what is pending.
+/// Adds pending propagations. They have no index of their own: the due index leads to them, and their records say what is pending.
 fn add_debts(snapshot: &mut Snapshot) {
     for execution in snapshot.executions.values() {
         for due in [Due::Dependents, Due::Siblings] {
@@ -70,7 +69,7 @@ fn add_flow(snapshot: &mut Snapshot, id: &FlowId, row: &Row) -> Result<(), SqlEr
     Ok(())
 }
 
-/// Where its columns place a flow, as the store's own queries would find it there.
+/// Returns the indexes that the columns of a flow place it in, which are those the store's queries use.
 fn entries(row: &Row) -> Result<Vec<(FlowIndex, Score)>, SqlError> {
     let (staged, action, due) = (FLOW.place("staged_until"), FLOW.place("sweep_action"), FLOW.place("due_at"));
     let mut entries = vec![if row.is_null(staged) {
@@ -87,13 +86,13 @@ fn entries(row: &Row) -> Result<Vec<(FlowIndex, Score)>, SqlError> {
             SweepAction::Discard => {}
         }
     } else if row.is_null(staged) && !row.is_null(due) {
-        // One that is neither staged nor toured has nothing to wait for but to be forgotten.
+        // A flow that is neither staged nor in a member sweep can only be due for its deletion.
         entries.push((FlowIndex::Retention, row.int(due)?));
     }
     Ok(entries)
 }
 
-/// A stray about a flow. Strays have an execution's id, so the flow's uuid takes its place.
+/// Returns a stray about a flow. Strays have an execution's id, so the flow's uuid takes its place.
 fn about(id: &FlowId, partition: u16, what: impl std::fmt::Display) -> (ExecutionId, String) {
     (ExecutionId::new(partition, *id.as_uuid()), format!("flow: {what}"))
 }

@@ -1,4 +1,4 @@
-//! The queries of an engine: the state of a partition, and its whole content.
+//! The queries of an engine: the state of a partition, and its whole contents.
 
 mod flows;
 mod snapshot;
@@ -21,7 +21,7 @@ use crate::queries::NEXT_DUE;
 use crate::session::{Question, Read};
 use crate::value::{Row, Value};
 
-/// The first executions of a queue on a partition, with their records.
+/// Selects the first executions of a queue on a partition, with their records.
 pub(crate) const QUEUE: &str = "\
     SELECT execution.record, submission.definition FROM (\
         SELECT uuid, partition, priority, created_at FROM ready \
@@ -31,7 +31,7 @@ pub(crate) const QUEUE: &str = "\
     LEFT JOIN submission ON submission.uuid = ready.uuid AND submission.partition = ready.partition \
     ORDER BY ready.priority DESC, ready.created_at, ready.uuid";
 
-/// The best waiting execution of the next queue, in the order of lanes, classes and kinds.
+/// Selects the first waiting execution of the next queue, ordered by lane, class and kind.
 pub(crate) const NEXT_READY: &str = "\
     SELECT lane, class, kind, priority, created_at FROM ready \
     WHERE partition = $1 AND (lane, class, kind) > ($2, $3, $4) \
@@ -79,7 +79,7 @@ impl Question for ListQueueArgs {
     }
 }
 
-/// The first executions of a queue that have a key, in the order of the keys' turns. Only a lane that is fair has any.
+/// Returns the first executions with a key of a queue, in the order of the keys' turns. Only a fair lane has any.
 async fn keyed(reader: &mut dyn Read, args: &ListQueueArgs, plain: Vec<Value>) -> Result<Vec<Row>, SqlError> {
     let WorkQueue { lane, kind, class } = &args.queue;
     let queue = TurnQueue::Of(Some(kind.clone()), class.clone());
@@ -97,18 +97,18 @@ async fn keyed(reader: &mut dyn Read, args: &ListQueueArgs, plain: Vec<Value>) -
     Ok(reader.query(QUEUE, &parameters).await?.into_iter().flatten().collect())
 }
 
-/// The best of each class and kind of each lane that waits on a partition.
+/// Returns the first waiting execution of each class and kind of each lane on a partition.
 pub(crate) async fn ready_on(reader: &mut dyn Read, partition: u16) -> Result<Vec<ReadyLane>, SqlError> {
     Ok(queues_on(reader, partition).await?.0)
 }
 
-/// The same, and the queues of which something is blocked because no live worker meets its requirements.
+/// Returns the same, and the queues of executions that are blocked because no live worker meets their requirements.
 async fn queues_on(reader: &mut dyn Read, partition: u16) -> Result<(Vec<ReadyLane>, Vec<WorkQueue>), SqlError> {
     let (mut all, mut unroutable) = (Vec::new(), Vec::new());
-    // Goes from each queue to the next, and so past everything that waits behind a head.
+    // Goes from each queue to the next and skips the other executions of a queue.
     let (mut last, mut has_keys) = ([text(""), text(""), text("")], false);
     while let Some(row) = first(reader, NEXT_READY, [vec![partition.into()], last.to_vec()].concat()).await? {
-        // Work with keys is found by the turns of those: all of it is passed over at once.
+        // Executions with keys are found by their turns, so all of them in a class are skipped at once.
         if let Some((class, _)) = row.text(1)?.split_once(' ') {
             (last, has_keys) = ([text(row.text(0)?), Value::Text(format!("{class}!")), text("")], true);
             continue;

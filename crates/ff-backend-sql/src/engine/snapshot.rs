@@ -1,5 +1,5 @@
-//! Everything a partition holds. Indexes that are tables of their own are taken from there, so that a doctor can hold them against
-//! the records.
+//! The whole contents of a partition. Indexes with tables of their own are read from those tables, so that the doctor can compare
+//! them with the records.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Question for TakeSnapshot {
             let (Some(stored), Some(row)) = (stored.first(), row) else { continue };
             match read_execution(stored, 0) {
                 Ok(execution) => {
-                    // The others are read from their tables.
+                    // Indexes with tables of their own are read from those.
                     for (index, score) in index::entries(&execution).into_iter().filter(|(index, _)| !is_table(index)) {
                         snapshot.indexes.entry(index).or_default().insert(*id, score);
                     }
@@ -99,17 +99,17 @@ async fn keys_on(reader: &mut dyn Read, partition: u16) -> Result<BTreeMap<(Stri
     rows.iter().flatten().map(entry).collect()
 }
 
-/// When an execution is due, with its lane and the beginning of its lease where it runs.
+/// The due moment of an execution and, while it runs, its lane and the beginning of its lease.
 type Moment = (i64, Option<(String, i64)>);
 
-/// The rows of the tables of moments. An execution should have one at most.
+/// Rows of the tables `lease` and `due`. An execution should have one at most.
 #[derive(Default)]
 struct Entries {
     due: BTreeMap<ExecutionId, Vec<Moment>>,
 }
 
 impl Entries {
-    /// Reads them, and puts waiting executions into the indexes of their lanes.
+    /// Reads the rows, and adds waiting executions to the indexes of their lanes.
     async fn on(reader: &mut dyn Read, snapshot: &mut Snapshot, partition: u16) -> Result<Self, SqlError> {
         let mut entries = Self::default();
         let here = || [vec![partition.into()]];
@@ -145,7 +145,7 @@ impl Entries {
         Ok(entries)
     }
 
-    /// Takes the rows of an execution, and says how they are not as they follow from its record.
+    /// Removes the rows of an execution, and describes how they differ from its record.
     fn stray(&mut self, execution: &Execution) -> Option<String> {
         let lease = match &execution.phase {
             Phase::Running { lease } => Some((execution.lane_key().to_string(), lease.acquired_at.0)),
@@ -156,13 +156,13 @@ impl Entries {
         (stored != follows).then(|| format!("its moments should be {follows:?}, are {stored:?}"))
     }
 
-    /// The rows that are left, of executions that are not there.
+    /// Returns the rows that are left: those without an execution.
     fn orphans(self) -> impl Iterator<Item = (ExecutionId, String)> {
         self.due.into_iter().map(|(id, moments)| (id, format!("there is no execution for the moments {moments:?}")))
     }
 }
 
-/// Whether an index is a table of its own, apart from the rows of executions.
+/// Returns whether an index has a table of its own, apart from the rows of executions.
 fn is_table(index: &Index) -> bool {
     matches!(
         index,
@@ -178,7 +178,7 @@ fn is_table(index: &Index) -> bool {
     )
 }
 
-/// Adds them to a snapshot.
+/// Adds labels, lanes, turns, workers, the feed and its events to a snapshot.
 pub(super) async fn add_operating(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,

@@ -6,7 +6,7 @@ use crate::error::SqlError;
 use crate::session::Read;
 use crate::step::{STEPS_ON, read_step};
 
-/// Adds them to a snapshot. A record that cannot be read is reported, and the rest is still there.
+/// Adds steps to a snapshot. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_steps(reader: &mut dyn Read, snapshot: &mut Snapshot, partition: u16) -> Result<(), SqlError> {
     for row in reader.query(STEPS_ON, &[vec![partition.into()]]).await?.iter().flatten() {
         let id = row.id(0, partition)?;

@@ -9,7 +9,7 @@ use crate::session::Read;
 use crate::stream::{FRAMES_OF, STREAMS_ON, key_of_frame, read_frame};
 use crate::value::Value;
 
-/// Adds them to a snapshot. A record that cannot be read becomes a stray, and the rest is still there.
+/// Adds streams to a snapshot. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_streams(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,

@@ -14,15 +14,14 @@ use crate::signal::{read_signal, read_signal_key, unread};
 use crate::suspension::{read_ring, read_suspend_key};
 use crate::value::Row;
 
-/// Adds them to a snapshot that has the executions. A record that cannot be read becomes a stray, and the rest is still
-/// there.
+/// Adds suspensions and signals to a snapshot that has the executions. An unreadable record becomes a stray, and the rest is still added.
 pub(super) async fn add_waits(
     reader: &mut dyn Read,
     snapshot: &mut Snapshot,
     partition: u16,
     ids: &[ExecutionId],
 ) -> Result<(), SqlError> {
-    // No table is an index of waitpoints made ahead: the record of their execution names them.
+    // No table is an index of pending waitpoints: the record of their execution names them.
     snapshot.pending_waitpoints = snapshot.executions.values().flat_map(pending_waitpoints).collect();
     let keys: Vec<_> = ids.iter().map(key_of).collect();
     let tables: [(&str, Add); 4] = [
@@ -47,7 +46,7 @@ pub(super) async fn add_waits(
     Ok(())
 }
 
-/// Adds what a row holds of an execution.
+/// A function that adds one row of an execution to a snapshot.
 type Add = fn(&mut Snapshot, ExecutionId, &Row) -> Result<(), SqlError>;
 
 fn add_waitpoint(snapshot: &mut Snapshot, id: ExecutionId, row: &Row) -> Result<(), SqlError> {

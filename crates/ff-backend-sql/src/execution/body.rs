@@ -1,4 +1,4 @@
-//! Payloads and results. Rules never load them.
+//! Payloads and results. Rules load a payload only to fork an execution.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use crate::value::{Row, Value};
 /// Bytes that belong to an execution, with their content type.
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
-    /// The payload: with the definition, because the row of the execution is written with every step.
+    /// The payload. It is stored with the definition, because the row of the execution is written with every step.
     Payload,
-    /// The result: in the row of the execution, with the last step.
+    /// The result. It is stored in the row of the execution and written with the last step.
     Result,
 }
 
 impl Body {
-    /// The table and the two columns it is in.
+    /// Returns the table and the two columns of the body.
     fn place(self) -> (&'static Table, Columns) {
         match self {
             Self::Payload => (&SUBMISSION, SUBMISSION.named(&["content_type", "bytes"])),
@@ -29,18 +29,18 @@ impl Body {
         }
     }
 
-    /// The columns it is in.
+    /// Returns the columns of the body.
     pub(super) fn columns(self) -> Columns {
         self.place().1
     }
 
-    /// The load of it for these keys.
+    /// Returns the load of the bodies under these keys.
     pub(crate) fn load(self, keys: Vec<Key>) -> Load {
         let (table, columns) = self.place();
         Load::Rows(table, columns, keys)
     }
 
-    /// Loads it for all of these executions that have one.
+    /// Loads the bodies of these executions, if they have one.
     pub(crate) async fn of(
         self,
         reader: &mut dyn Read,
@@ -56,14 +56,14 @@ impl Body {
     }
 }
 
-/// The columns of a body. The type of plain bytes is left empty: it is long, and many bodies have it.
+/// Returns the columns of a body. The default content type is long and frequent, so it is stored as an empty text.
 pub(crate) fn body_values(body: &Payload) -> [Value; 2] {
     let is_bytes = body.content_type == ContentType::bytes();
     let content_type = if is_bytes { "" } else { body.content_type.as_str() };
     [content_type.into(), Value::Bytes(body.bytes.clone())]
 }
 
-/// A body, from where a row has it.
+/// Reads a body from two columns, beginning at `at`.
 pub(crate) fn read_body_at(row: &Row, at: usize) -> Result<Payload, SqlError> {
     let content_type = match row.text(at)? {
         "" => ContentType::bytes(),

@@ -1,5 +1,5 @@
-//! The rows of an execution in the narrow tables, which are the indexes over what changes. A row is all key, so it is inserted
-//! or deleted and never written over.
+//! The rows of an execution in the narrow tables, which are the indexes over changing values. All columns of a row are its key,
+//! so it is inserted and deleted but never updated.
 
 use ff_core::contracts::Cursor;
 use ff_core::execution::{Blocker, Execution, Phase};
@@ -15,9 +15,9 @@ use crate::value::Value;
 /// A narrow table.
 pub(crate) struct NarrowTable {
     pub(crate) table: &'static Table,
-    /// The rows that follow from an execution.
+    /// Returns the rows that follow from an execution.
     pub(crate) rows: fn(&Execution) -> Vec<Key>,
-    /// Whether a change of an execution is known to leave its rows as they are.
+    /// Returns whether a change of an execution certainly leaves its rows unchanged.
     is_same: fn(&Execution, &Execution) -> bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) static NARROW_TABLES: [NarrowTable; 4] = [
 ];
 
 impl NarrowTable {
-    /// The rows that executions gain and lose, each execution given as it was and as it is to be.
+    /// Returns the rows to insert and to delete for changed executions, each given as stored and as changed.
     pub(crate) fn put_and_deleted(&self, rewritten: &[(Option<&Execution>, &Execution)]) -> (Vec<Put>, Vec<Key>) {
         let (mut put, mut deleted) = (Vec::new(), Vec::new());
         for (before, after) in rewritten {
@@ -44,22 +44,22 @@ impl NarrowTable {
     }
 }
 
-/// The prefix of the class of work that no live worker can run. Only the class of work assigned to a worker instance
-/// begins with it as well, followed by another one: so all blocked work lies together.
+/// The prefix of the class of executions that no live worker can run. A class assigned to a worker instance begins with two of
+/// them, so all blocked executions are in one range.
 const UNROUTABLE: char = ',';
 
-/// The class as a queue of work that no live worker can run names it.
+/// Returns the class under which executions are queued that no live worker can run.
 pub(crate) fn unroutable_class(class: &RequirementClass) -> String {
     format!("{UNROUTABLE}{class}")
 }
 
-/// The class of a queue, and whether no live worker can run what is in it.
+/// Returns the class of a queue, and whether no live worker can run its executions.
 pub(crate) fn class_of_queue(text: &str) -> Result<(RequirementClass, bool), BadText> {
     let blocked = text.strip_prefix(UNROUTABLE).filter(|class| !class.starts_with(UNROUTABLE));
     Ok((RequirementClass::parse(blocked.unwrap_or(text))?, blocked.is_some()))
 }
 
-/// The class under which work with a key is found: a class has no space, so that the first one ends it.
+/// Returns the class word of executions with a key. A class has no space, so the first space ends it.
 pub(crate) fn class_word(class: &RequirementClass, key: &FairKey) -> Value {
     if key.is_empty() { class.as_str().into() } else { Value::Text(format!("{class} {key}")) }
 }
@@ -104,7 +104,7 @@ fn next_due(execution: &Execution) -> Option<Key> {
     Some(vec![execution.id.partition().into(), at.into(), Value::Uuid(execution.id.uuid())])
 }
 
-/// A staged execution is found by none of its labels.
+/// Returns the rows of labels. A staged execution has none.
 fn labels(execution: &Execution) -> Vec<Key> {
     if execution.is_staged() {
         return Vec::new();
@@ -127,24 +127,24 @@ fn has_same_labels(before: &Execution, after: &Execution) -> bool {
         && label_of_usage(before) == label_of_usage(after)
 }
 
-/// The label by which executions in a state are searched for, if the state has one. A label without a key is no other's.
+/// Returns the label for searches by state, if the state has one. Other labels have a key, this one has none.
 pub(crate) fn label_of_state(state: PublicState) -> Option<(&'static str, &'static str)> {
     has_state_index(state).then_some(("", state.as_str()))
 }
 
-/// The label by which executions that wait for something are searched for, if admission asks for it.
+/// Returns the label for searches by blocking reason, if it is a reason of admission.
 pub(crate) fn label_of_reason(reason: BlockingReason) -> Option<(&'static str, &'static str)> {
     has_reason_index(reason).then_some(("", reason.as_str()))
 }
 
-/// The value of the label of executions whose usage budgets may not have counted. No state and no reason has this name.
+/// The label value of executions with usage that budgets may not have counted. No state and no reason has this name.
 pub(crate) const USAGE_BACKLOG: &str = "usage";
 
 fn label_of_usage(execution: &Execution) -> Option<(&'static str, &'static str)> {
     execution.usage.as_ref()?.is_pending().then_some(("", USAGE_BACKLOG))
 }
 
-/// The row that says that the execution at a place in every listing has a label.
+/// Returns the row of a label at an execution's place in listings.
 pub(crate) fn key_of_label(namespace: &Namespace, (key, value): (&str, &str), place: Cursor) -> Key {
     vec![
         namespace.as_str().into(),
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// An execution with a label as it waits, as it runs, and as it is cancelled.
+    /// Returns a labelled execution as it is waiting, running and cancelled.
     fn steps() -> [Execution; 3] {
         let at = Conditions {
             partitions: PartitionConfig::default(),
@@ -190,7 +190,7 @@ mod tests {
         [waiting, running, current(&model)]
     }
 
-    /// How many rows a step inserts and deletes in each table.
+    /// Returns the number of rows that a step inserts and deletes in each table.
     fn changes(before: Option<&Execution>, after: &Execution) -> Vec<(&'static str, usize, usize)> {
         let changes = NARROW_TABLES.iter().map(|narrow| {
             let (put, deleted) = narrow.put_and_deleted(&[(before, after)]);

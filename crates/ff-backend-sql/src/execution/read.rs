@@ -40,7 +40,7 @@ impl Question for NamespaceOf {
     }
 }
 
-/// The namespace in a row, if there is such a row.
+/// Returns the namespace in a row, if the row exists.
 pub(crate) async fn namespace_in(
     reader: &mut dyn Read,
     table: &'static Table,
@@ -100,7 +100,7 @@ impl Question for ReadAttempts {
     }
 }
 
-/// The attempts of each execution that ended, oldest first.
+/// Returns the ended attempts of each execution, oldest first.
 pub(crate) async fn attempts_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Result<Vec<Vec<Attempt>>, SqlError> {
     let mut attempts = records(reader, ATTEMPTS_OF, ids).await?;
     for (attempts, last) in attempts.iter_mut().zip(last_attempts_of(reader, ids).await?) {
@@ -109,7 +109,7 @@ pub(crate) async fn attempts_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> R
     Ok(attempts)
 }
 
-/// The attempt each execution finished with, where it has finished with one.
+/// Returns the attempt each execution finished with, if any.
 pub(crate) async fn last_attempts_of(
     reader: &mut dyn Read,
     ids: &[ExecutionId],
@@ -130,12 +130,12 @@ pub(crate) async fn last_attempts_of(
     rows.into_iter().zip(executions).map(attempt).collect()
 }
 
-/// The lease history of each execution, oldest first.
+/// Returns the lease history of each execution, oldest first.
 pub(crate) async fn leases_of(reader: &mut dyn Read, ids: &[ExecutionId]) -> Result<Vec<Vec<LeaseEvent>>, SqlError> {
     records(reader, LEASES_OF, ids).await
 }
 
-/// An execution. A staged one is not found until its flow is stored.
+/// Returns an execution, or refuses. A staged one is not found until its flow is visible.
 pub(crate) async fn found(reader: &mut dyn Read, id: &ExecutionId) -> Answer<Execution> {
     let rows = reader.query(EXECUTION_OF, &[key_of(id)]).await?;
     let row = rows.into_iter().flatten().next().ok_or(Code::ExecutionNotFound)?;

@@ -1,4 +1,4 @@
-//! The row of an execution. One function derives every column from the record, so that none can say anything else.
+//! The row of an execution. One function derives every column from the record, so no column can contradict it.
 
 use ff_core::change::Write;
 use ff_core::due::Due;
@@ -18,7 +18,8 @@ use crate::value::{Row, Value};
 /// The state column of a staged execution. No listing asks for it.
 pub(crate) const STAGED: &str = "staged";
 
-/// The row that makes `after` of `before`, with what becomes of its result and its last attempt. Without a `before` the row is new.
+/// Returns the row that replaces `before` with `after`, with the writes of its result and its last attempt. Without `before` the
+/// row is new.
 pub(crate) fn put(
     before: Option<&Execution>,
     after: &Execution,
@@ -40,7 +41,7 @@ pub(crate) fn put(
     }
     let values = [row(after, Value::Text(after.to_json().map_err(record::unwritable)?)), beside].concat();
     let Some(before) = before else { return Ok(Put::new(values)) };
-    // Without its record, a row differs from any other in its record at least.
+    // This row has no record, so it differs from the new one in at least that column.
     let before = [row(before, Value::Null), vec![Value::Null; 3]].concat();
     let mut put = Put::over(Some(before), values);
     if let Over::Known(changed) = &mut put.over {
@@ -49,7 +50,7 @@ pub(crate) fn put(
     Ok(put)
 }
 
-/// An execution from a row that has its record, and its definition in the next column.
+/// Reads an execution from a row with its record at `at` and its definition in the next column.
 pub(crate) fn read_execution(row: &Row, at: usize) -> Result<Execution, SqlError> {
     if row.is_null(at + 1) {
         return Err(record::unreadable("its definition is gone"));
@@ -57,12 +58,12 @@ pub(crate) fn read_execution(row: &Row, at: usize) -> Result<Execution, SqlError
     Execution::from_json(row.text(at)?, row.text(at + 1)?).map_err(record::unreadable)
 }
 
-/// The same for a batch: an execution that cannot be read fails only the operations that need it.
+/// Reads an execution for a batch: an unreadable one fails only the operations that need it.
 pub(crate) fn stored_execution(row: &Row, at: usize) -> StoredRecord<Execution> {
     read_execution(row, at).map(Some).map_err(|error| error.to_string())
 }
 
-/// Every column that follows from the record, which is as it is given.
+/// Returns every column that follows from the record, with `record` as the record column.
 fn row(execution: &Execution, record: Value) -> Vec<Value> {
     let membership = execution.membership.as_ref();
     vec![
@@ -81,12 +82,12 @@ fn row(execution: &Execution, record: Value) -> Vec<Value> {
     ]
 }
 
-/// The mismatches between a stored row and its record.
+/// Returns the mismatches between a stored row and its record.
 pub(crate) fn strays(stored: &Row, execution: &Execution) -> Vec<String> {
     EXECUTION.strays(stored, |record| row(execution, record))
 }
 
-/// The lane a key names.
+/// Returns the lane of a lane key.
 pub(crate) fn lane_of(key: &str) -> Result<LaneId, SqlError> {
     let (namespace, name) = match key.split_once('/') {
         Some((namespace, name)) => (Namespace::parse(namespace), name),

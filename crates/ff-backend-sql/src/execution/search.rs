@@ -1,4 +1,4 @@
-//! Walking an index from the newest: how a search finds what a filter means, and where it stops looking.
+//! Searches for executions: a bounded walk of one index from the newest execution, compared with the filter.
 
 use ff_core::contracts::{Cursor, Filter, ListArgs};
 use ff_core::limits;
@@ -12,19 +12,19 @@ use crate::schema::TAG;
 use crate::session::Read;
 use crate::value::{Row, Value};
 
-/// How much is looked at before it is seen whether that was enough.
+/// Maximum number of index rows that a search reads at once after its first read.
 const AT_ONCE: usize = 2_000;
 
-/// The matches of a walk, and how far it came.
+/// The matches of a walk, and its progress.
 #[derive(Default)]
 pub(super) struct SearchProgress {
-    /// Places of what is meant, newest first.
+    /// Places of the matches, newest first.
     pub(super) places: Vec<Cursor>,
-    /// Nothing older than this is known; absent when everything was looked at.
+    /// The place the walk has reached; none when it has seen everything.
     pub(super) horizon: Option<Cursor>,
 }
 
-/// Looks for a page and one more, at a bounded number of executions.
+/// Finds the matches of one page and one more. Stops after a bounded number of executions.
 pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<SearchProgress, SqlError> {
     let filter = &args.filter;
     let (sql, index) = index(filter);
@@ -45,12 +45,12 @@ pub(super) async fn search(reader: &mut dyn Read, args: &ListArgs) -> Result<Sea
         if places.len() > args.limit || looked >= limits::SEARCH {
             return Ok(SearchProgress { places, horizon: Some(place) });
         }
-        // Where little is meant, much is looked at.
+        // If few rows match, the next read is larger.
         at_once = (at_once * 4).min(AT_ONCE);
     }
 }
 
-/// The index that is walked: of a reason, a label or a state that has one, or else of a lane or a namespace.
+/// Returns the index to walk: of a blocking reason, a label or a state with a label, or else of a lane or a namespace.
 fn index(filter: &Filter) -> (&'static str, Vec<Value>) {
     let namespace = || Value::from(filter.namespace.as_str());
     let tag = filter.tags.first_key_value().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -62,7 +62,7 @@ fn index(filter: &Filter) -> (&'static str, Vec<Value>) {
     }
 }
 
-/// Where a walk begins: after the last page, and within the time that is asked for.
+/// Returns where a walk begins: after the last page, and before the filter's latest time.
 fn start(args: &ListArgs) -> Cursor {
     let before = |created_at| Cursor { created_at, execution_id: ExecutionId::new(0, Uuid::nil()) };
     // No execution is newer than this.
@@ -71,7 +71,7 @@ fn start(args: &ListArgs) -> Cursor {
     args.after.map_or(until, |after| after.min(until))
 }
 
-/// The places of those that are everything the filter says.
+/// Returns the places of the rows that match the whole filter.
 async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<Vec<Cursor>, SqlError> {
     let lane = filter.lane.as_ref().map(|lane| lane.within(&filter.namespace));
     let mut places = Vec::new();
@@ -84,7 +84,7 @@ async fn meant(reader: &mut dyn Read, filter: &Filter, rows: &[Row]) -> Result<V
             places.push(place(row)?);
         }
     }
-    // The first label is walked, unless there is a reason.
+    // The walk has already compared the first label, unless it walks a blocking reason.
     for (key, value) in filter.tags.iter().skip(usize::from(filter.blocking_reason.is_none())) {
         if places.is_empty() {
             break;

@@ -1,4 +1,4 @@
-//! The row of what an execution was submitted as: its definition and its payload.
+//! The submission row of an execution: its definition and its payload.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::session::{Over, Put, key_of};
 use crate::table::Columns;
 use crate::value::{Row, Value};
 
-/// The row of what a new execution was submitted as. It may take the place of one only where it is not known to be new.
+/// Returns the submission row of a new execution. Without `is_new`, the row may replace an older one.
 pub(crate) fn new_submission(new: &Execution, payload: Option<Payload>, is_new: bool) -> Result<Put, SqlError> {
     let lost = || SqlError::Unreadable(format!("{} has no payload", new.id));
     let values = submission(new, Some(&payload.ok_or_else(lost)?))?;
     Ok(if is_new { Put::new(values) } else { Put::whole(values) })
 }
 
-/// The change of an execution's submission row, if there is one.
+/// Returns the change of an execution's submission row, if there is one.
 pub(crate) fn changed_submission(
     before: &Execution,
     after: &Execution,

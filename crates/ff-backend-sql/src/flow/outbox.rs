@@ -1,40 +1,39 @@
-//! Ends that dependents have not all been notified of. They follow from the records; a store may keep a list of them
-//! besides.
+//! Ends that have not been propagated to all dependents. They follow from the records; a store may also list them in a table.
 
 use ff_core::execution::{Execution, Outcome, Phase};
 use ff_core::flow::Propagation;
 use ff_core::types::{ExecutionId, FlowId, TimestampMs};
 
-/// The end of a member that its dependents have not all been notified of.
+/// The end of a member that has not been propagated to all dependents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingEnd {
-    /// Whose end.
+    /// The execution that ended.
     pub execution_id: ExecutionId,
-    /// The flow it is in.
+    /// Its flow.
     pub flow_id: FlowId,
     /// How it ended.
     pub outcome: Outcome,
-    /// Since when it is pending.
+    /// When the end became pending.
     pub since: TimestampMs,
 }
 
-/// How a transaction changes the outbox.
+/// The changes of a transaction to the outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxChanges {
-    /// Ends that are pending from now on.
+    /// Ends that become pending.
     pub incurred: Vec<PendingEnd>,
-    /// Executions whose end is pending no longer: all dependents are notified, or it runs again.
+    /// Executions whose end is no longer pending: all dependents are notified, or the execution runs again.
     pub paid: Vec<ExecutionId>,
 }
 
 impl OutboxChanges {
-    /// Whether nothing changes.
+    /// Returns whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.incurred.is_empty() && self.paid.is_empty()
     }
 }
 
-/// The changes when stored executions become what they are to be.
+/// Returns the changes of the outbox for changed executions, each given as stored and as changed.
 pub(crate) fn outbox_changes<'e>(
     changes: impl Iterator<Item = (Option<&'e Execution>, &'e Execution)>,
 ) -> OutboxChanges {
@@ -81,7 +80,7 @@ mod tests {
         Conditions { partitions, nonce: SeededEntropy::new(1).nonce(), now: TimestampMs(ms) }
     }
 
-    /// A member with more dependents than one step notifies, and its model.
+    /// Returns a member with more dependents than one step notifies, and its model.
     fn wide() -> (Model, ExecutionId) {
         let name = |n| NodeName::parse(&format!("n{n}")).unwrap();
         let node = |n| NodeSpec::new(name(n), Kind::parse("k").unwrap(), Payload::default());

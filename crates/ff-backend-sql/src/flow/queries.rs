@@ -1,20 +1,20 @@
-//! The queries about flows, their members and edges.
+//! The queries of flows, their members and their edges.
 
-/// An edge as rows bring it.
+/// The columns of an edge.
 macro_rules! edge {
     () => {
         "edge.edge_id, edge.upstream, edge.downstream, edge.passes, edge.round, edge.state, edge.passed_bytes"
     };
 }
 
-/// A group as rows bring it, with its flow.
+/// The columns of a group, its flow first.
 macro_rules! group {
     () => {
         "edge_group.flow_id, joined_by, n, succeeded, failed, skipped, edge_group.state, fired_at, edge_group.round"
     };
 }
 
-/// The next edges at one end of which is a member of a flow, with the partition that all of the flow is on.
+/// Selects the next edges with a member of a flow at one end, with the partition of the flow.
 macro_rules! next_edges {
     ($end:literal) => {
         concat!(
@@ -25,8 +25,8 @@ macro_rules! next_edges {
     };
 }
 
-/// The next edges out of a member of a flow, each with the execution and the group at its other end. An id names one
-/// member of one flow, so nothing else is asked for: a store must not think of going through all edges of the flow.
+/// Selects the next edges out of a member of a flow, each with the execution and the group at its other end. An id belongs to one
+/// member of one flow. The query names nothing else, so that a store does not choose to read all edges of the flow.
 pub(crate) const EDGES_OUT: &str = concat!(
     "SELECT ",
     edge!(),
@@ -39,7 +39,7 @@ pub(crate) const EDGES_OUT: &str = concat!(
     ORDER BY edge.edge_id"
 );
 
-/// The next edges into a member of a flow, each with the execution at its other end.
+/// Selects the next edges into a member of a flow, each with the execution at its other end.
 pub(crate) const EDGES_IN: &str = concat!(
     "SELECT ",
     edge!(),
@@ -50,18 +50,18 @@ pub(crate) const EDGES_IN: &str = concat!(
     ORDER BY edge.edge_id"
 );
 
-/// The edges into a member of a flow, and nothing else.
+/// Selects the edges into a member of a flow, without other records.
 pub(crate) const EDGES_INTO: &str =
     concat!("SELECT ", edge!(), " FROM edge WHERE edge.downstream = $1 ORDER BY edge.edge_id LIMIT $2");
 
-/// The next edges of a flow.
+/// Selects the next edges of a flow.
 pub(crate) const EDGES_AFTER: &str = concat!(
     "SELECT ",
     edge!(),
     " FROM edge WHERE edge.flow_id = $1 AND edge.edge_id > $2 ORDER BY edge.edge_id LIMIT $3"
 );
 
-/// The next members of a flow in the order of their ids, each with its group.
+/// Selects the next members of a flow, ordered by id, each with its group.
 pub(crate) const MEMBERS_AFTER: &str = concat!(
     "SELECT execution.uuid, execution.record, submission.definition, ",
     group!(),
@@ -71,7 +71,7 @@ pub(crate) const MEMBERS_AFTER: &str = concat!(
     WHERE execution.flow_id = $1 AND execution.uuid > $2 ORDER BY execution.uuid LIMIT $3"
 );
 
-/// The members of a flow from a position on, each with its group.
+/// Selects the members of a flow from a position on, each with its group.
 pub(crate) const MEMBERS_FROM: &str = concat!(
     "SELECT execution.position, execution.record, submission.definition, ",
     group!(),
@@ -81,18 +81,18 @@ pub(crate) const MEMBERS_FROM: &str = concat!(
     WHERE execution.flow_id = $1 AND execution.position >= $2 ORDER BY execution.position LIMIT $3"
 );
 
-/// The newest flows of a namespace in one state, before a place in the list.
+/// Selects the newest flows of a namespace in one state, before a place in the list.
 pub(crate) const LIST_FLOWS: &str = "\
     SELECT created_at, flow_id, record FROM flow \
     WHERE namespace = $1 AND state = $2 AND (created_at, flow_id) < ($3, $4) \
     ORDER BY created_at DESC, flow_id DESC LIMIT $5";
 
-/// Some events of a flow, from one of them on.
+/// Selects the events of a flow from a number on.
 pub(crate) const FLOW_EVENTS_FROM: &str = "\
     SELECT record FROM flow_event WHERE flow_id = $1 AND seq >= $2 ORDER BY seq LIMIT $3";
 
-/// Every idempotency key under which a flow was changed.
+/// Selects every idempotency key under which a flow was changed.
 pub(crate) const FLOW_KEYS_OF: &str = "SELECT key, until, answer FROM flow_key WHERE flow_id = $1";
 
-/// Every flow of a partition. Only the doctor asks.
+/// Selects every flow of a partition. Used only by the doctor.
 pub(crate) const FLOWS_ON: &str = "SELECT flow_id FROM flow WHERE partition = $1";

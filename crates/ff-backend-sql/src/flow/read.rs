@@ -60,7 +60,7 @@ impl Question for FlowMembersArgs {
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<MembersPage> {
         let FlowMembersArgs { flow_id, from, limit } = self;
         found(reader, &flow_id, &at.partitions).await?;
-        // One more than a page tells where the next one starts.
+        // One more member than a page tells where the next page starts.
         let parameters = vec![Value::Uuid(*flow_id.as_uuid()), Value::number(from), Value::number(limit + 1)];
         let rows: Vec<_> = reader.query(MEMBERS_FROM, &[parameters]).await?.into_iter().flatten().collect();
         let next = rows.get(limit).map(|row| row.count(0)).transpose()?;
@@ -81,7 +81,7 @@ impl Question for FlowEdgesArgs {
     async fn ask(self, reader: &mut dyn Read, at: &ReadContext) -> Answer<EdgesPage> {
         let FlowEdgesArgs { flow_id, after, limit } = self;
         let flow = found(reader, &flow_id, &at.partitions).await?;
-        // One more than a page tells whether another page follows.
+        // One more edge than a page tells whether another page follows.
         let edges = edges_after(reader, &flow_id, flow.partition, after, limit + 1).await?;
         let page: Vec<EdgeInfo> = edges.iter().take(limit).map(EdgeInfo::from).collect();
         let next = page.last().map(|edge| edge.edge_id).filter(|_| edges.len() > limit);
@@ -100,12 +100,12 @@ impl Question for FlowEventsArgs {
     }
 }
 
-/// Whether a flow is visible. A staged one is not.
+/// Returns whether a flow is visible. A staged one is not.
 pub(crate) async fn is_there(reader: &mut dyn Read, id: &FlowId, partition: u16) -> Result<bool, SqlError> {
     Ok(visible(reader, id, partition).await?.is_some())
 }
 
-/// The edges of a flow after one of them, in the order of their ids.
+/// Returns the edges of a flow after a given edge, ordered by id.
 pub(crate) async fn edges_after(
     reader: &mut dyn Read,
     flow: &FlowId,
@@ -119,7 +119,7 @@ pub(crate) async fn edges_after(
     rows.iter().flatten().map(|row| read_edge(*flow, partition, row)).collect()
 }
 
-/// The events of a flow from one of them on, oldest first.
+/// Returns the events of a flow from a number on, oldest first.
 pub(crate) async fn events_from(
     reader: &mut dyn Read,
     flow: &FlowId,
@@ -131,7 +131,7 @@ pub(crate) async fn events_from(
     rows.iter().flatten().map(|row| record::read(row.text(0)?)).collect()
 }
 
-/// A flow that is to be there.
+/// Returns a visible flow, or refuses.
 async fn found(reader: &mut dyn Read, id: &FlowId, partitions: &PartitionConfig) -> Answer<Flow> {
     Ok(visible(reader, id, flow_partition(id, partitions).index).await?.ok_or(Code::FlowNotFound)?)
 }
@@ -148,7 +148,7 @@ impl Question for ListFlowsArgs {
 
     async fn ask(self, reader: &mut dyn Read, _: &ReadContext) -> Answer<FlowsPage> {
         let args = self;
-        // One more than a page tells whether another page follows.
+        // One more flow than a page tells whether another page follows.
         let enough = args.limit + 1;
         let picky = args.kind.is_some() || args.tag.is_some();
         let at_once = if picky { limits::PAGE.max(enough) } else { enough };
@@ -168,7 +168,7 @@ impl Question for ListFlowsArgs {
     }
 }
 
-/// The next flows in the states asked for, of any kind and with any tags.
+/// Returns the next flows in the states of the filter, of any kind and with any tags.
 async fn next_flows(
     reader: &mut dyn Read,
     args: &ListFlowsArgs,

@@ -1,5 +1,5 @@
-//! The row of a flow, and of a change to its graph that is remembered under a key. One function derives every column of a
-//! flow from its record, so that none can say anything else.
+//! The rows of a flow and of its edges, groups, events and remembered changes. One function derives every column of a flow from
+//! its record, so no column can contradict it.
 
 use ff_core::flow::{Edge, Flow, FlowEvent, FlowKeyEntry, Group, Join};
 use ff_core::limits;
@@ -12,19 +12,19 @@ use crate::schema::{FLOW, FLOW_EVENT};
 use crate::session::{Key, Put, Session, key_of};
 use crate::value::{Row, Value};
 
-/// The key of a flow's row.
+/// Returns the key of a flow's row.
 pub(crate) fn key_of_flow(id: &FlowId, partition: u16) -> Key {
     vec![Value::Uuid(*id.as_uuid()), partition.into()]
 }
 
-/// The row that makes `after` of `before`.
+/// Returns the row that replaces `before` with `after`.
 pub(crate) fn flow_put(before: Option<&Flow>, after: &Flow) -> Result<Put, SqlError> {
-    // Without its record, a row differs from any other in its record at least.
+    // This row has no record, so it differs from the new one in at least that column.
     let before = before.map(|before| row(before, Value::Null));
     Ok(Put::over(before, row(after, record::written(after)?)))
 }
 
-/// Every column, the record as it is given.
+/// Returns every column, with `record` as the record column.
 fn row(flow: &Flow, record: Value) -> Vec<Value> {
     let mut values = key_of_flow(&flow.id, flow.partition);
     values.extend([
@@ -45,17 +45,17 @@ fn row(flow: &Flow, record: Value) -> Vec<Value> {
     values
 }
 
-/// The mismatches between a stored row and its record.
+/// Returns the mismatches between a stored row and its record.
 pub(crate) fn flow_strays(stored: &Row, flow: &Flow) -> Vec<String> {
     FLOW.strays(stored, |record| row(flow, record))
 }
 
-/// The key of the row of a change that is remembered under a key.
+/// Returns the key of the row of a remembered change.
 pub(crate) fn key_of_flow_key(flow: &FlowId, key: &IdempotencyKey) -> Key {
     vec![Value::Uuid(*flow.as_uuid()), key.as_str().into()]
 }
 
-/// The row of a change that is remembered under a key.
+/// Returns the row of a change that is remembered under an idempotency key.
 pub(crate) fn flow_key_of(flow: &FlowId, entry: &FlowKeyEntry) -> Result<Put, SqlError> {
     let mut values = key_of_flow_key(flow, &entry.key);
     values.push(entry.until.into());
@@ -63,17 +63,17 @@ pub(crate) fn flow_key_of(flow: &FlowId, entry: &FlowKeyEntry) -> Result<Put, Sq
     Ok(Put::whole(values))
 }
 
-/// The entry of an idempotency key, from the columns `until` and `answer`, which begin at a place in a row.
+/// Reads the entry of an idempotency key from the columns `until` and `answer`, beginning at `from`.
 pub(crate) fn read_flow_key(key: IdempotencyKey, row: &Row, from: usize) -> Result<FlowKeyEntry, SqlError> {
     Ok(FlowKeyEntry { key, until: row.moment(from)?, answer: record::read(row.text(from + 1)?)? })
 }
 
-/// The key of an edge's row.
+/// Returns the key of an edge's row.
 pub(crate) fn key_of_edge(flow: &FlowId, edge: &EdgeId) -> Key {
     vec![Value::Uuid(*flow.as_uuid()), Value::Uuid(*edge.as_uuid())]
 }
 
-/// The row that makes `after` of `before`.
+/// Returns the row that replaces `before` with `after`.
 pub(crate) fn edge_put(before: Option<&Edge>, after: &Edge) -> Result<Put, SqlError> {
     Ok(Put::over(before.map(edge_row).transpose()?, edge_row(after)?))
 }
@@ -91,7 +91,7 @@ fn edge_row(edge: &Edge) -> Result<Vec<Value>, SqlError> {
     Ok(values)
 }
 
-/// An edge from the first columns of a row: all but its flow, which lives on this partition.
+/// Reads an edge from the first columns of a row: all but its flow, which is on this partition.
 pub(crate) fn read_edge(flow_id: FlowId, partition: u16, row: &Row) -> Result<Edge, SqlError> {
     Ok(Edge {
         id: EdgeId::from_uuid(row.uuid(0)?),
@@ -105,15 +105,14 @@ pub(crate) fn read_edge(flow_id: FlowId, partition: u16, row: &Row) -> Result<Ed
     })
 }
 
-/// The row of something that happened in a flow.
+/// Returns the row of a flow's event.
 pub(crate) fn flow_event_of(flow: &FlowId, event: &FlowEvent) -> Result<Put, SqlError> {
     let mut values = key_of_event(flow, event.seq);
     values.push(record::written(event)?);
     Ok(Put::whole(values))
 }
 
-/// Deletes what these events have pushed out. Events are numbered without gaps, so each pushes out one whose number is
-/// known, once there are that many.
+/// Deletes events beyond the limit. Events are numbered without gaps, so each new event pushes out one whose number is known.
 pub(crate) async fn trim_events(session: &mut dyn Session, events: &[(FlowId, FlowEvent)]) -> Result<(), SqlError> {
     let surplus = |(flow, event): &(FlowId, FlowEvent)| {
         Some(key_of_event(flow, event.seq.checked_sub(limits::FLOW_EVENTS as u64)?))
@@ -126,7 +125,7 @@ fn key_of_event(flow: &FlowId, seq: u64) -> Key {
     vec![Value::Uuid(*flow.as_uuid()), Value::number(seq)]
 }
 
-/// The column `joined_by`: the part that the edges set, independent of their states.
+/// The column `joined_by`: the part of a group that its edges define and their states do not change.
 #[derive(Serialize, Deserialize)]
 struct JoinColumn {
     #[serde(flatten)]
@@ -135,7 +134,7 @@ struct JoinColumn {
     passes_payload: bool,
 }
 
-/// The row that makes `after` of `before`.
+/// Returns the row that replaces `before` with `after`.
 pub(crate) fn group_put(before: Option<&Group>, after: &Group) -> Result<Put, SqlError> {
     Ok(Put::over(before.map(group_row).transpose()?, group_row(after)?))
 }
@@ -156,7 +155,7 @@ fn group_row(group: &Group) -> Result<Vec<Value>, SqlError> {
     Ok(values)
 }
 
-/// The group of an execution from the columns that begin at a place in a row, its flow first.
+/// Reads the group of an execution from the columns beginning at `from`, its flow first.
 pub(crate) fn read_group(downstream: ExecutionId, row: &Row, from: usize) -> Result<Group, SqlError> {
     let JoinColumn { join, passes_payload } = record::read(row.text(from + 1)?)?;
     Ok(Group {
@@ -174,7 +173,7 @@ pub(crate) fn read_group(downstream: ExecutionId, row: &Row, from: usize) -> Res
     })
 }
 
-/// The group that comes with something else; none where its columns are empty.
+/// Reads a group from the columns beginning at `from`; none if they are empty.
 pub(crate) fn group_beside(downstream: ExecutionId, row: &Row, from: usize) -> Result<Option<Group>, SqlError> {
     if row.is_null(from) { Ok(None) } else { read_group(downstream, row, from).map(Some) }
 }

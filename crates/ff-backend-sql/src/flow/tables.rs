@@ -2,7 +2,7 @@
 
 use crate::table::{Column, Table};
 
-/// One row per flow, those that are only staged among them.
+/// One row per flow, including staged flows.
 pub static FLOW: Table = Table {
     name: "flow",
     key: 2,
@@ -25,7 +25,7 @@ pub static FLOW: Table = Table {
     ],
 };
 
-/// Edges. There are many of them, so they are kept in columns alone. Both ends live on the partition of the flow.
+/// Edges. They are many, so they have only columns and no record. Both ends are on the partition of the flow.
 pub static EDGE: Table = Table {
     name: "edge",
     key: 2,
@@ -60,7 +60,7 @@ pub static EDGE_GROUP: Table = Table {
     ],
 };
 
-/// Events of flows, the newest of each.
+/// The newest events of each flow.
 pub static FLOW_EVENT: Table = Table {
     name: "flow_event",
     key: 2,

@@ -23,21 +23,21 @@ use ring::load_ring;
 pub use ring::missing_rings;
 pub(crate) use ring::{read_ring, ring_of};
 
-/// The key of a waitpoint's row.
+/// Returns the key of a waitpoint's row.
 pub(crate) fn key_of_waitpoint(id: &ExecutionId, waitpoint: &WaitpointId) -> Key {
     let mut key = key_of(id);
     key.push(Value::Uuid(*waitpoint.as_uuid()));
     key
 }
 
-/// The row of a waitpoint.
+/// Returns the row of a waitpoint.
 pub(crate) fn waitpoint_of(waitpoint: &Waitpoint) -> Result<Put, SqlError> {
     let mut values = key_of_waitpoint(&waitpoint.execution_id, &waitpoint.id);
     values.push(record::written(waitpoint)?);
     Ok(Put::whole(values))
 }
 
-/// The row of a suspension that is remembered under a key.
+/// Returns the row of a suspension's idempotency key.
 pub(crate) fn suspend_key_of(entry: &SuspendKeyEntry) -> Result<Put, SqlError> {
     let mut values = key_of(&entry.execution_id);
     values.push(entry.key.as_str().into());
@@ -46,7 +46,7 @@ pub(crate) fn suspend_key_of(entry: &SuspendKeyEntry) -> Result<Put, SqlError> {
     Ok(Put::whole(values))
 }
 
-/// The entry of an idempotency key, from the columns `until` and `answer`, which begin at a place in a row.
+/// Reads the entry of an idempotency key from the columns `until` and `answer`, beginning at `from`.
 pub(crate) fn read_suspend_key(
     execution_id: ExecutionId,
     key: IdempotencyKey,
@@ -103,7 +103,7 @@ impl Question for JudgeToken {
     }
 }
 
-/// A waitpoint, and the secrets of its partition.
+/// Returns a waitpoint, and the secrets of its partition.
 async fn with_ring(
     reader: &mut dyn Read,
     execution: &ExecutionId,
@@ -113,7 +113,7 @@ async fn with_ring(
     Ok((found, load_ring(reader, execution.partition()).await?))
 }
 
-/// The waitpoints an execution has in mind. No other can be open, however many it ever had.
+/// Returns the waitpoints that the record of an execution names. No other waitpoint can be open.
 fn named(execution: &Execution) -> Vec<WaitpointId> {
     let bound = match &execution.phase {
         Phase::Suspended { suspension } => suspension.waitpoints.as_slice(),

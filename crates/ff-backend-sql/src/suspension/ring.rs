@@ -18,24 +18,24 @@ use crate::session::{Put, Question, Read};
 use crate::value::Row;
 use crate::{ReadContext, record};
 
-/// The row of a partition's secrets.
+/// Returns the row of a partition's secrets.
 pub(crate) fn ring_of(partition: u16, ring: &KeyRing) -> Result<Put, SqlError> {
     Ok(Put::whole(vec![partition.into(), record::written(ring)?]))
 }
 
-/// The secrets of a partition, as they were. Why they cannot be read is not said: it could quote them.
+/// Reads the secrets of a partition. The error does not say why they cannot be read, because it could quote them.
 pub(crate) fn read_ring(text: &str) -> Result<KeyRing, SqlError> {
     record::read(text).map_err(|_| SqlError::Unreadable("the secrets cannot be read".into()))
 }
 
-/// The secrets of a partition.
+/// Loads the secrets of a partition.
 pub(super) async fn load_ring(reader: &mut dyn Read, partition: u16) -> Result<Option<KeyRing>, SqlError> {
     let rows = reader.load(&KEY_RING, KEY_RING.named(&["record"]), &[vec![partition.into()]]).await?;
     rows.iter().flatten().map(|row| read_ring(row.text(0)?)).next().transpose()
 }
 
-/// The records of secrets for partitions that have none, given those stored: a copy of the others', or the store's
-/// first secret. All partitions have the same, so that a rotation is the same everywhere.
+/// Returns the records of secrets for partitions that have none: a copy of the stored ones, or the store's first secret. All
+/// partitions have the same secrets, so a rotation is the same everywhere.
 pub fn missing_rings(
     stored: &BTreeMap<u16, String>,
     partitions: &PartitionConfig,

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::{StoreLocation, at, claim_on, findings, options, signal, suspended, work};
 
-/// A clock that a writer, beginning a batch, waits at until it is let through.
+/// A clock that blocks the writer at the beginning of a batch until it is opened.
 #[derive(Default)]
 struct Gate {
     state: Mutex<Passage>,
@@ -73,7 +73,7 @@ impl BusyStore {
         Self { store, gate, first }
     }
 
-    /// Starts all of these calls before any is answered, and waits for their answers.
+    /// Starts all calls before any is answered, and waits for their answers.
     async fn together<F: Future>(self, calls: F) -> F::Output {
         let mut calls = Box::pin(calls);
         assert!(calls.as_mut().now_or_never().is_none());
@@ -140,7 +140,7 @@ async fn what_changes_nothing_is_not_written() {
     assert_eq!(store.commits(), commits);
 }
 
-/// A replay supersedes the last attempt, which stays readable though the execution ends again without another.
+/// A replay supersedes the last attempt. The attempt stays readable, although the execution ends again without another one.
 #[tokio::test]
 async fn an_execution_replayed_and_cancelled_at_once_keeps_its_attempt() {
     let place = StoreLocation::new();
@@ -165,7 +165,7 @@ async fn an_execution_replayed_and_cancelled_at_once_keeps_its_attempt() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// Executions submitted in the same batch are claimed like all others.
+/// A signal delivered in the same batch is handed to the claim.
 #[tokio::test]
 async fn a_claim_is_handed_the_signal_that_came_together_with_it() {
     let place = StoreLocation::new();
@@ -190,7 +190,7 @@ async fn claims_together_take_each_execution_once() {
     let place = StoreLocation::new();
     let busy = BusyStore::new(&place);
     let store = busy.store.clone();
-    // One key is one partition; without a window it is forgotten at once.
+    // One key means one partition. Without a window, the key is forgotten at once.
     let mut keyed = SubmitArgs { idempotency_key: Some(IdempotencyKey::parse("same").unwrap()), ..work() };
     keyed.policy.dedup_window_ms = 0;
     let new = || SubmitArgs { uuid: Uuid::now_v7(), ..keyed.clone() };

@@ -1,4 +1,4 @@
-//! Bytes in are the bytes out.
+//! Payloads and results are returned unchanged.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{CompleteArgs, SubmitArgs};

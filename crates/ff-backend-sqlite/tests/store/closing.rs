@@ -1,4 +1,4 @@
-//! The end of a store.
+//! Closing and dropping a store.
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::engine_error::Code;

@@ -1,4 +1,4 @@
-//! The cost of plain work.
+//! The statements that plain work takes.
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::Perform;
@@ -9,7 +9,7 @@ use ff_engine::Orchestration;
 
 use crate::{StoreLocation, claim_on, work};
 
-/// Work without suspensions or flows pays nothing for them: one more statement than these is a regression.
+/// Work without suspensions or flows takes no statement for them: one more statement than these is a regression.
 #[tokio::test]
 async fn submitting_claiming_and_completing_take_so_many_statements() {
     let place = StoreLocation::new();
@@ -18,7 +18,7 @@ async fn submitting_claiming_and_completing_take_so_many_statements() {
     assert_eq!(lifecycle(&store).await, [7 + 2, 8 + 1, 7]);
 }
 
-/// Work pays nothing for the quotas, the limited lanes and the fair lanes of others.
+/// Plain work takes no statement for the quotas, limited lanes and fair lanes of other work.
 #[tokio::test]
 async fn admission_of_others_costs_plain_work_no_statement() {
     let place = StoreLocation::new();
@@ -43,7 +43,7 @@ async fn admission_of_others_costs_plain_work_no_statement() {
     assert_eq!(lifecycle(&place.open()).await, [7 + 2, 8 + 1, 7]);
 }
 
-/// The statements of submitting, of claiming and of completing.
+/// Returns the numbers of statements that a submission, a claim and a completion take.
 async fn lifecycle(store: &SqliteBackend) -> Vec<u64> {
     let mut taken = Vec::new();
     let mut before = store.statements();

@@ -1,4 +1,4 @@
-//! A store whose process or machine died in the middle of a write.
+//! A store whose process or machine failed in the middle of a write.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{StoreLocation, beside, findings, work};
 
 const SUBMITTED: usize = 30;
 
-/// A store as it is on the disk when its process is killed: everything since it was opened is in the log.
+/// Returns a store as the disk has it when its process is killed: everything since it was opened is in the log.
 async fn killed(damage: impl Fn(&mut Vec<u8>)) -> (StoreLocation, Vec<ExecutionId>) {
     let living = StoreLocation::new();
     let store = living.open();
@@ -26,7 +26,7 @@ async fn killed(damage: impl Fn(&mut Vec<u8>)) -> (StoreLocation, Vec<ExecutionI
     (killed, acknowledged)
 }
 
-/// How many of what was acknowledged are there, once it is certain that they are the first.
+/// Returns the number of acknowledged submissions that are there, after checking that they are the first ones.
 async fn first_ones_there(place: &StoreLocation, acknowledged: &[ExecutionId]) -> usize {
     let store = place.open();
     let mut there = Vec::new();

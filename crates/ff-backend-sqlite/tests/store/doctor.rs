@@ -39,7 +39,7 @@ async fn a_column_that_does_not_follow_from_its_record_is_found() {
 #[tokio::test]
 async fn a_row_that_is_missing_in_a_narrow_table_or_too_many_is_found() {
     for (change, found) in [
-        // One for each of its two indexes.
+        // One finding for each of its two indexes.
         ("DELETE FROM ready WHERE uuid = ?1", 2),
         ("UPDATE ready SET priority = 7 WHERE uuid = ?1", 2),
         ("INSERT INTO due SELECT partition, 5, uuid FROM ready WHERE uuid = ?1", 1),
@@ -60,7 +60,7 @@ async fn a_flow_that_is_not_as_its_record_says_or_cannot_be_read_is_found_and_ha
     let place = StoreLocation::new();
     let store = place.open();
     let id = store.submit_flow(chain(2)).await.unwrap().flow_id;
-    // On another partition, so that no claim comes upon both.
+    // The other flow is on another partition, so that no claim meets both.
     let elsewhere = |args: &SubmitFlowArgs| partition_of(&store, &args.header.flow_id) != partition_of(&store, &id);
     let whole = std::iter::repeat_with(|| chain(2)).find(elsewhere).unwrap();
     let other = store.submit_flow(whole).await.unwrap().flow_id;

@@ -1,4 +1,4 @@
-//! The cost of work in a flow.
+//! The statements and commits that work in a flow takes.
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{EngineStore, Perform};
@@ -10,7 +10,7 @@ use ff_engine::Orchestration;
 use crate::StoreLocation;
 use crate::flows::{chain, claim, complete, drain, fan_in, graph, partition_of};
 
-/// Counts the statements since it was last asked.
+/// Counter of the statements since the last call of `since`.
 struct Counter<'s> {
     store: &'s SqliteBackend,
     before: u64,
@@ -27,7 +27,7 @@ impl<'s> Counter<'s> {
     }
 }
 
-/// One hop is one commit that completes and one that claims.
+/// One hop takes two commits: one completes a member, one claims the next.
 #[tokio::test]
 async fn a_hop_takes_two_commits_and_so_many_statements() {
     let place = StoreLocation::new();
@@ -49,7 +49,7 @@ async fn a_hop_takes_two_commits_and_so_many_statements() {
     assert_eq!(store.describe_flow(&id).await.unwrap().state, FlowState::Completed);
 }
 
-/// A pump asks for executions and flows together.
+/// A pump finds executions and flows with one query.
 #[tokio::test]
 async fn a_pump_that_finds_nothing_takes_one_query() {
     let place = StoreLocation::new();

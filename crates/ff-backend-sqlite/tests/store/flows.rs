@@ -1,4 +1,4 @@
-//! Flows in a file: seen whole or not at all, run to their end, and still there after a restart.
+//! Flows in a file: they are visible completely or not at all, run to their end, and survive a restart.
 
 use ff_backend_sqlite::{SqliteBackend, SqliteOptions};
 use ff_core::backend::{EngineStore, Perform};
@@ -28,7 +28,7 @@ pub(crate) fn edge(from: usize, to: usize) -> EdgeSpec {
     EdgeSpec { upstream: name(from), downstream: name(to), passes: None }
 }
 
-/// So many nodes, and edges between them.
+/// Returns a flow with this number of nodes, and edges between them.
 pub(crate) fn graph(nodes: usize, edges: impl IntoIterator<Item = EdgeSpec>) -> SubmitFlowArgs {
     let node = |n| NodeSpec::new(name(n), Kind::parse("work").unwrap(), Payload::json("1"));
     SubmitFlowArgs {
@@ -38,12 +38,12 @@ pub(crate) fn graph(nodes: usize, edges: impl IntoIterator<Item = EdgeSpec>) -> 
     }
 }
 
-/// Nodes one after the other.
+/// Returns a flow whose nodes follow each other.
 pub(crate) fn chain(nodes: usize) -> SubmitFlowArgs {
     graph(nodes, (1..nodes).map(|n| edge(n - 1, n)))
 }
 
-/// One node that waits for all others.
+/// Returns a flow with one node that waits for all others.
 pub(crate) fn fan_in(width: usize) -> SubmitFlowArgs {
     graph(width + 1, (0..width).map(|n| edge(n, width)))
 }
@@ -126,7 +126,7 @@ async fn a_flow_is_seen_whole_with_its_members_edges_and_events() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// Most of a full list is written past the store; new events then push the oldest out.
+/// Most of a full list of events is written without the store. New events then push the oldest ones out.
 #[tokio::test]
 async fn the_newest_events_are_kept_and_who_missed_some_is_told() {
     let place = StoreLocation::new();
@@ -183,7 +183,8 @@ async fn a_submission_that_stopped_half_way_is_not_there_and_then_gone() {
     let id = large.header.flow_id;
     let mut submission = Box::pin(store.submit_flow(large.clone()));
     assert!(submission.as_mut().now_or_never().is_none());
-    // The operation queued behind the first parts comes after them, and the submitter goes away before the last.
+    // This operation is queued behind the first parts of the submission, so they are done when it is answered. The submission is
+    // dropped before its last part.
     store.submit(SubmitArgs { start: Start::After(2 * limits::STAGING_MS), ..work() }).await.unwrap();
     drop(submission);
     let partition = partition_of(&store, &id);
@@ -234,7 +235,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
         ids.insert(0, store.submit_flow(args).await.unwrap().flow_id);
         clock.advance(u64::from(n % 2 == 0));
     }
-    // Some were made in the same moment; among them the id decides.
+    // Some flows were made in the same moment; their ids decide the order.
     ids[1..3].sort_unstable_by(|one, other| other.cmp(one));
     ids[3..5].sort_unstable_by(|one, other| other.cmp(one));
     ids[5..].sort_unstable_by(|one, other| other.cmp(one));
@@ -255,7 +256,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
     let completed = ListFlowsArgs { state: Some(FlowState::Completed), ..all.clone() };
     let completed = store.list_flows(completed).await.unwrap().flows;
     assert!(completed.iter().all(|flow| flow.state == FlowState::Completed));
-    // A flow that happens to be on the same partition has run as well.
+    // Another flow on the same partition has run as well.
     assert!(completed.iter().any(|flow| flow.flow_id == ids[2]) && completed.len() < 3, "{completed:?}");
     let team = Some((TagKey::parse("team").unwrap(), TagValue::parse("data").unwrap()));
     let data = store.list_flows(ListFlowsArgs { tag: team, limit: 2, ..all.clone() }).await.unwrap();
@@ -264,7 +265,7 @@ async fn flows_are_listed_newest_first_by_what_is_asked_for() {
     assert!(store.list_flows(elsewhere).await.unwrap().flows.is_empty());
 }
 
-/// A store as it is on disk when its process is killed with much still pending.
+/// A process is killed while many notifications of dependents are pending.
 #[tokio::test]
 async fn what_was_owed_when_the_process_was_killed_is_paid_by_the_next() {
     let (living, killed) = (StoreLocation::new(), StoreLocation::new());

@@ -1,4 +1,4 @@
-//! Hints come after what they are about.
+//! Hints come after their commit.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -28,14 +28,14 @@ use crate::{StoreLocation, claim_on, findings, key, options, signal, standing_cl
 const ONE: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// A store whose clock stands.
+/// Opens a store whose clock stands still.
 pub(crate) fn store(place: &StoreLocation, partitions: Option<PartitionConfig>) -> (SqliteBackend, Arc<ManualClock>) {
     let clock = standing_clock();
     let options = SqliteOptions { partitions, clock: clock.clone(), ..options() };
     (ff_backend_sqlite::open(&place.path(), options).unwrap(), clock)
 }
 
-/// Labels from their names and values.
+/// Returns labels from their names and values.
 pub(crate) fn labels(pairs: &[(&str, &str)]) -> Tags {
     pairs.iter().map(|(key, value)| (TagKey::parse(key).unwrap(), TagValue::parse(value).unwrap())).collect()
 }
@@ -72,7 +72,7 @@ async fn a_limit_holds_on_all_partitions_together_and_over_a_restart() {
     assert_eq!(claim_all(&store).await.len(), 30);
 }
 
-/// Asks every partition.
+/// Claims on every partition.
 async fn claim_all(store: &SqliteBackend) -> Vec<(ExecutionId, Fence)> {
     let mut all = Vec::new();
     for partition in 0..256 {
@@ -114,7 +114,7 @@ async fn lanes_are_listed_with_what_is_where_and_since_when() {
     assert_eq!(store.list_lanes(everybody).await.unwrap().lanes.len(), 3);
 }
 
-/// Lanes of other tenants are passed over, so that how long a listing takes does not depend on them.
+/// A listing passes over the lanes of other tenants, so its duration does not depend on them.
 #[tokio::test]
 async fn listing_a_tenants_lanes_takes_no_longer_for_the_lanes_of_another() {
     let place = StoreLocation::new();

@@ -1,4 +1,4 @@
-//! Promises of a store in a SQLite file beyond those of every store.
+//! Tests of promises that only the SQLite store makes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ use ff_core::partition::PartitionConfig;
 use shared::{at, claim_on, findings, key, signal, standing_clock, suspended, work};
 use tempfile::TempDir;
 
-/// A directory of its own for a test, and the file of its store.
+/// The directory of one test, and the file of its store.
 struct StoreLocation(TempDir);
 
 impl StoreLocation {
@@ -46,12 +46,12 @@ impl StoreLocation {
         ff_backend_sqlite::open(&self.path(), options()).unwrap()
     }
 
-    /// Opened as the tests of both SQL stores do.
+    /// Opens the store as the tests of both SQL stores do.
     async fn open_store(&self, partitions: Option<PartitionConfig>) -> SqliteBackend {
         ff_backend_sqlite::open(&self.path(), SqliteOptions { partitions, ..options() }).unwrap()
     }
 
-    /// Puts copies of its only delivery into the feed of a store, until there are so many.
+    /// Fills the feed of a store with copies of its only delivery, up to `full` deliveries.
     async fn fill_feed(&self, full: usize) {
         let fill = "
             WITH RECURSIVE more (seq) AS (SELECT 2 UNION ALL SELECT seq + 1 FROM more WHERE seq < ?1)
@@ -59,18 +59,18 @@ impl StoreLocation {
         assert_eq!(self.look().execute(fill, [i64::try_from(full).unwrap()]), Ok(full - 1));
     }
 
-    /// The file as SQLite sees it, for changing it without the store while no store has it open.
+    /// Opens the file with SQLite, for changing it without the store while no store has it open.
     fn look(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path()).unwrap()
     }
 }
 
-/// As by default, without waiting for the disk: that it is waited for is not what most tests are about.
+/// Returns the default options without waiting for the disk, which most tests do not test.
 fn options() -> SqliteOptions {
     SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() }
 }
 
-/// A file beside a store's, as SQLite names it.
+/// Returns the path of a file beside a store's, as SQLite names it.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);

@@ -1,4 +1,4 @@
-//! Which files can be opened, and by which processes.
+//! Opening a store: which files are accepted, and one process at a time.
 
 use std::fs;
 use std::process::Command;
@@ -57,7 +57,7 @@ fn a_new_file_and_what_lies_beside_it_is_for_its_user_only() {
     }
 }
 
-/// The other process is this test again; its environment says which file to try.
+/// The other process is this test again; an environment variable names its file.
 #[test]
 fn another_process_is_told_that_the_file_is_in_use() {
     const FILE: &str = "FF_TRY_TO_OPEN";

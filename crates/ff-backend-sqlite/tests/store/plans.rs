@@ -1,10 +1,10 @@
-//! No query grows with what waits or with what is finished: each is answered from its index, in its index's order.
+//! No query grows with the number of waiting or finished executions: each is answered from its index, in the order of its index.
 
 use ff_backend_sql::QUERIES;
 
 use crate::StoreLocation;
 
-/// Which index answers which query.
+/// The index that answers each query.
 const ANSWERED_FROM: &[(&str, &str)] = &[
     ("next_ready", "USING PRIMARY KEY (partition=? AND (lane,class,kind)>(?,?,?))"),
     ("held_on", "USING PRIMARY KEY (partition=?)"),
@@ -63,7 +63,7 @@ const ANSWERED_FROM: &[(&str, &str)] = &[
     ("flow_keys_of", "USING PRIMARY KEY (flow_id=?)"),
 ];
 
-/// Which indexes answer which query of several tables: a walk of the first, and joins by key.
+/// The indexes that answer each query of several tables: a walk of the first table, and joins by key.
 const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     (
         "waiting",
@@ -204,12 +204,12 @@ const ANSWERED_FROM_SEVERAL: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Attachments of waiting executions.
+/// Joins of the queries of several tables.
 const ITS_EXECUTION: &str = "execution USING INDEX sqlite_autoindex_execution_1 (uuid=? AND partition=?)";
 const ITS_FLOW: &str = "flow USING INDEX sqlite_autoindex_flow_1 (flow_id=? AND partition=?) LEFT-JOIN";
 const ITS_SUBMISSION: &str = "submission USING PRIMARY KEY (uuid=? AND partition=?) LEFT-JOIN";
 
-/// Asked only by the doctor, which reads everything anyway: keys, or tables that are their own index.
+/// Queries of the doctor only, which reads everything anyway: from the keys, or from tables that are their own index.
 const READS_EVERYTHING: &[&str] =
     &["executions_on", "flows_on", "lanes_on", "workers_on", "labels_on", "streams_on", "steps_on"];
 
@@ -248,7 +248,7 @@ fn every_query_is_answered_from_its_index() {
     }
 }
 
-/// Would the test above notice? These are the same questions without their indexes.
+/// Shows that the test above would notice a query without an index.
 #[test]
 fn a_query_without_an_index_looks_different() {
     let place = StoreLocation::new();

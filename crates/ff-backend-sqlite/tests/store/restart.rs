@@ -11,7 +11,7 @@ use ff_core::types::IdempotencyKey;
 
 use crate::{StoreLocation, at, claim_on, findings, options, signal, standing_clock, suspended, work};
 
-/// A store is opened as it is by default, so that the disk is waited for as well.
+/// The store has its default durability, so that the test also waits for the disk.
 #[tokio::test]
 async fn everything_is_there_after_reopening() {
     let place = StoreLocation::new();

@@ -1,4 +1,4 @@
-//! The file is as the code declares it, and readable by people.
+//! The tables match their declarations in the code and are readable by people.
 
 use ff_backend_sql::{ColumnType, TABLES};
 use ff_core::backend::Perform;

@@ -14,7 +14,7 @@ fn all() -> Filter {
     Filter::everything(Namespace::default_name())
 }
 
-/// Every page of a search.
+/// Returns the executions on every page of a search.
 async fn search(store: &SqliteBackend, filter: Filter, limit: usize) -> Vec<ExecutionId> {
     let mut args = ListArgs { filter, after: None, limit };
     let mut found = Vec::new();

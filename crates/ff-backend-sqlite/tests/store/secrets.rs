@@ -1,4 +1,4 @@
-//! The secrets behind tokens: there from the start, the same everywhere, and kept.
+//! Token secrets: they exist from the start, are the same on every partition, and survive.
 
 use ff_backend_sqlite::SqliteBackend;
 use ff_core::backend::{EngineStore, Perform};

@@ -1,4 +1,4 @@
-//! Suspensions, waitpoints and signals in a file: listings, and every byte as it was.
+//! Suspensions, waitpoints and signals in a file: listings and unchanged bytes.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{
@@ -76,7 +76,7 @@ async fn pages_of_signals_together_are_all_of_them_in_order() {
     assert_eq!(unknown.code(), Code::NotFound);
 }
 
-/// A worker is handed every signal, but only the first ones with their bytes when they are too many for one reply.
+/// A claim brings every signal. If their payloads are too many for one reply, only the first signals have theirs.
 #[tokio::test]
 async fn signals_too_large_to_come_along_come_without_their_bytes() {
     let place = StoreLocation::new();
