@@ -1,5 +1,5 @@
-//! The domain of API keys, on Valkey. Each is one hash, and each of its steps one plain command: a field is set once
-//! and for good, so the first writer decides.
+//! The domain of API keys, on Valkey. Each key is one hash, and each of its steps is one plain command. A field is set
+//! only once, so the first writer decides.
 
 use ff_core::api_key::{self, ApiKey};
 use ff_core::backend::{Answer, Handle};
@@ -14,13 +14,13 @@ use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
 
-/// Keys read at the same time.
+/// Maximum number of keys read at the same time.
 const AT_ONCE: usize = 64;
 
-/// The field with the key as it was created, as JSON.
+/// The field with the created key, as JSON.
 const RECORD: &str = "record";
 
-/// The field with the moment it was taken back.
+/// The field with the time of revocation.
 const REVOKED_AT: &str = "revoked_at";
 
 impl Handle<CreateKeyArgs, CreatedKey> for ValkeyBackend {
@@ -29,7 +29,7 @@ impl Handle<CreateKeyArgs, CreatedKey> for ValkeyBackend {
         let known = self.api_key(id).await?;
         let (created, key) = api_key::create(known.as_ref(), &args, self.time_of_key(id).await?)?;
         let Some(key) = key else { return Ok(created) };
-        // The directory first, so that no valid key is missing from listings.
+        // Write the directory first, so that no valid key is missing from listings.
         let index = api_keys_index_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
         if self.set_once(id, RECORD, &written(&key)?).await? {
@@ -61,7 +61,7 @@ impl Handle<ListKeysArgs, KeysPage> for ValkeyBackend {
         while keys.len() <= args.limit
             && let Some(key) = read.try_next().await?
         {
-            // One that is listed and not there was never created: its creator was interrupted.
+            // A listed key without a record was never created, because its creation was interrupted.
             keys.extend(key.map(|key| key.info));
         }
         Ok(KeysPage::of(keys, args.limit))
@@ -69,7 +69,7 @@ impl Handle<ListKeysArgs, KeysPage> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// A key, if it was created.
+    /// Returns a key, if it was created.
     pub(crate) async fn api_key(&self, id: &KeyId) -> Answer<Option<ApiKey>> {
         let name = api_key_key(id);
         let command = cmd("HMGET").arg(&name).arg(RECORD).arg(REVOKED_AT).clone();
@@ -83,14 +83,14 @@ impl ValkeyBackend {
         Ok(Some(key))
     }
 
-    /// Sets a field of a key unless it is set, and says whether it did.
+    /// Sets a field of a key unless it is set, and returns whether it was unset.
     async fn set_once(&self, id: &KeyId, field: &str, value: &str) -> Answer<bool> {
         let name = api_key_key(id);
         let reply = self.calls.plain(&name, cmd("HSETNX").arg(&name).arg(field).arg(value).clone()).await?;
         bool::from_redis_value(reply).map_err(|_| EngineError::Corrupt(format!("{name} is not a hash")))
     }
 
-    /// Every key on the list, in the order of their ids.
+    /// Returns every listed key, in the order of the ids.
     async fn listed_keys(&self) -> Answer<Vec<KeyId>> {
         let index = api_keys_index_key();
         let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
@@ -102,7 +102,7 @@ impl ValkeyBackend {
         Ok(ids)
     }
 
-    /// The time of the partition that orders what happens to a key.
+    /// Returns the time on the partition that orders the changes of a key.
     async fn time_of_key(&self, id: &KeyId) -> Answer<TimestampMs> {
         Ok(ff_now(&*self.calls, key_partition(id, &self.partitions)).await?)
     }

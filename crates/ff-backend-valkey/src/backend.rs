@@ -1,4 +1,4 @@
-//! The store.
+//! The store on Valkey.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct ValkeyBackend {
     pub(crate) secrets: Secrets,
     pub(crate) sweeps: Sweeps,
     pub(crate) lane_counter: LaneCounter,
-    /// Hints are heard for as long as the store lives.
+    /// Keeps the listener for hints running as long as the store exists.
     pub(crate) _listening: DropGuard,
 }
 
@@ -54,7 +54,7 @@ impl Perform for ValkeyBackend {
     }
 }
 
-/// Operations and queries that are one function of the library.
+/// Implements operations and queries that are one function call.
 macro_rules! functions {
     ($($request:ty => $answer:ty: |$store:ident, $args:ident| $call:expr;)*) => {$(
         impl ff_core::backend::Handle<$request, $answer> for crate::ValkeyBackend {

@@ -1,5 +1,5 @@
-//! Connecting: every check that writes nothing comes first, then the functions, then the partition counts, then the secrets
-//! of tokens.
+//! Connecting. All checks that write nothing come first; then the library, the partition counts and the token secrets
+//! are written.
 
 use std::sync::Arc;
 
@@ -25,15 +25,16 @@ use crate::url::StoreLocation;
 use crate::{ConnectError, Durability, ValkeyBackend, ValkeyOptions, probe};
 
 impl ValkeyBackend {
-    /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`; `redis` stands for the same.
+    /// Connects to `valkey://HOST:PORT`, `valkeys://` for TLS, or either with `+cluster`. `redis` and `rediss` mean the
+    /// same.
     ///
-    /// Looks at the server first, and writes only when it can be used: the functions, if it has none as new, the partition
-    /// counts, if the store is new, and the secrets of tokens, where a partition has none.
+    /// Checks the server first, and writes only if the server can be used: the library, if the server has none or an
+    /// older one; the partition counts, if the store is new; the token secrets, where a partition has none.
     pub async fn connect(url: &str, options: ValkeyOptions) -> Result<Self, ConnectError> {
         Self::connecting(url, options).await
     }
 
-    /// Boxed, so that it is compiled here, and not again in every program that connects.
+    /// Boxes the future, so that it is compiled here and not again in every program that connects.
     #[inline(never)]
     fn connecting(url: &str, options: ValkeyOptions) -> BoxFuture<'_, Result<Self, ConnectError>> {
         Box::pin(connect(url, options))
@@ -74,7 +75,7 @@ async fn connect(url: &str, options: ValkeyOptions) -> Result<ValkeyBackend, Con
     finish(calls, partitions, options.entropy).await
 }
 
-/// The store's listener, and the store.
+/// Starts the store's listener, and returns the store.
 async fn finish(
     calls: Calls,
     partitions: PartitionConfig,
@@ -103,13 +104,13 @@ async fn finish(
     })
 }
 
-/// Two providers of cryptography may be linked into one program; TLS needs to know which one to use. Nothing happens when
-/// the program has chosen.
+/// Chooses the provider of cryptography for TLS, because two may be linked into one program. Does nothing when the
+/// program has chosen one.
 fn use_one_tls_provider() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
-/// The partition counts in the URL or the options, if any.
+/// Returns the partition counts of the URL or the options, if any.
 fn read_config(options: &ValkeyOptions, place: &StoreLocation) -> Result<Option<PartitionConfig>, ConnectError> {
     let by_url = place
         .flow_partitions
@@ -125,7 +126,7 @@ fn read_config(options: &ValkeyOptions, place: &StoreLocation) -> Result<Option<
     }
 }
 
-/// Looks at the server and says how it is reached. Of a cluster, one node that answers is enough.
+/// Checks the server and returns a link to it. In a cluster, one node that answers is enough.
 async fn look(place: &StoreLocation) -> Result<Link, ConnectError> {
     let mut failure = None;
     for node in &place.nodes {
@@ -156,7 +157,7 @@ async fn look(place: &StoreLocation) -> Result<Link, ConnectError> {
         .unwrap_or_else(|| ConnectError::Unreachable { address: "the cluster".into(), why: "no node is named".into() }))
 }
 
-/// The partition counts the store was made with; none when it is new.
+/// Reads the partition counts that the store was made with; none when it is new.
 async fn stored(calls: &Calls) -> Result<Option<PartitionConfig>, ConnectError> {
     let key = global_config_partitions();
     let names = ["num_flow_partitions", "num_budget_partitions", "num_quota_partitions"];
@@ -168,7 +169,8 @@ async fn stored(calls: &Calls) -> Result<Option<PartitionConfig>, ConnectError> 
     Ok(Some(PartitionConfig { num_flow_partitions, num_budget_partitions, num_quota_partitions }))
 }
 
-/// Gives the library to every primary; to none, if one has a library this program cannot work with.
+/// Loads the library into every primary. Loads it nowhere if one primary has a library that this program cannot work
+/// with.
 async fn give_library(primaries: &[Plain], clock: LibraryClock) -> Result<(), ConnectError> {
     for primary in primaries {
         check_library(primary, clock).await?;

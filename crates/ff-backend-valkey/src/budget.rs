@@ -78,7 +78,7 @@ impl Handle<ReadBudgetLedger, BudgetLedgerSums> for ValkeyBackend {
     async fn handle(&self, args: ReadBudgetLedger) -> Answer<BudgetLedgerSums> {
         let count = if args.with_draws { limits::PAGE as u64 } else { 0 };
         let (mut sums, mut after) = (BudgetLedgerSums::default(), None);
-        // A scan may give the same execution twice.
+        // A scan may return the same execution twice.
         let mut draws = std::collections::BTreeMap::new();
         loop {
             let page = ff_read_budget(&*self.calls, &self.partitions, &args.budget_id, after, count).await?;
@@ -93,7 +93,7 @@ impl Handle<ReadBudgetLedger, BudgetLedgerSums> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// The reservations of a budget.
+    /// Returns a page of the reservations of a budget.
     pub(crate) async fn held_of_budget(&self, id: &BudgetId, args: QuotaSlotsArgs) -> Answer<QuotaSlotsPage> {
         let page = ff_read_budget(&*self.calls, &self.partitions, id, args.after, args.limit.max(1) as u64).await?;
         let held = page.draws.into_iter().filter_map(|(execution_id, key, draw)| {

@@ -1,9 +1,9 @@
-//! Errors of calls, classified by whether the server can have done what it was asked.
+//! Errors of calls, classified by whether the server may have executed the call.
 
 use ff_core::engine_error::EngineError;
 use redis::{ErrorKind, RedisError};
 
-/// Codes with which a server says that it has not even begun.
+/// Error codes of a server that has not begun to execute the call.
 const NOT_BEGUN: &[&str] = &[
     "ASK",
     "BUSY",
@@ -21,7 +21,7 @@ const NOT_BEGUN: &[&str] = &[
     "WRONGPASS",
 ];
 
-/// The error a caller gets for a call that failed.
+/// Converts the error of a failed call for its caller.
 pub(crate) fn engine_error(error: &RedisError) -> EngineError {
     let message = message_of(error);
     match error.kind() {
@@ -36,17 +36,17 @@ pub(crate) fn engine_error(error: &RedisError) -> EngineError {
     }
 }
 
-/// The error a caller gets when there is no connection.
+/// Converts the error of a missing connection for the caller.
 pub(crate) fn unreachable(error: &RedisError) -> EngineError {
     EngineError::Unavailable(message_of(error))
 }
 
-/// Whether the server has lost the library, or never had it.
+/// Returns whether the server does not have the library.
 pub(crate) fn lacks_the_library(error: &RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.contains("Function not found"))
 }
 
-/// An error in one line.
+/// Returns the error as one line.
 pub(crate) fn message_of(error: &RedisError) -> String {
     let text = match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),

@@ -1,5 +1,5 @@
-//! Calling the library's functions: where their keys are, by the right clock, as durably as asked, and again when the
-//! server had lost them.
+//! Calling the library's functions: on the server that has their keys, with the right clock, as durably as configured,
+//! and again after the server has lost them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,15 +16,15 @@ use crate::directory::Directory;
 use crate::durability::FsyncGroup;
 use crate::link::{CallFailure, Link, call_failed, value};
 
-/// How often one call may find the functions lost: more than that is not bad luck.
+/// Maximum number of times that one call loads lost functions again.
 const LOADED_AGAIN: usize = 3;
 
-/// A store that can be asked.
+/// The calls of a store.
 pub(crate) struct Calls {
     pub(crate) link: Arc<Link>,
-    /// For tests.
+    /// The clock of tests.
     pub(crate) clock: Option<Arc<dyn Clock>>,
-    /// Absent when the server's own durability is enough.
+    /// None when the server's own durability is enough.
     pub(crate) fsync: Option<FsyncGroup>,
     pub(crate) loading: LibraryLoads,
     pub(crate) directory: Directory,
@@ -38,7 +38,7 @@ impl Server for Calls {
     }
 }
 
-/// The same store, asked by callers that do not wait for its disk.
+/// The same store, for callers that do not wait for its disk.
 pub(crate) struct WithoutFsync<'c>(pub(crate) &'c Calls);
 
 #[async_trait]
@@ -49,7 +49,7 @@ impl Server for WithoutFsync<'_> {
 }
 
 impl Calls {
-    /// Calls a function, and waits for the disk where the store does, if the answer is to be durable.
+    /// Calls a function. If the answer must be durable and the store waits for its disk, waits for it.
     async fn ask(&self, call: Fcall, durable: bool) -> Result<Value, EngineError> {
         let key = call.keys.first().cloned().unwrap_or_default();
         let commands = self.commands(&key, &call);
@@ -65,7 +65,7 @@ impl Calls {
         answer.map(value).map_err(|failed| call_failed(&failed))
     }
 
-    /// One plain command about a key.
+    /// Sends one plain command about a key.
     pub(crate) async fn plain(&self, key: &str, command: Cmd) -> Result<redis::Value, EngineError> {
         self.link.send(key, &[command]).await.map_err(|failed| call_failed(&failed))
     }
@@ -97,9 +97,10 @@ impl Calls {
         }
     }
 
-    /// Gives the library to the primary that has the slot of a key. Callers that find it missing together load it once.
+    /// Loads the library into the primary that has the slot of a key. Concurrent callers that find it missing load it
+    /// once.
     async fn load(&self, key: &str) -> Result<(), EngineError> {
-        // A server that lost its functions may have lost more.
+        // A server that has lost its functions may have lost more.
         self.directory.doubt();
         let mut loaded = self.loading.join(&self.link, key, self.library_clock());
         let outcome = loaded.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
@@ -107,16 +108,16 @@ impl Calls {
     }
 }
 
-/// Loads of the library that are under way, each by a task of its own: callers wait for its report and hold no lock, so one
-/// that is not polled does not keep others from theirs.
+/// The loads of the library that are under way, by primary. Each has its own task. Callers wait for its report and hold
+/// no lock, so a caller that is not polled does not block others.
 #[derive(Default)]
 pub(crate) struct LibraryLoads(Mutex<HashMap<Option<(String, u16)>, LoadOutcome>>);
 
-/// The state of a load: none yet, or whether it succeeded.
+/// The state of a load: empty while it runs, then its outcome.
 type LoadOutcome = watch::Receiver<Option<Result<(), EngineError>>>;
 
 impl LibraryLoads {
-    /// The load that is under way for the primary of a key, begun now if there is none.
+    /// Returns the running load for the primary of a key, and starts one if there is none.
     fn join(&self, link: &Arc<Link>, key: &str, clock: LibraryClock) -> LoadOutcome {
         let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loads.retain(|_, loaded| loaded.has_changed().is_ok());
@@ -141,7 +142,7 @@ async fn load(link: &Link, key: &str, clock: LibraryClock) -> Result<(), EngineE
     })
 }
 
-/// The tag of a key, with its braces.
+/// Returns the tag of a key, with its braces.
 fn tag(key: &str) -> Option<&str> {
     let open = key.find('{')?;
     let close = key[open..].find('}')? + open;

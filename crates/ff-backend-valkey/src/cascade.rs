@@ -1,9 +1,9 @@
 //! Notifying the dependents of an execution that has ended.
 //!
-//! The function that ends an execution notifies its dependents in the same step, up to a bound; the rest is pending in
-//! the record, and the pump completes it. This is for a caller that does not want to wait for that, or does not trust
-//! it: it continues what is pending, and where nothing is, it looks at every edge that leaves the execution and settles
-//! those that were forgotten.
+//! The function that ends an execution notifies its dependents in the same step, up to a bound. The rest is pending in
+//! the record, and the pump completes it. This module is for a caller that does not wait for the pump, or that checks
+//! its work: it continues what is pending. If nothing is pending, it looks at every edge that leaves the execution, and
+//! settles the edges that were forgotten.
 
 use std::collections::VecDeque;
 
@@ -26,18 +26,18 @@ use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
 
-/// Edges settled at the same time: their calls go out together and do not wait for each other's answers.
+/// Maximum number of edges settled at the same time: their calls are sent without waiting for each other's answers.
 const AT_ONCE: usize = 64;
 
-/// Edges read from a set at once.
+/// Number of edges read from a set at once.
 const SOME: usize = 512;
 
-/// Notifies the dependents of an execution that has ended: one step of what is pending or, where nothing is, every edge
-/// that was not settled, down to members that are skipped with it.
+/// Notifies the dependents of an execution that has ended. Performs one step of what is pending. If nothing is pending,
+/// settles every edge that was not settled, down to members that are skipped with it.
 ///
-/// It fails closed. An edge whose id cannot be read is left alone with a warning, and so is one of which something cannot
-/// be read now; nothing is ever guessed. Absent is not failed: an execution without a lane is in the default one, and one
-/// without an attempt is at its first.
+/// It fails closed: an edge with an unreadable id or unreadable data is left alone with a warning, and nothing is
+/// guessed. An absent field is not an error: an execution without a lane is in the default lane, and one without an
+/// attempt is at its first.
 pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<CascadeStep> {
     check_id(upstream, &store.partitions)?;
     let step = ff_cascade_completion(&*store.calls, upstream).await?;
@@ -55,13 +55,14 @@ pub async fn run_cascade(store: &ValkeyBackend, upstream: &ExecutionId) -> Answe
     Ok(found)
 }
 
-/// One line for each completion that was dispatched; none where all dependents had been notified before.
+/// Logs one line for each completion that was dispatched; none when all dependents had been notified before.
 fn log_dispatch(upstream: &ExecutionId, CascadeStep { resolved, cascaded_children, .. }: CascadeStep, backlog: u32) {
     tracing::info!(%upstream, resolved, skipped = cascaded_children, backlog, "a completion was dispatched");
 }
 
-/// Settles every edge that leaves an execution, and those of members that are skipped with it. Edges that are too deep
-/// stay pending in their records. Returns the number of edges and executions that are left for the backlog, too.
+/// Settles every edge that leaves an execution, and the edges of members that are skipped with it. Edges beyond the
+/// maximum depth stay pending in their records. Also returns the number of edges and executions that are left for the
+/// backlog.
 async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(CascadeStep, u32)> {
     let (mut cascaded, mut left) = (CascadeStep::default(), 0);
     let mut ended = VecDeque::from([(*upstream, 0)]);
@@ -102,7 +103,7 @@ async fn edge_by_edge(store: &ValkeyBackend, upstream: &ExecutionId) -> Answer<(
     Ok((cascaded, left))
 }
 
-/// How a member of a flow ended.
+/// The end of a member of a flow.
 struct End {
     execution_id: ExecutionId,
     flow_id: FlowId,
@@ -111,24 +112,24 @@ struct End {
 
 /// The result of settling an edge.
 enum EdgeOutcome {
-    /// It had been settled before.
+    /// The edge was settled before.
     Before,
-    /// It was settled just now, and perhaps its child was skipped with it.
+    /// The edge was settled now, and its child may have been skipped with it.
     Now { skipped: Option<ExecutionId> },
-    /// Something about it cannot be read; it stays as it is.
+    /// Some data of the edge is unreadable; the edge stays as it is.
     Unreadable,
 }
 
 impl End {
-    /// How an execution ended, and the edges that leave it.
+    /// Returns the end of an execution, and the edges that leave it.
     async fn with_edges(store: &ValkeyBackend, id: &ExecutionId) -> Answer<Option<(Self, Vec<EdgeId>)>> {
         let Some(end) = Self::of(store, id).await? else { return Ok(None) };
         let edges = end.edges(store).await?;
         Ok(Some((end, edges)))
     }
 
-    /// None when it is in no flow or has not ended: an execution that was replayed meanwhile does not propagate its old
-    /// end.
+    /// Returns the end of an execution. None when it is in no flow or has not ended: an execution that was replayed
+    /// meanwhile does not propagate its old end.
     async fn of(store: &ValkeyBackend, id: &ExecutionId) -> Answer<Option<Self>> {
         let core = ExecKeyContext::new(&Partition::of(id), id).core();
         let [flow_id, outcome] = fields(store, &core, ["flow_id", "terminal_outcome"]).await?;
@@ -137,7 +138,7 @@ impl End {
         Ok(flow_id.zip(outcome).map(|(flow_id, outcome)| Self { execution_id: *id, flow_id, outcome }))
     }
 
-    /// The edges that leave it, by their published ids.
+    /// Returns the edges that leave the execution, by their published ids.
     async fn edges(&self, store: &ValkeyBackend) -> Answer<Vec<EdgeId>> {
         let out = self.flow_keys().outgoing(&self.execution_id);
         let (mut edges, mut cursor) = (Vec::new(), 0_u64);
@@ -162,7 +163,7 @@ impl End {
         }
     }
 
-    /// Settles one edge, unless something about it cannot be read; then it stays as it is, until the next look.
+    /// Settles one edge. An edge with unreadable data stays as it is until the next look.
     async fn settle(&self, store: &ValkeyBackend, edge: EdgeId) -> EdgeOutcome {
         match self.settled(store, &edge).await {
             Ok(settled) => settled,
@@ -201,7 +202,7 @@ impl End {
         Ok(settled)
     }
 
-    /// Where an edge leads; none, with a warning, when that cannot be read.
+    /// Returns the execution that an edge leads to. If that is unreadable, logs a warning and returns none.
     async fn child(&self, store: &ValkeyBackend, edge: &EdgeId) -> Answer<Option<Child>> {
         let key = self.flow_keys().edge(edge);
         let [downstream] = fields(store, &key, ["downstream_execution_id"]).await?;
@@ -231,14 +232,14 @@ impl End {
     }
 }
 
-/// The execution an edge leads to, and the parts of its key names.
+/// The execution that an edge leads to, and the parts of its key names.
 struct Child {
     id: ExecutionId,
     lane: LaneId,
     attempt: AttemptIndex,
 }
 
-/// Some fields of a hash, those that are set.
+/// Reads fields of a hash; none for a field that is not set.
 pub(crate) async fn fields<const N: usize>(
     store: &ValkeyBackend,
     key: &str,

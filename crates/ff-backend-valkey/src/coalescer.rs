@@ -1,5 +1,5 @@
-//! Calls that are made while another of their group is under way are sent together as one call, which costs the server far less. Calls
-//! of a group are sent in the order they were first polled in.
+//! Coalescing: calls that arrive while another call of their group is under way are sent together as one call, which
+//! costs the server far less. Calls of a group are sent in the order in which they were first polled.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,20 +20,21 @@ use tokio::time::timeout;
 use crate::calls::Calls;
 use crate::directory::Entry;
 
-/// How many go in one call, and the bytes after which no more go along, so that no call keeps the server from others for
-/// long.
+/// Maximum number of calls sent as one, and the number of bytes after which no more are added, so that no call occupies
+/// the server for long.
 const TOGETHER: usize = 24;
 const TOGETHER_BYTES: usize = 256 * 1024;
 
-/// How often other tasks get their turn before a call is made: tasks started together ask within so many.
+/// Number of turns that other tasks get before a call is sent, enough for tasks that were started together to make their
+/// calls.
 const MOMENT: usize = 4;
 
-/// How long a call waits for what must be done before one of those that go along. After that it is made without that one.
+/// Maximum wait for the preparation of a call. The others are then sent without it.
 const PREPARED_IN: Duration = Duration::from_millis(100);
 
 /// A call that may be sent together with others of its group.
 pub(crate) trait Coalesce: Sized + Send + 'static {
-    /// The part that must be equal for several requests to be one call.
+    /// The property that calls must share to be sent as one.
     type Group: Clone + Eq + Hash + Send + Sync + 'static;
     type Reply: Send;
 
@@ -41,28 +42,28 @@ pub(crate) trait Coalesce: Sized + Send + 'static {
 
     fn bytes(&self) -> usize;
 
-    /// The preparation of this call, if it needs one.
+    /// Returns the preparation that this call needs, if any.
     fn prepare(&self, _calls: &Arc<Calls>) -> Option<Preparation> {
         None
     }
 
-    /// Asks for all of them, and gives each its answer.
+    /// Sends all calls as one, and returns the answer to each.
     fn ask(calls: &Calls, all: Vec<Self>) -> impl Future<Output = Answers<Self::Reply>> + Send;
 }
 
-/// Something to be done first. When it fails, the call is not made.
+/// Work to be done before a call. When it fails, the call is not made.
 pub(crate) type Preparation = BoxFuture<'static, Answer<()>>;
 
-/// The reply to each request, or why there is none.
+/// The answer to each call, or the error of the call as a whole.
 pub(crate) type Answers<T> = Result<Vec<Result<T, ScriptError>>, ScriptError>;
 
-/// The calls that wait, by group. A group has an entry while a call of it is under way.
+/// The waiting calls, by group. A group has an entry while one of its calls is under way.
 pub(crate) struct Coalescer<J: Coalesce>(Mutex<HashMap<J::Group, Vec<QueuedCall<J>>>>);
 
-/// One that waits, and its caller.
+/// A waiting call and its caller.
 struct QueuedCall<J: Coalesce> {
     call: J,
-    /// Steps that are left to be done first.
+    /// The unfinished preparation.
     preparation: Option<Preparation>,
     caller: oneshot::Sender<Answer<J::Reply>>,
 }
@@ -80,13 +81,13 @@ impl<J: Coalesce> Coalescer<J> {
         let (caller, answered) = oneshot::channel();
         let preparation = call.prepare(calls);
         if self.join(group.clone(), QueuedCall { call, preparation, caller }) {
-            // A task of its own, for others rely on it when this caller goes away.
+            // Uses its own task, because other callers depend on it when this caller goes away.
             tokio::spawn(self.clone().send_all(calls.clone(), group));
         }
         answered.await.map_err(|_| EngineError::Unknown("the call broke off".into()))?
     }
 
-    /// Queues a call of a group; true when no task sends the calls of that group yet.
+    /// Queues a call of a group. Returns true when no task sends the calls of that group yet.
     fn join(&self, group: J::Group, waiting: QueuedCall<J>) -> bool {
         let mut groups = self.groups();
         let first = !groups.contains_key(&group);
@@ -94,7 +95,7 @@ impl<J: Coalesce> Coalescer<J> {
         first
     }
 
-    /// Sends what waits, again and again until nothing does.
+    /// Sends the waiting calls of a group until none are left.
     async fn send_all(self: Arc<Self>, calls: Arc<Calls>, group: J::Group) {
         self.let_others_join(&group).await;
         while let Some(waiting) = self.take(&group) {
@@ -106,7 +107,8 @@ impl<J: Coalesce> Coalescer<J> {
         }
     }
 
-    /// Requests of the same moment are sent along: those that come while others do. An idle process is not delayed by this.
+    /// Lets calls of the same moment join: waits as long as further calls arrive. An idle process is not delayed by
+    /// this.
     async fn let_others_join(&self, group: &J::Group) {
         let joined = || self.groups().get(group).map_or(0, Vec::len);
         let mut before = 0;
@@ -118,14 +120,14 @@ impl<J: Coalesce> Coalescer<J> {
         }
     }
 
-    /// Puts calls after all others that wait, so that they hold up no others.
+    /// Puts calls behind all waiting calls, so that they hold up no others.
     fn put_back(&self, group: &J::Group, calls: Vec<QueuedCall<J>>) {
         if let Some(waiting) = self.groups().get_mut(group) {
             waiting.extend(calls);
         }
     }
 
-    /// The next calls to be sent together. When none wait, the entry of the group is removed.
+    /// Takes the next calls to be sent together. When none wait, removes the entry of the group.
     fn take(&self, group: &J::Group) -> Option<Vec<QueuedCall<J>>> {
         let mut groups = self.groups();
         let waiting = groups.get_mut(group)?;
@@ -148,7 +150,8 @@ impl<J: Coalesce> Coalescer<J> {
     }
 }
 
-/// Those that can be made, and those that are still being prepared. One whose preparation failed is answered.
+/// Separates the calls that can be made from those that are still being prepared. A call whose preparation failed is
+/// answered.
 async fn prepared<J: Coalesce>(waiting: Vec<QueuedCall<J>>) -> (Vec<QueuedCall<J>>, Vec<QueuedCall<J>>) {
     if waiting.iter().all(|one| one.preparation.is_none()) {
         return (waiting, Vec::new());
@@ -158,7 +161,7 @@ async fn prepared<J: Coalesce>(waiting: Vec<QueuedCall<J>>) -> (Vec<QueuedCall<J
             match timeout(PREPARED_IN, preparation).await {
                 Ok(Ok(())) => one.preparation = None,
                 Ok(Err(error)) => {
-                    // A caller that has gone needs no answer.
+                    // Fails when the caller has gone.
                     one.caller.send(Err(error)).ok();
                     return None;
                 }
@@ -170,7 +173,7 @@ async fn prepared<J: Coalesce>(waiting: Vec<QueuedCall<J>>) -> (Vec<QueuedCall<J
     join_all(settled).await.into_iter().flatten().partition(|one| one.preparation.is_none())
 }
 
-/// Sends some together and gives each caller its answer. A caller that has gone needs none.
+/// Sends calls as one, and gives each caller its answer, unless the caller has gone.
 async fn send<J: Coalesce>(calls: &Calls, waiting: Vec<QueuedCall<J>>) {
     let (all, callers): (Vec<_>, Vec<_>) = waiting.into_iter().map(|one| (one.call, one.caller)).unzip();
     match J::ask(calls, all).await {
@@ -257,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// A call of which only its number matters.
+    /// A call with nothing but a number.
     struct NumberedCall(u8);
 
     impl Coalesce for NumberedCall {
@@ -275,7 +278,7 @@ mod tests {
         }
     }
 
-    /// A call goes without those that take long to prepare, in the order of the others.
+    /// A call goes out in order, without those that take long to prepare.
     #[tokio::test(start_paused = true)]
     async fn a_preparation_that_hangs_or_fails_holds_up_no_other_call() {
         let away = EngineError::Unavailable("away".into());

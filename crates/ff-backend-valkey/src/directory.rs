@@ -1,5 +1,6 @@
-//! Directories: on which partitions a namespace has executions, and a label, and which lanes there are. They lie outside the
-//! partitions, so they are written before the executions they speak of; they may say too much and never too little.
+//! Directories: sets that name the partitions on which a namespace or a label has executions, and the lanes. They
+//! belong to no partition, so they are written before the executions they refer to. They may name too much, but never
+//! too little.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,10 +18,10 @@ use tokio::time::timeout;
 
 use crate::link::{CallFailure, Link, call_failed};
 
-/// Lanes the server names before it lets others in.
+/// Number of lanes that one scan step reads before other calls get their turn.
 const SCANNED_AT_ONCE: usize = 1_000;
 
-/// How long what is written again is waited for.
+/// Maximum wait for entries that are written again.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// The entries that this process knows to be written.
@@ -34,12 +35,12 @@ pub(crate) enum Entry {
     Tenant(Namespace, u16),
     /// Executions on a partition have a label.
     Label(Namespace, TagKey, TagValue, u16),
-    /// There is a lane, named as indexes name it.
+    /// A lane exists; it has its name in indexes.
     Lane(LaneId),
 }
 
 impl Entry {
-    /// Everything that is said of an execution.
+    /// Returns the entries of an execution.
     pub(crate) fn of<'w>(
         namespace: &'w Namespace,
         lane: &LaneId,
@@ -50,7 +51,7 @@ impl Entry {
         first.into_iter().chain(Self::labels(namespace, tags, partition))
     }
 
-    /// The entries of labels.
+    /// Returns the entries of labels.
     pub(crate) fn labels<'w>(
         namespace: &'w Namespace,
         tags: &'w Tags,
@@ -59,7 +60,7 @@ impl Entry {
         tags.iter().map(move |(key, value)| Self::Label(namespace.clone(), key.clone(), value.clone(), partition))
     }
 
-    /// The set that says it.
+    /// Returns the key of the set that has the entry.
     fn key(&self) -> String {
         match self {
             Self::Tenant(namespace, _) => namespace_executions_key(namespace.as_str()),
@@ -76,26 +77,27 @@ impl Entry {
     }
 }
 
-/// The entries that were written, and in which era. An entry of an era before this one may have been lost since, and
-/// one of none could not be written again.
+/// The written entries, each with the era in which it was written. An entry of an earlier era may have been lost since.
+/// An entry without an era could not be written again.
 #[derive(Default)]
 struct DirectoryEntry {
     era: u64,
     entries: HashMap<Entry, Option<u64>>,
 }
 
-/// Entries known before they are all forgotten: some hundred namespaces on all partitions.
+/// Maximum number of remembered entries, enough for some hundred namespaces on all partitions. Beyond it, all are
+/// forgotten.
 const KNOWN: usize = 100_000;
 
 impl Directory {
-    /// Makes sure that all of this is said.
+    /// Makes sure that all entries are written.
     ///
-    /// An entry of an earlier era is most likely still there. It is written again by a task of its own, which is
-    /// waited for only a moment: no work is refused or held up while a directory's server is away.
+    /// An entry of an earlier era most likely still exists. A separate task writes it again, and the caller waits for
+    /// that task only a moment: no work is refused or held up while the server of a directory is away.
     pub(crate) async fn note(&self, link: &Arc<Link>, entries: &[Entry]) -> Answer<()> {
         let (doubted, unwritten) = self.unwritten(entries);
         let again = self.write_again(link, doubted);
-        // All at once: the first caller is served first, however much there is to write for it.
+        // Write all entries at once, so that the first caller is served first, however many it has.
         let answers = join_all(unwritten.iter().map(|(entry, _)| write(link, entry))).await;
         for ((entry, era), answer) in unwritten.into_iter().zip(answers) {
             answer.map_err(|failed| call_failed(&failed))?;
@@ -107,13 +109,13 @@ impl Directory {
         Ok(())
     }
 
-    /// Whether all of this is known to be said.
+    /// Returns whether all entries are known to be written.
     pub(crate) fn has(&self, entries: &[Entry]) -> bool {
         let written = lock(&self.0);
         entries.iter().all(|entry| written.entries.get(entry) == Some(&Some(written.era)))
     }
 
-    /// Writes again what may have been lost. Others take it for written meanwhile.
+    /// Writes again the entries that may have been lost. Other callers treat them as written meanwhile.
     fn write_again(&self, link: &Arc<Link>, doubted: Vec<(&Entry, u64)>) -> Option<JoinHandle<()>> {
         if doubted.is_empty() {
             return None;
@@ -134,12 +136,12 @@ impl Directory {
         }))
     }
 
-    /// The partitions on which a namespace may have executions.
+    /// Returns the partitions on which a namespace may have executions.
     pub(crate) async fn partitions(&self, link: &Arc<Link>, namespace: &Namespace) -> Answer<Vec<u16>> {
         self.members(link, &namespace_executions_key(namespace.as_str())).await
     }
 
-    /// The partitions on which executions may have a label.
+    /// Returns the partitions on which executions may have a label.
     pub(crate) async fn labelled(
         &self,
         link: &Arc<Link>,
@@ -149,8 +151,8 @@ impl Directory {
         self.members(link, &tag_index_key(namespace.as_str(), key.as_str(), value.as_str())).await
     }
 
-    /// The lanes there may be, named as indexes name them, in no order. There may be many, so the server is asked for some
-    /// of them at a time.
+    /// Returns the lanes that may exist, by their names in indexes, in no order. There may be many, so the server is
+    /// asked for some at a time.
     pub(crate) async fn lanes(&self, link: &Arc<Link>) -> Answer<Vec<String>> {
         let key = lanes_index_key();
         let (mut lanes, mut cursor) = (BTreeSet::new(), 0_u64);
@@ -167,7 +169,7 @@ impl Directory {
         }
     }
 
-    /// Entries written until now may be lost, and are written again when they are needed.
+    /// Marks all written entries as possibly lost, so that they are written again when needed.
     pub(crate) fn doubt(&self) {
         lock(&self.0).era += 1;
     }
@@ -180,8 +182,8 @@ impl Directory {
         Ok(members)
     }
 
-    /// The entries that are not written in this era, and which that is: those that were in one before, and those of which
-    /// that is not known.
+    /// Returns the entries that were not written in this era, each with the number of the era: first those that were
+    /// written before or could not be written again, then the unknown ones.
     #[allow(clippy::type_complexity, reason = "two lists of the same kind")]
     fn unwritten<'e>(&self, entries: &'e [Entry]) -> (Vec<(&'e Entry, u64)>, Vec<(&'e Entry, u64)>) {
         let written = lock(&self.0);
@@ -191,12 +193,12 @@ impl Directory {
     }
 }
 
-/// Asks a directory.
+/// Sends a command to the server of a directory.
 async fn ask(link: &Link, key: &str, command: Cmd) -> Answer<redis::Value> {
     link.send(key, &[command]).await.map_err(|failed| call_failed(&failed))
 }
 
-/// Has a directory say something.
+/// Adds an entry to its directory.
 async fn write(link: &Link, entry: &Entry) -> Result<redis::Value, CallFailure> {
     let key = entry.key();
     link.send(&key, &[cmd("SADD").arg(&key).arg(entry.member()).clone()]).await
@@ -214,7 +216,7 @@ impl DirectoryEntry {
         self.entries.insert(entry, Some(era));
     }
 
-    /// It could not be written again.
+    /// Marks an entry that could not be written again.
     fn doubt(&mut self, entry: &Entry) {
         if let Some(era) = self.entries.get_mut(entry) {
             *era = None;

@@ -1,7 +1,7 @@
-//! Answering only when what is answered is on the server's disk.
+//! Answers that wait until the server has the write on its disk.
 //!
-//! Waiting for a disk blocks the connection it happens on, so it has connections of its own, and calls that wait at the
-//! same time wait together: a free connection takes all that is queued.
+//! Waiting for the disk blocks a connection, so these calls have their own connections. Calls that wait at the same
+//! time wait together: a free connection takes everything that is queued.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::ConnectError;
 use crate::call_error::message_of;
 use crate::link::{CallFailure, Plain, RESPONSE_TIMEOUT, SingleLink};
 
-/// Groups that can wait at the same time. While one waits for the disk, the next is being done.
+/// Number of connections. While one waits for the disk, the next serves further calls.
 const CONNECTIONS: usize = 4;
 
-/// Calls that wait together.
+/// Maximum number of calls that wait for the disk together.
 const GROUP: usize = 256;
 
 pub(crate) struct FsyncGroup {
-    /// Unbounded: every caller waits for its own, and none holds a place while it is not polled.
+    /// Unbounded: each caller waits only for its own answer, and holds no place in the queue while it is not polled.
     jobs: mpsc::UnboundedSender<Job>,
 }
 
@@ -29,7 +29,7 @@ struct Job {
 }
 
 impl FsyncGroup {
-    /// Starts the connections. Refused when the server cannot say what is on its disk.
+    /// Starts the connections. Refuses a server that cannot confirm what is on its disk.
     pub(crate) async fn start(info: &ConnectionInfo, server: &Plain) -> Result<Self, ConnectError> {
         let probe = server.ask::<Value>(&wait_aof()).await;
         probe.map_err(|error| ConnectError::NoFsync { why: message_of(&error) })?;
@@ -47,7 +47,7 @@ impl FsyncGroup {
         Ok(Self { jobs })
     }
 
-    /// Sends commands together and gives the reply to the last, once all of it is on disk.
+    /// Sends commands together, and returns the last reply once all of them are on disk.
     pub(crate) async fn send(&self, commands: &[Cmd]) -> Result<Value, CallFailure> {
         let (answer, answered) = oneshot::channel();
         let job = Job { commands: commands.to_vec(), answer };
@@ -58,7 +58,8 @@ impl FsyncGroup {
     }
 }
 
-/// Whether the server never sees to its disk itself. One that may not be asked is taken to do so.
+/// Returns whether the server leaves syncing to the operating system. A server that does not allow the question is
+/// assumed not to.
 async fn leaves_it_to_the_system(server: &Plain) -> bool {
     let answer = server.ask::<Vec<String>>(cmd("CONFIG").arg("GET").arg("appendfsync")).await;
     answer.is_ok_and(|setting| setting.last().is_some_and(|policy| policy == "no"))
@@ -68,13 +69,13 @@ fn stopped() -> RedisError {
     (redis::ErrorKind::Io, "the connection that waits for the disk is gone").into()
 }
 
-/// Waits for the server's own disk, for as long as an answer may take.
+/// Returns the command that waits for the server's own disk, for half of the time that an answer may take.
 fn wait_aof() -> Cmd {
     let timeout = RESPONSE_TIMEOUT.as_millis() / 2;
     cmd("WAITAOF").arg(1).arg(0).arg(u64::try_from(timeout).unwrap_or_default()).clone()
 }
 
-/// Serves the queue until its senders are gone.
+/// Serves the queue until all its senders are gone.
 async fn work(link: SingleLink, queue: Arc<Mutex<mpsc::UnboundedReceiver<Job>>>) {
     loop {
         let mut jobs = Vec::with_capacity(GROUP);
@@ -103,7 +104,7 @@ fn answer(jobs: Vec<Job>, replies: Vec<Value>) {
     }
 }
 
-/// A refusal is valid without the disk; a reply about something that may not be on disk is not.
+/// Returns an error as it is, because it is valid without the disk. Fails a reply that may not be on disk.
 fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, CallFailure> {
     match reply {
         Ok(reply) if durable => Ok(reply),
@@ -112,7 +113,7 @@ fn judged(reply: RedisResult<Value>, durable: bool) -> Result<Value, CallFailure
     }
 }
 
-/// Whether the server says that its own disk has everything.
+/// Returns whether the server confirms that its own disk has everything.
 fn is_on_disk(reply: &Value) -> bool {
     matches!(reply, Value::Array(counts) if matches!(counts.first(), Some(Value::Int(1..))))
 }

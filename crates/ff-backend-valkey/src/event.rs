@@ -9,7 +9,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
 
-/// Partitions asked at the same time.
+/// Maximum number of partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
 impl Handle<EventsArgs, EventsPage> for ValkeyBackend {
@@ -17,7 +17,7 @@ impl Handle<EventsArgs, EventsPage> for ValkeyBackend {
         args.check_for_store()?;
         let followed = self.followed(&args).await?;
         let Some(after) = args.after.clone() else {
-            // From the latest of their moments on, every partition records its events.
+            // Every partition records its events from the latest of these times on.
             let from = followed.iter().map(|(_, followed)| followed.now).max().unwrap_or_default();
             let next = EventCursor { from, ..EventCursor::default() };
             return Ok(EventsPage { events: vec![], next, missed: false });
@@ -28,7 +28,7 @@ impl Handle<EventsArgs, EventsPage> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// The events of these partitions after a cursor. Reading keeps their feeds going.
+    /// Reads the events of the requested partitions after a cursor. Reading keeps their feeds recording.
     async fn followed(&self, args: &EventsArgs) -> Answer<Vec<(u16, FeedEntries)>> {
         let part = |partition| async move {
             let place = args.after.as_ref().map(|after| after.place(partition));

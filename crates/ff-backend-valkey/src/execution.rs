@@ -32,7 +32,7 @@ impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {
         let (partitions, execution_id) = (self.partitions, args.execution_id(&self.partitions));
         let entries: Arc<[_]> = Entry::of(&args.namespace, &args.lane, &args.tags, execution_id.partition()).collect();
         if let Some(rule) = args.key_rule.clone() {
-            // Not with others in one call: it may end one of them.
+            // It is not sent together with others, because it may end one of them.
             self.calls.directory.note(&self.calls.link, &entries).await?;
             let submitted = ff_create_keyed_execution(&*self.calls, &partitions, args, &rule).await?;
             let listed = self.calls.directory.note(&self.calls.link, &entries).await;
@@ -40,7 +40,7 @@ impl Handle<SubmitArgs, SubmittedExecution> for ValkeyBackend {
         }
         let submission = Submission { execution_id, args, partitions, entries: entries.clone() };
         let submitted = self.submissions.ask(&self.calls, submission).await?;
-        // The call may have found a server that had lost everything.
+        // Checked again, because the call may have found a server that had lost everything.
         let listed = self.calls.directory.note(&self.calls.link, &entries).await;
         listed.map(|()| submitted).map_err(|error| EngineError::Unknown(error.to_string()))
     }
@@ -111,7 +111,7 @@ impl Handle<CompleteArgs, CompletedExecution> for ValkeyBackend {
 
 impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
     async fn handle(&self, args: SetTagsArgs) -> Answer<TaggedExecution> {
-        // Where labels are listed follows from whose execution it is.
+        // The directory of a label depends on the namespace of the execution.
         let namespace =
             self.stored_execution(&args.execution_id, ExtraReads::default()).await?.execution.namespace.clone();
         let entries: Vec<_> = Entry::labels(&namespace, &args.set, args.execution_id.partition()).collect();
@@ -121,7 +121,7 @@ impl Handle<SetTagsArgs, TaggedExecution> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Reads one execution and the wanted side records at the same moment.
+    /// Reads one execution and the requested further records in one consistent snapshot.
     pub(crate) async fn stored_execution(&self, id: &ExecutionId, beside: ExtraReads) -> Answer<StoredExecution> {
         Ok(ff_read_execution(&*self.calls, id, beside).await?)
     }

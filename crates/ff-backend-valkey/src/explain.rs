@@ -15,7 +15,7 @@ use redis::{Cmd, FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
 
-/// Partitions asked at the same time.
+/// Maximum number of partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
 impl Handle<QueueArgs, QueueFacts> for ValkeyBackend {
@@ -53,8 +53,8 @@ impl Handle<DescribeLiveLane, LaneInfo> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// How many of its queue on a partition come before an execution. Where it waits itself, those of the same score with a
-    /// smaller id do as well.
+    /// Returns the number of executions in a queue of a partition that come before an execution. On the execution's own
+    /// partition these include those of the same score with a smaller id.
     async fn ahead_on(&self, partition: u16, lane: &LaneId, args: &QueueArgs) -> Answer<u64> {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
         let queue = Index::queue(lane.clone(), args.kind.clone(), args.class.clone(), args.key.clone()).key(&keys);
@@ -68,7 +68,8 @@ impl ValkeyBackend {
         self.read(&queue, cmd("ZCOUNT").arg(&queue).arg("-inf").arg(format!("({score}")).clone()).await
     }
 
-    /// How many keys have their turn before that of an execution, at most one more than are reported.
+    /// Returns the number of keys whose turn comes before that of an execution's key, at most one more than is
+    /// reported.
     async fn keys_ahead(&self, args: &QueueArgs) -> Answer<Option<u64>> {
         if args.key.is_empty() {
             return Ok(None);
@@ -80,7 +81,8 @@ impl ValkeyBackend {
         Ok(rank.map(|rank| rank.min(AHEAD_MAX + 1)))
     }
 
-    /// How many of a lane run on a partition, and the first of them with when they were claimed.
+    /// Returns the number of running executions of a lane on a partition, and the first of them with the times of their
+    /// claims.
     async fn held_on(&self, partition: u16, lane: &LaneId) -> Answer<(u64, Vec<(i64, ExecutionId)>)> {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
         let active = Index::LaneActive(lane.clone()).key(&keys);

@@ -1,4 +1,4 @@
-//! Hints from the server. They are lost while the connection is down; the listener is then told that it missed some.
+//! Hints from the server. Hints are lost while the connection is down; listeners are then told that they missed some.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::call_error::message_of;
 use crate::calls::Calls;
 use crate::link::{CONNECT_TIMEOUT, Post};
 
-/// How many hints wait for the slowest listener: more than one bulk submission makes.
+/// Maximum number of hints that wait for the slowest listener: more than one bulk submission makes.
 const KEPT: usize = 4_096;
 
-/// How long to wait before listening again, at first and at most.
+/// Pause before the next attempt to listen, at first and at most.
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How long after listening again a server that goes silent is kept.
+/// Time after listening again during which a subscription is kept although its server is silent.
 const KEPT_FOR: Duration = Duration::from_secs(2);
 
 /// Passes hints on to every listener in this process.
@@ -37,7 +37,7 @@ impl Announcer {
         Self(broadcast::Sender::new(KEPT))
     }
 
-    /// Hints from now on.
+    /// Returns the hints from now on.
     pub(crate) fn listen(&self) -> Hints {
         Box::pin(stream::unfold(self.0.subscribe(), |mut receiver| async move {
             match receiver.recv().await {
@@ -54,18 +54,18 @@ impl Announcer {
     }
 }
 
-/// Hints as a server publishes them.
+/// The hints that a server publishes.
 pub(crate) struct Subscription {
     messages: redis::aio::PubSubStream,
     post: Post,
-    /// Until when it is kept though its server is silent. Listening elsewhere has everything swept, which a cluster that
-    /// stalls again and again is to be spared.
+    /// Until this time the subscription is kept although its server is silent. A new subscription causes a sweep of
+    /// everything, and a cluster that stalls again and again must be spared that.
     kept_until: Instant,
 }
 
 impl Subscription {
-    /// The next message. None when the connection broke, and when the server was found to be silent while others of its
-    /// cluster may be listened to.
+    /// Returns the next message. None when the connection broke, or when the server is silent while other servers of
+    /// its cluster can be listened to.
     async fn next(&mut self) -> Option<redis::Msg> {
         let went_silent = async {
             sleep_until(self.kept_until).await;
@@ -78,7 +78,7 @@ impl Subscription {
     }
 }
 
-/// Begins to listen at one of these servers.
+/// Starts to listen at one of these servers.
 pub(crate) async fn subscribe(posts: Vec<Post>) -> RedisResult<Subscription> {
     let mut failure = (redis::ErrorKind::Io, "there is no server to listen to").into();
     for mut post in posts {
@@ -101,8 +101,8 @@ pub(crate) async fn subscribe(posts: Vec<Post>) -> RedisResult<Subscription> {
     Err(failure)
 }
 
-/// Passes on what is heard for ever. When the connection breaks, listens again and says that something was missed; so when
-/// partitions came to another primary, which may know less.
+/// Passes on all hints, for ever. When the connection breaks, listens again and announces that hints were missed. It
+/// also announces that when partitions came to another primary, which may know less.
 pub(crate) async fn pass_on(
     mut subscription: Subscription,
     calls: Arc<Calls>,
@@ -120,7 +120,7 @@ pub(crate) async fn pass_on(
                     continue;
                 }
                 None => {
-                    // A program that ends may end the connection before this task, which is then not asked again.
+                    // A program that ends may close the connection before this task. The task then stops here.
                     tokio::task::yield_now().await;
                     let lost = EngineError::Unavailable("the connection over which hints come is lost".into());
                     outages.noted("hints", &lost);
@@ -130,13 +130,13 @@ pub(crate) async fn pass_on(
             },
             () = changed(&mut changes) => {}
         }
-        // A server that was away may have come back with less.
+        // A server that was away may have lost data.
         calls.directory.doubt();
         announcer.announce(Hint::Missed);
     }
 }
 
-/// Comes when partitions came to another primary; never, where there is one server.
+/// Returns when partitions came to another primary; never, if there is one server.
 async fn changed(changes: &mut Option<watch::Receiver<u64>>) {
     let changed = match changes {
         Some(changes) => changes.changed().await.is_ok(),

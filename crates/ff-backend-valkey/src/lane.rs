@@ -17,10 +17,11 @@ use crate::ValkeyBackend;
 use crate::backend::functions;
 use crate::directory::Entry;
 
-/// Lanes times partitions that are counted for one page.
+/// Maximum number of counts for one page: lanes times partitions.
 const COUNTS: usize = 64 * 1024;
 
-/// Lanes one call counts before it lets others in, and how many at least: those that have nothing may come first.
+/// Maximum number of lanes that one call counts, so that other calls get their turn, and the minimum, because the first
+/// lanes may all be empty.
 const LANES_AT_ONCE: usize = 64;
 const FEW_LANES: usize = 16;
 
@@ -54,7 +55,7 @@ impl Handle<ListLanesArgs, LanesPage> for ValkeyBackend {
 
 impl Handle<ConfigureLaneArgs, Lane> for ValkeyBackend {
     async fn handle(&self, args: ConfigureLaneArgs) -> Answer<Lane> {
-        // The directory first, so that no configured lane is missing from listings.
+        // Write the directory first, so that no configured lane is missing from listings.
         let lane = Entry::Lane(args.lane.within(&args.namespace));
         self.calls.directory.note(&self.calls.link, &[lane]).await?;
         Ok(ff_configure_lane(&*self.calls, &self.partitions, args).await?)

@@ -1,4 +1,4 @@
-//! How lanes stand on all partitions together. Callers that ask the same at the same time are answered together.
+//! Counting lanes over all partitions. Callers that ask the same question at the same time share the answer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::calls::Calls;
-/// Partitions asked at the same time. Other callers wait for so many calls at most.
+/// Maximum number of partitions counted at the same time. Other callers wait for at most so many calls.
 const AT_ONCE: usize = 4;
 
-/// Callers whose questions are looked through for the same one.
+/// Maximum number of callers whose questions are compared, to answer equal ones together.
 const CALLERS: usize = 64;
 
-/// How a lane stands on all partitions together, and whether it is configured.
+/// The settings and depths of a lane over all partitions, and whether it is configured.
 pub(crate) type LaneTotal = (LaneInfo, bool);
 
-/// Asks for counts.
+/// The handle of the task that counts.
 pub(crate) struct LaneCounter(mpsc::UnboundedSender<Request>);
 
-/// Lanes, named as indexes name them, and whether to count what has finished.
+/// Lanes, by their names in indexes, and whether to count finished executions.
 type Question = (Vec<LaneId>, bool);
 
 struct Request {
@@ -54,7 +54,7 @@ impl LaneCounter {
         Self(requests)
     }
 
-    /// How lanes stand, in the order they are named in.
+    /// Returns the counts of lanes, in the order of the request.
     pub(crate) async fn count(&self, lanes: &[LaneId], finished: bool) -> Answer<Vec<LaneTotal>> {
         let (caller, answered) = oneshot::channel();
         let stopped = || EngineError::Unavailable("lanes are not counted any more: the program is stopping".into());
@@ -63,7 +63,7 @@ impl LaneCounter {
     }
 }
 
-/// Adds up what the partitions say. The home of a lane knows its newest settings.
+/// Adds up the counts of all partitions. The home of a lane has its newest settings.
 async fn count(
     calls: &Calls,
     partitions: &PartitionConfig,

@@ -1,4 +1,4 @@
-//! FlowFabric on Valkey or Redis: every mutation one function, atomic on the server that has its partition.
+//! FlowFabric on Valkey or Redis: every mutation is one function, atomic on the server that has its partition.
 //!
 //! ```no_run
 //! use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};

@@ -1,7 +1,7 @@
-//! The newest of all partitions together: each partition gives its newest, and the newest of all are taken.
+//! The newest rows of all partitions, merged from the newest rows of each.
 //!
-//! A partition is asked for few at first and for more when those few were all among the newest, so that a page costs about
-//! as much as it holds, however many partitions there are.
+//! A partition is first asked for few rows, and for more when all of those were among the newest. So the cost of a page
+//! depends on its size, and little on the number of partitions.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -16,33 +16,33 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
 
-/// Partitions asked, or records read, at the same time.
+/// Maximum number of partitions asked, or records read, at the same time.
 const AT_ONCE: usize = 64;
 
-/// The fewest a partition is asked for.
+/// Minimum number of rows that a partition is asked for.
 const FEW: usize = 4;
 
-/// The entries of one partition, newest first.
+/// Some rows of one partition, newest first.
 pub(crate) struct Part<Row, From> {
     pub(crate) rows: Vec<Row>,
-    /// Where to go on, when there may be more.
+    /// The place to continue from, when there may be more.
     pub(crate) more: Option<From>,
-    /// How many were looked at.
+    /// Number of entries that were looked at.
     pub(crate) looked: usize,
-    /// The last that was looked at, when there may be more.
+    /// The last entry that was looked at, when there may be more.
     pub(crate) reached: Option<Row>,
 }
 
 /// The newest rows of several partitions.
 pub(crate) struct NewestRows<Row> {
     pub(crate) rows: Vec<Row>,
-    /// Where to go on when enough was looked at and there are no more rows than asked for.
+    /// The place to continue from, when the search stopped early and there are no more rows than asked for.
     pub(crate) reached: Option<Row>,
 }
 
-/// The newest rows of several partitions, each of which is asked from where it is to begin; one more than the limit, if
-/// there is one. Ends before that once `most` were looked at: then everything from the newest down to where every partition
-/// has come to is among the rows.
+/// Returns the newest rows of several partitions, each read from its own start. Returns one row more than `limit`, if
+/// there is one. Stops early once `most` entries were looked at. Then the rows are complete from the newest one down to
+/// the place that every partition has reached.
 pub(crate) async fn newest<Row, From, Fut>(
     partitions: impl IntoIterator<Item = (u16, From)>,
     limit: usize,
@@ -78,7 +78,7 @@ where
     Ok(NewestRows { rows: newest, reached: None })
 }
 
-/// Takes what is no older than the newest place at which some partition stopped looking, and gives that place.
+/// Takes the rows down to the newest place at which some partition stopped looking, and returns that place.
 fn take_down_to_where_all_came<Row: Copy + Ord, From>(
     sources: &mut [Source<Row, From>],
     newest: &mut Vec<Row>,
@@ -94,7 +94,7 @@ fn take_down_to_where_all_came<Row: Copy + Ord, From>(
     reached
 }
 
-/// Asks the partitions that may have newer ones than are known of them, and says how many they looked at.
+/// Asks the partitions that have no known row left and may have more. Returns how many entries they looked at.
 async fn refill<Row, From, Fut>(
     sources: &mut [Source<Row, From>],
     few: usize,
@@ -118,12 +118,12 @@ where
     Ok(looked)
 }
 
-/// The state of one partition's part of the list.
+/// The reading state of one partition.
 struct Source<Row, From> {
     partition: u16,
     from: From,
     rows: VecDeque<Row>,
-    /// The last that was looked at.
+    /// The last entry that was looked at.
     reached: Option<Row>,
     exhausted: bool,
 }
@@ -140,13 +140,13 @@ impl<Row, From: Copy> Source<Row, From> {
         self.from = part.more.unwrap_or(self.from);
     }
 
-    /// Whether it may have more and nothing of it is known.
+    /// Returns whether the partition may have more rows and none of them is known.
     fn must_be_asked(&self) -> bool {
         self.rows.is_empty() && !self.exhausted
     }
 }
 
-/// The fewest a partition looks at.
+/// Minimum number of entries that a partition looks at in one call.
 const FEWEST: usize = 4;
 
 impl ValkeyBackend {
@@ -159,7 +159,7 @@ impl ValkeyBackend {
         let read = newest.into_iter().map(|row| async move {
             match self.stored_execution(&row.execution_id, ExtraReads::default()).await {
                 Ok(record) => Ok(Some(record.execution.info())),
-                // Gone since it was listed.
+                // The execution is gone since it was listed.
                 Err(error) if error.code() == Code::ExecutionNotFound => Ok(None),
                 Err(error) => Err(error),
             }
@@ -168,14 +168,14 @@ impl ValkeyBackend {
         Ok(Page { executions: rows.into_iter().flatten().collect(), next })
     }
 
-    /// The partitions on which a namespace may have something.
+    /// Returns the partitions on which a namespace may have executions or flows.
     pub(crate) async fn partitions_of(&self, namespace: &Namespace) -> Answer<impl Iterator<Item = u16>> {
         let named = self.calls.directory.partitions(&self.calls.link, namespace).await?;
         let count = self.partitions.num_flow_partitions;
         Ok(named.into_iter().filter(move |partition| *partition < count))
     }
 
-    /// The partitions that may have something a filter means.
+    /// Returns the partitions that may have executions that match a filter.
     async fn partitions_for(&self, filter: &Filter) -> Answer<Vec<u16>> {
         let Some(label) = filter.tags.first_key_value() else {
             return Ok(self.partitions_of(&filter.namespace).await?.collect());
@@ -185,8 +185,8 @@ impl ValkeyBackend {
         Ok(named)
     }
 
-    /// The newest of all partitions together, one more than the page holds if there is one. Where what is asked for is rare,
-    /// each partition looks at its share of what a page may look at.
+    /// Returns the newest rows of all partitions, one more than the page holds if there is one. When matches are rare,
+    /// each partition looks at its share of the entries that a page may look at.
     async fn newest(&self, args: &ListArgs) -> Answer<NewestRows<Cursor>> {
         let wanted = &ListQuery::by(&args.filter);
         let partitions = self.partitions_for(&args.filter).await?;
@@ -201,7 +201,7 @@ impl ValkeyBackend {
     }
 }
 
-/// Where a page begins on one partition: within the time that is asked for, and after the last page.
+/// Returns the start of a page on one partition: within the requested time, and after the previous page.
 fn before(partition: u16, args: &ListArgs) -> ListStart {
     match (args.after, args.filter.created_until) {
         (Some(after), Some(until)) if until <= after.created_at => ListStart::Moment(until),
@@ -211,8 +211,8 @@ fn before(partition: u16, args: &ListArgs) -> ListStart {
     }
 }
 
-/// Where a page begins that follows one which ended at a row of perhaps another partition. Of one moment, later partitions
-/// come first.
+/// Returns the start of a page on one partition after a row, possibly of another partition. Among rows of the same
+/// time, later partitions come first.
 fn after_row(partition: u16, after: Cursor) -> ListStart {
     match partition.cmp(&after.execution_id.partition()) {
         Ordering::Less => ListStart::Moment(after.created_at + 1),
@@ -225,7 +225,8 @@ fn after_row(partition: u16, after: Cursor) -> ListStart {
 mod tests {
     use super::*;
 
-    /// A partition whose rows are spread over many pages is asked more often than a number can be doubled.
+    /// A partition whose rows are spread over many pages is asked many times. The number of rows asked for, which
+    /// doubles, must not overflow.
     #[tokio::test]
     async fn a_partition_may_be_asked_any_number_of_times() {
         let one_row = |_, from: i64, _| async move {

@@ -1,4 +1,4 @@
-//! How a store is used.
+//! The options of a store.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use ff_core::clock::Clock;
 use ff_core::entropy::{Entropy, SystemEntropy};
 use ff_core::partition::PartitionConfig;
 
-/// How a store is used.
+/// The options of a store.
 pub struct ValkeyOptions {
-    /// How many partitions: as the store has when not said, or the default when it is new.
+    /// The partition counts. By default those of the store, or the default counts when it is new.
     pub partitions: Option<PartitionConfig>,
     /// Refuses a server that holds no store, instead of making one.
     pub existing: bool,
-    /// Where randomness comes from.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
     /// The failures that an acknowledged write survives, unless the URL sets it.
     pub durability: Durability,
     /// Refuses a server whose settings may lose acknowledged work, instead of logging a warning.
     pub strict_durability: bool,
-    /// For tests: time comes from here instead of the server. The server is given functions that ordinary programs refuse
-    /// to work with.
+    /// A clock for tests, instead of the server's. The server then gets functions that ordinary programs refuse to work
+    /// with.
     pub clock: Option<Arc<dyn Clock>>,
 }
 
@@ -39,10 +39,10 @@ impl Default for ValkeyOptions {
 /// The failures that an acknowledged write survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// As the server is configured: with `appendfsync always` a crash of the machine, with `everysec` all but about its
-    /// last second.
+    /// The failures that the server's configuration covers: with `appendfsync always` a crash of the machine, with
+    /// `everysec` such a crash except for about the last second before it.
     #[default]
     Server,
-    /// A crash of the machine: an answer waits until what it answers is on the server's disk.
+    /// A crash of the machine: an answer waits until the write is on the server's disk.
     Fsync,
 }

@@ -1,4 +1,4 @@
-//! Looking at a server before using it: its identity, and whether it can be used at all. Nothing is written.
+//! Checks of a server before it is used: its identity, its version and its settings. They write nothing.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) struct ServerProbe {
     pub(crate) cluster: bool,
 }
 
-/// Looks at a server.
+/// Checks a server, and returns its identity.
 pub(crate) async fn probe(address: &str, connection: &mut MultiplexedConnection) -> Result<ServerProbe, ConnectError> {
     let refused = |error: RedisError| refusal(address, &error);
     let info: String = cmd("INFO").arg("server").query_async(connection).await.map_err(refused)?;
@@ -29,12 +29,12 @@ pub(crate) async fn probe(address: &str, connection: &mut MultiplexedConnection)
     }
     let listed = cmd("FUNCTION").arg("LIST").query_async::<redis::Value>(connection).await;
     listed.map_err(|error| ConnectError::NoFunctions { address: address.into(), why: message_of(&error) })?;
-    // Valkey has a word of its own for it.
+    // Valkey has its own name for this field.
     let mode = field("server_mode").or_else(|| field("redis_mode"));
     Ok(ServerProbe { cluster: mode == Some("cluster") })
 }
 
-/// Why a server cannot be looked at.
+/// Converts the error of a failed check.
 pub(crate) fn refusal(address: &str, error: &RedisError) -> ConnectError {
     let address = address.to_owned();
     let closed = matches!(error.code(), Some("NOAUTH" | "NOPERM" | "WRONGPASS"));
@@ -57,13 +57,13 @@ fn major(version: &str) -> u32 {
     version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or_default()
 }
 
-/// The settings that may lose acknowledged work on any of these servers, and the safe values.
+/// Returns the settings of these servers that may lose acknowledged work, with the safe values.
 pub(crate) async fn find(address: &str, primaries: &[Plain]) -> Result<BTreeSet<String>, ConnectError> {
     let mut found = BTreeSet::new();
     for primary in primaries {
         let info = primary.ask::<String>(cmd("INFO").arg("persistence").arg("memory")).await;
         let info = info.map_err(|error| refusal(address, &error))?;
-        // Not part of INFO, and many users and hosted servers do not allow CONFIG.
+        // This setting is not part of INFO, and many users and hosted servers do not allow CONFIG.
         let fsync = primary.ask::<Vec<String>>(cmd("CONFIG").arg("GET").arg("appendfsync")).await;
         found.extend(risks(&info, fsync));
     }

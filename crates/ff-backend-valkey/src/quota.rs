@@ -22,7 +22,7 @@ use redis::{FromRedisValue, cmd};
 use crate::ValkeyBackend;
 use crate::backend::functions;
 
-/// How often a change is made anew because another one came before it.
+/// Maximum number of times that a change is repeated because another change came first.
 const TRIES: usize = 16;
 
 impl Handle<PutQuotaArgs, QuotaSet> for ValkeyBackend {
@@ -38,15 +38,15 @@ impl Handle<PutBudgetArgs, QuotaSet> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Lua would change numbers and empty tables, so the program reads what limits a namespace, changes it, and writes it over the
-    /// revision it has read.
+    /// Changes the quotas of a namespace: reads them, changes them here, and writes them over the revision that was
+    /// read. Lua would change numbers and empty tables.
     async fn change_quotas(
         &self,
         namespace: &Namespace,
         change: impl Fn(QuotaSet, TimestampMs) -> Result<QuotaSet, Refusal> + Send + Sync,
     ) -> Answer<QuotaSet> {
         let home = namespace_partition(namespace, &self.partitions);
-        // The directory first, so that no policy is missing from it.
+        // Write the directory first, so that no policy is missing from it.
         let index = quota_namespaces_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(namespace.as_str()).clone()).await?;
         for _ in 0..TRIES {
@@ -58,7 +58,7 @@ impl ValkeyBackend {
             }
             let copy = CopyQuotasArgs { partition: home, set: after };
             let known = ff_copy_quotas(&*self.calls, &copy, Some(expected)).await?;
-            // The same revision may be another's; then what is kept is not what was written.
+            // Another writer may have stored the same revision; then the stored set is not the written one.
             if known.revision == copy.set.revision && self.quota_set(namespace).await? == copy.set {
                 return Ok(copy.set);
             }
@@ -73,7 +73,7 @@ functions! {
     QuotaKeysArgs => QuotaKeysPage: |store, args| ff_read_quota_keys(&*store.calls, &store.partitions, &args);
 }
 
-/// A budget is asked as a quota policy is, and lives elsewhere.
+/// A budget gets the same requests as a quota policy, but has its own home and functions.
 impl Handle<AdmitArgs, AdmissionVerdicts> for ValkeyBackend {
     async fn handle(&self, args: AdmitArgs) -> Answer<AdmissionVerdicts> {
         match args.policy_id.budget() {
@@ -124,7 +124,7 @@ impl Handle<ListAllQuotas, Vec<QuotaSet>> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// The policies of a namespace, as its home has them.
+    /// Returns the policies of a namespace from its home.
     pub(crate) async fn quota_set(&self, namespace: &Namespace) -> Answer<QuotaSet> {
         let key = quotas_key(namespace_partition(namespace, &self.partitions), namespace);
         let reply = self.calls.plain(&key, cmd("GET").arg(&key).clone()).await?;

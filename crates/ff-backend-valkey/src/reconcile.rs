@@ -1,9 +1,8 @@
-//! The safety net under dependencies: now and then it checks a few blocked members whose upstreams may have ended
-//! without a notification.
+//! The safety net for dependencies: it sometimes checks a few blocked members whose upstreams may have ended without a
+//! notification.
 //!
-//! The function that ends an execution notifies its dependents in the same step or records the rest as pending, so
-//! there is nothing to find. When something is found, it is repaired and logged: a server has lost a part of what it
-//! had written.
+//! The function that ends an execution notifies its dependents in the same step, or records the rest as pending. So the
+//! check finds something only when a server has lost a part of its writes. It then repairs and logs it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,13 +20,13 @@ use redis::{Cmd, FromRedisValue, cmd};
 use crate::ValkeyBackend;
 use crate::cascade::{fields, run_cascade};
 
-/// A partition is looked at with one in so many of its sweeps: every five minutes, when nothing calls for more.
+/// Number of sweeps of a partition per check: one check every five minutes, or more often when hints cause sweeps.
 const ONE_SWEEP_IN: u32 = 10;
 
-/// Flows, members and upstreams of a member that are looked at, at most of each.
+/// Maximum number of flows, of members, and of upstreams of a member that one check looks at.
 const FEW: usize = 4;
 
-/// How often each partition was swept by this process.
+/// The number of sweeps of each partition by this process.
 pub(crate) struct Sweeps(Vec<AtomicU32>);
 
 impl Sweeps {
@@ -35,8 +34,8 @@ impl Sweeps {
         Self((0..partitions).map(|_| AtomicU32::new(0)).collect())
     }
 
-    /// Counts a sweep; true when it is the turn of the safety net. Not with the first: a program that starts sweeps
-    /// everything.
+    /// Counts a sweep, and returns whether it includes a check. The first sweep does not, because a starting program
+    /// sweeps everything.
     fn takes_its_turn(&self, partition: u16) -> bool {
         let sweeps =
             self.0.get(usize::from(partition)).map(|count| count.fetch_add(1, Ordering::Relaxed).wrapping_add(1));
@@ -45,8 +44,8 @@ impl Sweeps {
 }
 
 impl ValkeyBackend {
-    /// Looks at a few members, when it is the partition's turn. After a failure they are looked at another time: a
-    /// sweep is not to fail with it.
+    /// Checks a few members, when it is the partition's turn. A failure is only logged, so that the sweep does not fail
+    /// with it; other members are checked later.
     pub(crate) async fn reconcile(&self, partition: u16) {
         if !self.sweeps.takes_its_turn(partition) {
             return;
@@ -58,7 +57,7 @@ impl ValkeyBackend {
         }
     }
 
-    /// Lets members go on that wait in vain; how many edges and joins had been forgotten.
+    /// Repairs a few members that wait in vain. Returns the number of edges and joins that had been forgotten.
     async fn forgotten(&self, partition: u16) -> Answer<u32> {
         let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition));
         let mut found = 0;
@@ -72,7 +71,8 @@ impl ValkeyBackend {
         Ok(found)
     }
 
-    /// A few lanes in which members of flows wait, or did: where one flow's do, those of others do as well.
+    /// Returns the lanes of a few members of flows. Where members of these flows wait, members of other flows wait as
+    /// well.
     async fn some_lanes(&self, partition: u16) -> Answer<BTreeSet<LaneId>> {
         let partition = Partition::new(PartitionFamily::Flow, partition);
         let flows = FlowIndexKeys::new(&partition).flows();
@@ -103,13 +103,13 @@ impl ValkeyBackend {
         }
         match ff_promote_blocked_to_eligible(&*self.calls, member).await.map_err(EngineError::from) {
             Ok(_) => Ok(found + 1),
-            // As it should be: it waits, or went on or away meanwhile.
+            // This is normal: the member waits rightly, or has moved on or gone meanwhile.
             Err(EngineError::Refused(_)) => Ok(found),
             Err(error) => Err(error),
         }
     }
 
-    /// A few upstreams whose end a member has not been notified of.
+    /// Returns a few upstreams whose end a member has not been notified of.
     async fn some_upstreams(&self, member: &ExecutionId) -> Answer<Vec<ExecutionId>> {
         let keys = ExecKeyContext::new(&Partition::of(member), member);
         let unresolved = keys.deps_unresolved();
@@ -122,7 +122,7 @@ impl ValkeyBackend {
         Ok(upstreams)
     }
 
-    /// Some members of a collection, those that can be read.
+    /// Returns the readable members of a reply.
     async fn some<T: std::str::FromStr>(&self, key: &str, command: &Cmd) -> Answer<Vec<T>> {
         let reply = self.calls.plain(key, command.clone()).await?;
         let members = Vec::<String>::from_redis_value(reply)

@@ -1,5 +1,5 @@
-//! The domain of schedules, on Valkey. The program decides what becomes of a schedule; the function writes it over the version that
-//! was read.
+//! The domain of schedules, on Valkey. The program decides about a schedule, and the function writes it over the
+//! version that was read.
 
 use ff_core::backend::{Answer, Handle};
 use ff_core::contracts::{
@@ -17,13 +17,13 @@ use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
 
-/// Reads under way at the same time.
+/// Maximum number of reads at the same time.
 const AT_ONCE: usize = 64;
 
 impl Handle<WriteScheduleArgs, ScheduleWritten> for ValkeyBackend {
     async fn handle(&self, args: WriteScheduleArgs) -> Answer<ScheduleWritten> {
         if args.expected == 0 {
-            // The directory first, so that no partition is missing from it.
+            // Write the directory first, so that no partition is missing from it.
             let (index, partition) = (schedule_partitions_key(), schedule_partition(&args.schedule, &self.partitions));
             self.calls.plain(&index, cmd("SADD").arg(&index).arg(partition).clone()).await?;
         }
@@ -39,7 +39,7 @@ impl Handle<FindSchedule, Option<Schedule>> for ValkeyBackend {
 
 impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
     async fn handle(&self, args: ListSchedulesArgs) -> Answer<SchedulesPage> {
-        // In the order of bytes `0` is the first character after the slash.
+        // In byte order `0` directly follows the slash, so this range has all names of the namespace.
         let (first, end) = match &args.after {
             Some(after) => (format!("({}/{after}", args.namespace), format!("({}0", args.namespace)),
             None => (format!("[{}/", args.namespace), format!("({}0", args.namespace)),
@@ -57,7 +57,7 @@ impl Handle<ListSchedulesArgs, SchedulesPage> for ValkeyBackend {
             listed.get(args.limit).and_then(|_| listed.get(args.limit.checked_sub(1)?)).map(|last| last.name.clone());
         listed.truncate(args.limit);
         let read = stream::iter(listed).map(|schedule| async move { self.find_one(&schedule).await }).buffered(AT_ONCE);
-        // One that is listed and not there was removed meanwhile.
+        // A listed schedule without a record was removed meanwhile.
         let schedules: Vec<_> = read.try_filter_map(|found| async { Ok(found) }).try_collect().await?;
         Ok(SchedulesPage { schedules, next })
     }
@@ -90,7 +90,7 @@ impl ValkeyBackend {
         text.map(|text| serde_json::from_str(&text).map_err(|_| unreadable())).transpose()
     }
 
-    /// The partitions that have, or had, a schedule.
+    /// Returns the partitions that have or had a schedule.
     async fn schedule_partitions(&self) -> Answer<Vec<u16>> {
         let index = schedule_partitions_key();
         let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
@@ -100,7 +100,7 @@ impl ValkeyBackend {
         Ok(partitions)
     }
 
-    /// The schedules of a partition that have to be looked at first.
+    /// Returns the schedules of a partition with the earliest next look.
     async fn first_looks(&self, partition: u16, limit: usize) -> Answer<Vec<DueSchedule>> {
         let key = schedule_keys(partition).schedules_due();
         let last = i64::try_from(limit).unwrap_or(i64::MAX) - 1;

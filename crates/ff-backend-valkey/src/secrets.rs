@@ -1,5 +1,5 @@
-//! The secrets tokens are signed under. Every partition has a copy of the same ones, from the first boot on; this
-//! process caches them, and the functions say when the cache is out of date.
+//! The secrets that sign tokens. Every partition has a copy of the same secrets from the first boot on. This process
+//! caches them, and the functions report when the cache is out of date.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use crate::ValkeyBackend;
 use crate::calls::Calls;
 
-/// Partitions asked at the same time.
+/// Maximum number of partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
-/// How often one call may find that a secret has changed since it was read: more than that is not bad luck.
+/// Maximum number of times that one call is signed again because a secret has changed since it was read.
 const SIGNED_AGAIN: usize = 3;
 
 /// The cached secrets of each partition.
@@ -32,7 +32,7 @@ const SIGNED_AGAIN: usize = 3;
 pub(crate) struct Secrets(Mutex<HashMap<u16, Arc<SigningRing>>>);
 
 impl Secrets {
-    /// The ring of a partition, as it was when it was last read. Without secrets it is empty, and signs nothing.
+    /// Returns the ring of a partition, as last read. Without secrets it is empty and signs nothing.
     async fn ring(&self, calls: &Calls, partition: u16) -> Result<Arc<SigningRing>, ScriptError> {
         let known = self.cache().get(&partition).cloned();
         if let Some(ring) = known {
@@ -53,8 +53,8 @@ impl Secrets {
     }
 }
 
-/// Makes sure that every partition has secrets. One that has none is given those of the others; a new store is given its
-/// first, which programs that start at the same time agree on.
+/// Makes sure that every partition has secrets. A partition without secrets gets those of the others. A new store gets
+/// its first secret, and programs that start at the same time agree on it.
 pub(crate) async fn ensure(
     calls: &Calls,
     partitions: &PartitionConfig,
@@ -85,7 +85,7 @@ pub(crate) async fn ensure(
     stream::iter(given).buffer_unordered(AT_ONCE).try_for_each(|_| async { Ok(()) }).await
 }
 
-/// The names of the secrets of every partition.
+/// Lists the kids of the secrets of every partition.
 async fn kids(calls: &Calls, partitions: &PartitionConfig) -> Result<Vec<PartitionKids>, ScriptError> {
     let reads = (0..partitions.num_flow_partitions).map(|partition| async move {
         let kids = ff_list_waitpoint_hmac_kids(calls, &index_keys(partition), &ListWaitpointHmacKidsArgs).await?;
@@ -98,14 +98,14 @@ fn index_keys(partition: u16) -> IndexKeys {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
 }
 
-/// A reply with the name of a secret that is none.
+/// Returns the error for a reply with an invalid kid.
 fn unreadable(error: BadText) -> ScriptError {
     ScriptError::Parse(format!("the name of a secret {error}"))
 }
 
 impl ValkeyBackend {
-    /// Makes a call with tokens signed for a partition. When the secrets changed meanwhile it is signed and made again; when
-    /// they were lost, they are given again first.
+    /// Makes a call with tokens that are signed for a partition. When the secrets have changed, signs and calls again.
+    /// When the secrets were lost, stores them again first.
     pub(crate) async fn signing<T, Fut>(&self, partition: u16, ask: impl Fn(Arc<SigningRing>) -> Fut) -> Answer<T>
     where
         Fut: Future<Output = Result<T, ScriptError>>,

@@ -18,12 +18,12 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::ValkeyBackend;
 
-/// Partitions asked at the same time.
+/// Maximum number of partitions asked at the same time.
 const AT_ONCE: usize = 64;
 
 impl Handle<DeliverArgs, DeliveredSignal> for ValkeyBackend {
-    /// The MAC is verified here, since the server has no way to compute it. That the secret is still the same, and still
-    /// verifies, is judged in the step that writes.
+    /// The MAC is verified here, because the server cannot compute it fast. The function checks in the step that writes
+    /// that the secret is still the same and still verifies.
     async fn handle(&self, args: DeliverArgs) -> Answer<DeliveredSignal> {
         let nonce = self.entropy.nonce();
         let (waitpoint_id, token) = self.verify_token(&args.execution_id, &args.waitpoint, &args.token).await?;
@@ -62,7 +62,7 @@ impl Handle<DeliveriesArgs, DeliveriesPage> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// The waitpoint and the token that opens it; refused in the same way, no matter what is missing.
+    /// Returns the waitpoint and the verified token that opens it. The refusal is the same for every missing record.
     pub(crate) async fn verify_token(
         &self,
         execution: &ExecutionId,
@@ -77,7 +77,7 @@ impl ValkeyBackend {
         Ok((opened.waitpoint_id, opened.verify(execution, token, &kid)?))
     }
 
-    /// Where every feed ends now.
+    /// Returns the current end of every feed.
     async fn feed_ends(&self) -> Answer<FeedCursor> {
         let end = |partition| async move { Answer::Ok((partition, ff_feed_end(&*self.calls, partition).await?)) };
         let ends = stream::iter(0..self.partitions.num_flow_partitions).map(end).buffered(AT_ONCE);
@@ -85,7 +85,7 @@ impl ValkeyBackend {
         Ok(FeedCursor(ends.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect()))
     }
 
-    /// The deliveries of every feed after a cursor.
+    /// Returns the deliveries of every feed after a cursor.
     async fn feed_parts(&self, after: &FeedCursor, limit: usize) -> Answer<Vec<(u16, FeedPart)>> {
         let part = |partition| async move {
             let reached = after.0.get(&partition).copied();

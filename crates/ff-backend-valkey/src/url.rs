@@ -1,7 +1,7 @@
-//! Where a store is, as people write it: `valkey://user:password@host:port/db?durability=fsync&partitions=64`.
+//! The URL of a store: `valkey://user:password@host:port/db?durability=fsync&partitions=64`.
 //!
-//! `valkeys` is TLS, with `ca=FILE` by certificates of one's own instead of the system's; `+cluster` a cluster, of which
-//! several nodes may be named with commas between. `redis` and `rediss` stand for the same.
+//! `valkeys` means TLS; `ca=FILE` trusts the certificates of a file instead of the system's. `+cluster` means a
+//! cluster, for which several nodes may be given, separated by commas. `redis` and `rediss` mean the same.
 
 use redis::{Client, ConnectionInfo, IntoConnectionInfo, TlsCertificates};
 use rustls::pki_types::CertificateDer;
@@ -13,7 +13,7 @@ use crate::{ConnectError, Durability};
 /// The location of a store, and the settings in its URL.
 #[derive(Clone)]
 pub struct StoreLocation {
-    /// One server, or nodes of a cluster to begin with.
+    /// One server, or some nodes of a cluster to begin with.
     pub(crate) nodes: Vec<ConnectionInfo>,
     pub(crate) cluster: bool,
     /// The scheme without `+cluster`.
@@ -24,7 +24,7 @@ pub struct StoreLocation {
     pub(crate) trusted: Option<TlsCertificates>,
 }
 
-/// Schemes, the client's names for them, and whether they are for a cluster.
+/// The schemes: name, scheme without `+cluster`, the client's name for it, and whether it is for a cluster.
 const SCHEMES: &[(&str, &str, &str, bool)] = &[
     ("valkey", "valkey", "redis", false),
     ("valkeys", "valkeys", "rediss", false),
@@ -37,7 +37,7 @@ const SCHEMES: &[(&str, &str, &str, bool)] = &[
 ];
 
 impl StoreLocation {
-    /// Reads a URL without connecting to anything.
+    /// Parses a URL without connecting to anything.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         let bad = |why: &str| ConnectError::BadUrl { why: why.into() };
         let split = url.split_once("://");
@@ -85,12 +85,12 @@ impl StoreLocation {
         Ok(place)
     }
 
-    /// How the server is reached; of a cluster, some of its nodes.
+    /// Returns the connection settings of the server, or of some nodes of a cluster.
     pub fn nodes(&self) -> &[ConnectionInfo] {
         &self.nodes
     }
 
-    /// Whether the URL is for a cluster.
+    /// Returns whether the URL is for a cluster.
     pub fn is_cluster(&self) -> bool {
         self.cluster
     }
@@ -115,7 +115,7 @@ impl StoreLocation {
                 }
                 self.trusted = Some(TlsCertificates { client_tls: None, root_cert: Some(read) });
             }
-            // Its name is not repeated: it may be part of a password with a `?` in it.
+            // The message does not repeat the parameter's name, which may be part of a password that contains `?`.
             _ => return Err("parameters: must be durability=server or fsync, partitions=NUMBER or ca=FILE".into()),
         }
         Ok(())

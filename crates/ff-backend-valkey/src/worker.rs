@@ -23,14 +23,14 @@ use redis::{FromRedisValue, cmd};
 use crate::ValkeyBackend;
 use crate::link::value;
 
-/// Worker instances read at the same time.
+/// Maximum number of worker instances read at the same time.
 const AT_ONCE: usize = 64;
 
 impl Handle<RegisterWorkerArgs, RegisteredWorker> for ValkeyBackend {
     async fn handle(&self, args: RegisterWorkerArgs) -> Answer<RegisteredWorker> {
         let id = &args.worker_instance_id;
         self.check_capacity(&args).await?;
-        // The directory first, so that no registered worker is missing from listings.
+        // Write the directory first, so that no registered worker is missing from listings.
         let index = workers_index_key();
         self.calls.plain(&index, cmd("SADD").arg(&index).arg(id.as_str()).clone()).await?;
         let registered = ff_register_worker(&*self.calls, &args, self.time_of(id).await?).await?;
@@ -69,7 +69,7 @@ impl Handle<ListWorkersArgs, WorkersPage> for ValkeyBackend {
             let now = self.time_of(&worker.worker_instance_id).await?;
             Ok(args.wants(&worker, now).then_some(worker))
         };
-        // Nothing else is waited for while these are read: none of them is polled meanwhile.
+        // The loop awaits nothing else, because these reads are not polled meanwhile.
         let mut read = stream::iter(ids).map(wanted).buffered(AT_ONCE);
         while let Some(worker) = read.try_next().await? {
             let Some(worker) = worker else { continue };
@@ -90,7 +90,7 @@ impl Handle<ListSweepableWorkers, Vec<WorkerInstanceId>> for ValkeyBackend {
 }
 
 impl Handle<SweepWorkerArgs, SweptWorker> for ValkeyBackend {
-    /// Takes it off the list as well, when it is not known any more.
+    /// Also removes the instance from the list when it is no longer registered.
     async fn handle(&self, SweepWorkerArgs { worker_instance_id: id }: SweepWorkerArgs) -> Answer<SweptWorker> {
         let (swept, is_known) = ff_sweep_worker(&*self.calls, &id, self.time_of(&id).await?).await?;
         if !is_known {
@@ -101,8 +101,8 @@ impl Handle<SweepWorkerArgs, SweptWorker> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Refuses a worker instance when its namespace has too many. While all tenants together have fewer than one may,
-    /// no tenant's workers need be counted.
+    /// Refuses a worker instance when its namespace has too many. The workers of the namespace are counted only if all
+    /// namespaces together have as many as one may have.
     async fn check_capacity(&self, args: &RegisterWorkerArgs) -> Answer<()> {
         let index = workers_index_key();
         let reply = self.calls.plain(&index, cmd("SCARD").arg(&index).clone()).await?;
@@ -120,7 +120,7 @@ impl ValkeyBackend {
         Ok(args.check_capacity(others)?)
     }
 
-    /// Every worker instance on the list, in the order of their names.
+    /// Returns every listed worker instance, in the order of the names.
     pub(crate) async fn listed_workers(&self) -> Answer<Vec<WorkerInstanceId>> {
         let index = workers_index_key();
         let reply = self.calls.plain(&index, cmd("SMEMBERS").arg(&index).clone()).await?;
@@ -132,7 +132,7 @@ impl ValkeyBackend {
         Ok(ids)
     }
 
-    /// A worker instance, if it is known.
+    /// Returns a worker instance, if it is known.
     pub(crate) async fn worker(&self, id: WorkerInstanceId) -> Answer<Option<Worker>> {
         let key = worker_key(&id);
         let partition = worker_partition(&id, &self.partitions);
@@ -143,8 +143,8 @@ impl ValkeyBackend {
         Ok(read_worker(id, partition, fields)?)
     }
 
-    /// One that registers again meanwhile lists itself once more with its next registration; until then it is only not
-    /// listed.
+    /// Removes a worker instance from the lists. An instance that registers again meanwhile is only missing from
+    /// listings until its next registration.
     async fn unlist(&self, id: &WorkerInstanceId) -> Answer<()> {
         let index = workers_index_key();
         self.list_capabilities(id, &BTreeSet::new()).await?;
@@ -152,8 +152,8 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// Lists what a worker instance offers, and takes it off the lists of what it offers no more. These lists may name too many
-    /// instances, never too few.
+    /// Adds a worker instance to the lists of its capabilities, and removes it from the lists of capabilities that it
+    /// no longer has. The lists may name too many instances, but never too few.
     async fn list_capabilities(&self, id: &WorkerInstanceId, capabilities: &BTreeSet<Capability>) -> Answer<()> {
         let listed = |command: &'static str, capability: Capability| async move {
             let (key, value) = capability.parts();
@@ -177,7 +177,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// The time of the partition that orders what happens to a worker instance.
+    /// Returns the time on the partition that orders the changes of a worker instance.
     async fn time_of(&self, id: &WorkerInstanceId) -> Answer<TimestampMs> {
         Ok(ff_now(&*self.calls, worker_partition(id, &self.partitions)).await?)
     }

@@ -17,17 +17,17 @@
 pub(crate) struct Header {
     pub(crate) name: String,
     pub(crate) domain: String,
-    /// The description.
+    /// The description, one entry per line.
     pub(crate) about: Vec<String>,
     pub(crate) keys: Vec<String>,
-    /// How many of the keys must be there; those after them may be left out.
+    /// Number of keys that a caller must send; later keys may be left out.
     pub(crate) keys_required: usize,
     pub(crate) args: Vec<Arg>,
-    /// How many of the arguments must be there, likewise.
+    /// Number of arguments that a caller must send, likewise.
     pub(crate) args_required: usize,
-    /// The fields of its answer.
+    /// The fields of the answer.
     pub(crate) answers: Vec<String>,
-    /// The codes it may refuse with.
+    /// The codes of its refusals.
     pub(crate) refusals: Vec<String>,
     pub(crate) flags: Vec<String>,
     /// The code below the header.
@@ -39,11 +39,11 @@ pub(crate) struct Header {
 pub(crate) struct Arg {
     pub(crate) name: String,
     pub(crate) kind: ArgKind,
-    /// A note about it.
+    /// The description of the argument.
     pub(crate) note: String,
 }
 
-/// How an argument is sent, and what a function makes of it.
+/// The encoding of an argument, and the value that a function gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ArgKind {
     /// Text that is never empty.
@@ -53,26 +53,26 @@ pub(crate) enum ArgKind {
     Uuid,
     /// A uuid, empty when absent.
     MaybeUuid,
-    /// A whole number that is not negative.
+    /// A non-negative whole number.
     Int,
-    /// Such a number, empty when absent.
+    /// A non-negative whole number, empty when absent.
     MaybeInt,
     /// `1`, or empty.
     Flag,
-    /// Any bytes, none of them as well.
+    /// Any bytes, possibly empty.
     Bytes,
-    /// Text that may be said and empty: `=` and the text, empty when it is not said.
+    /// Text that may be present and empty: `=` and the text; empty when absent.
     MaybeFree,
     /// A length, then as many items.
     List,
-    /// A length, then as many times three items; none of it when there are none.
+    /// A number, then three items for each; may be missing when there are none.
     Triples,
-    /// All arguments there are, none of them as well: the only argument of its function, which is not copied.
+    /// All arguments, possibly none: the only argument of its function, passed without a copy.
     All,
 }
 
 impl ArgKind {
-    /// Whether a value differs from an absent one: an argument of this kind may be left out.
+    /// Returns whether a value of this kind may be absent, so that the argument may be left out.
     fn may_be_absent(self) -> bool {
         !matches!(self, Self::Text | Self::Uuid | Self::Int | Self::List)
     }
@@ -98,7 +98,7 @@ const KEY_TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
 const FLAGS: &[&str] = &["no-writes", "allow-oom"];
 
 impl Header {
-    /// Reads the header of a file. `taken` are names a key or argument cannot have, because helpers have them.
+    /// Reads the header of a file. `taken` are the names of helpers, which no key or argument may have.
     pub(crate) fn parse(name: &str, domain: &str, text: &str, taken: &[&str]) -> Result<Self, String> {
         let lines = text.lines().take_while(|line| line.starts_with("---")).count();
         let mut header = Self {
@@ -183,7 +183,7 @@ impl Header {
     }
 }
 
-/// How many are required once one more is read. None is after one that may be left out.
+/// Returns the number of required keys or arguments after one more line. A required one may not follow an optional one.
 fn required(word: &str, required: usize, read: usize) -> Result<usize, String> {
     match word.ends_with('+') {
         true => Ok(required),

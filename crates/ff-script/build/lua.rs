@@ -1,18 +1,19 @@
-//! Writes the library: helpers first, each its own block, then the functions with their arguments taken apart by name.
+//! Writes the library: the helpers, each in its own block, then the functions with the code that reads their arguments
+//! by name.
 
 use std::collections::BTreeSet;
 
 use crate::header::{Arg, ArgKind, Header};
 
-/// Everything the library is made of, except its clock.
+/// All parts of the library except its clock.
 pub(crate) struct Bundle<'a> {
-    /// Names and texts.
+    /// The name and text of each helper.
     pub(crate) helpers: &'a [(String, String)],
     pub(crate) functions: &'a [Header],
 }
 
 impl Bundle<'_> {
-    /// The library after its first lines, which are written when it is loaded.
+    /// Returns the text of the library without its first lines, which are added when it is loaded.
     pub(crate) fn render(&self, clock: &str) -> String {
         let mut names: Vec<_> = self.helpers.iter().map(|(name, _)| name.as_str()).collect();
         names.push("clock");
@@ -28,7 +29,7 @@ impl Bundle<'_> {
         text
     }
 
-    /// Every code some function refuses with, as a list.
+    /// Returns every refusal code of the functions, as a Lua list.
     fn codes(&self) -> String {
         let codes: BTreeSet<_> = self.functions.iter().flat_map(|function| &function.refusals).collect();
         codes.into_iter().map(|code| format!("'{code}',")).collect()
@@ -57,7 +58,7 @@ fn registration(function: &Header) -> String {
     text
 }
 
-/// Takes the arguments apart. Positions are numbers up to the first list, and counted from then on.
+/// Generates the code that reads the arguments. Positions are constants up to the first list, and computed after it.
 fn arguments(args: &[Arg]) -> String {
     let mut text = String::new();
     let mut listed = false;
@@ -82,7 +83,7 @@ fn arguments(args: &[Arg]) -> String {
     text
 }
 
-/// The helper that takes a list apart.
+/// Returns the helper that reads a list of this kind.
 fn list_reader(kind: ArgKind) -> Option<&'static str> {
     match kind {
         ArgKind::List => Some("items"),
@@ -118,7 +119,7 @@ fn refusal(name: &str) -> String {
     format!("return no.invalid_args('field', '{name}')")
 }
 
-/// Servers keep the library's text in memory and send it to their replicas, so comments are left out.
+/// Returns the code without comments, because servers keep the library's text in memory and send it to their replicas.
 fn without_comments(source: &str) -> String {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("--") && !line.trim().is_empty());
     code.map(|line| format!("{line}\n")).collect()

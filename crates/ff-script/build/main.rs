@@ -1,5 +1,5 @@
-//! Reads the Lua files and generates code from their headers: the library's text, and for each function a Rust struct
-//! whose fields are its keys and arguments. The order of both is written once, in the header.
+//! Reads the Lua files and generates code from their headers: the library's text, and a Rust struct for each function
+//! with its keys and arguments as fields. Their order is written once, in the header.
 
 mod header;
 mod lua;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use header::Header;
 
-/// The domains that have functions, and the folder of published functions that no store calls.
+/// The folders with functions: one per domain, and one for published functions that no store calls.
 const DOMAINS: &[&str] = &[
     "budget",
     "event",

@@ -1,4 +1,4 @@
-//! Writes a struct per function: its keys and arguments by name, and the call they make.
+//! Writes a struct per function: its keys and arguments by name, and the call that sends them.
 
 use crate::header::{ArgKind, Header};
 
@@ -52,7 +52,7 @@ fn one(function: &Header) -> String {
     text + "        call\n    }\n}\n\n"
 }
 
-/// `ff_renew_lease` as `RenewLease`.
+/// Returns the type name of a function: `RenewLease` for `ff_renew_lease`.
 fn type_name(function: &str) -> String {
     let words = function.split('_').skip(1);
     words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
@@ -71,7 +71,7 @@ fn rust_type(kind: ArgKind) -> &'static str {
     }
 }
 
-/// The method of a call that appends an argument of this kind.
+/// Returns the method of a call that appends an argument of this kind.
 fn encoder(kind: ArgKind) -> &'static str {
     match kind {
         ArgKind::Text | ArgKind::Uuid => "text",

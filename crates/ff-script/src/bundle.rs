@@ -1,4 +1,4 @@
-//! The library as it is loaded.
+//! The text of the library, as a server loads it.
 
 use std::fmt::Write;
 
@@ -13,8 +13,9 @@ use ff_core::suspension::TimeoutBehavior;
 /// The library's name on a server.
 pub const LIBRARY: &str = "flowfabric";
 
-/// The library of this program. Raise the minor number with every change to the Lua: servers keep what they were given
-/// until they are given something newer. Raise the major number when programs of the version before cannot use it.
+/// The version of this program's library. Raise the minor number with every change to the Lua, because a server
+/// replaces its library only with a newer one. Raise the major number when programs of the previous version cannot use
+/// it.
 pub const VERSION: Version = Version { major: 3, minor: 0 };
 
 /// A version of the library.
@@ -24,7 +25,7 @@ pub struct Version {
     pub minor: u32,
 }
 
-/// Where the library takes time from.
+/// The source of the library's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LibraryClock {
     /// The server's clock.
@@ -33,29 +34,30 @@ pub enum LibraryClock {
     Test,
 }
 
-/// Queues a server remembers per partition: more than are busy at once, few enough to forget and learn again.
+/// Maximum number of queues that a server remembers per partition: more than are busy at once, few enough to drop and
+/// read again.
 const QUEUES_REMEMBERED: usize = 4_096;
-/// Names of keys a server remembers per partition, likewise.
+/// Maximum number of key names that a server remembers per partition, likewise.
 const NAMES_REMEMBERED: usize = 4_096;
 
-/// Policies a server remembers, by their text.
+/// Maximum number of policies that a server remembers, by their text.
 const POLICIES_REMEMBERED: usize = 256;
 
-/// Executions of one partition whose end a caller waits for.
+/// Maximum number of executions of one partition whose end callers wait for.
 const AWAITED_REMEMBERED: usize = 10_000;
-/// Executions a listing reads from its index in one step.
+/// Maximum number of executions that a listing reads from its index in one step.
 const LISTED_AT_ONCE: usize = 100;
-/// Executions one call of a listing looks at before it lets others in.
+/// Maximum number of executions that one call of a listing looks at; then other calls get their turn.
 const LISTED_IN_ALL: usize = 1_000;
 
-/// Members or edges of a flow, and flows, that one reading call looks at before it lets others in.
+/// Maximum number of members, edges or flows that one reading call looks at, likewise.
 const FLOW_READ_AT_ONCE: usize = 100;
-/// Named inputs one call hands over, likewise.
+/// Maximum number of named inputs that one call returns, likewise.
 const INPUTS_AT_ONCE: usize = 200;
-/// Events of a flow one call reads, likewise.
+/// Maximum number of flow events that one call reads, likewise.
 const FLOW_EVENTS_AT_ONCE: usize = 500;
 
-/// The text of the library.
+/// Returns the text of the library.
 pub fn library(clock: LibraryClock) -> String {
     let mut text = format!("#!lua name={LIBRARY}\n{}", constants(clock));
     text += match clock {
@@ -65,12 +67,12 @@ pub fn library(clock: LibraryClock) -> String {
     text
 }
 
-/// The key tests set a partition's clock by.
+/// Returns the key by which tests set a partition's clock.
 pub fn test_clock_key(tag: &str) -> String {
     format!("ff:test:{tag}:now")
 }
 
-/// Numbers the Lua shares with the rules, written once, where the rules have them.
+/// Returns the limits that Lua shares with the Rust rules, as a Lua table. Their values are written only in Rust.
 fn constants(clock: LibraryClock) -> String {
     let mut text = "local limits = {\n".to_owned();
     let mut constant = |name: &str, value: String| {
@@ -162,7 +164,7 @@ fn constants(clock: LibraryClock) -> String {
     text + "}\n"
 }
 
-/// Words as a table that has each of them.
+/// Returns a Lua table with each of the words as a key.
 fn set<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let members: String = words.map(|word| format!("{word} = true, ")).collect();
     format!("{{ {members}}}")

@@ -18,7 +18,7 @@ fn index_keys(partition: u16) -> IndexKeys {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
 }
 
-/// The time on a partition.
+/// Returns the time on a partition.
 pub async fn ff_now(server: &dyn Server, partition: u16) -> Result<TimestampMs, ScriptError> {
     ask(server, Now { clock_key: index_keys(partition).clock() }.call()).await
 }
@@ -30,7 +30,7 @@ impl FromFcallResult for TimestampMs {
     }
 }
 
-/// Fixes how many partitions each family has, unless that was done before, and says how many there are.
+/// Sets the number of partitions of each family, unless it is set already, and returns the numbers.
 pub async fn ff_configure_partitions(
     server: &dyn Server,
     config: &PartitionConfig,
@@ -55,7 +55,7 @@ impl FromFcallResult for PartitionConfig {
     }
 }
 
-/// Fires the due timers of a partition, at most one batch, and gives the time of the next.
+/// Fires the due timers of a partition, at most one batch, and returns the time of the next.
 pub async fn ff_pump(server: &dyn Server, partition: u16, nonce: &Nonce) -> Result<PumpedPartition, ScriptError> {
     let lease_expiry = index_keys(partition).lease_expiry();
     ask(server, Pump { lease_expiry, jitter: nonce.jitter() }.call()).await
@@ -70,7 +70,7 @@ impl FromFcallResult for PumpedPartition {
     }
 }
 
-/// The waiting executions of a partition, and the time of the next timer.
+/// Returns the waiting executions of a partition, and the time of the next timer.
 pub async fn ff_sweep(server: &dyn Server, partition: u16) -> Result<PartitionStatus, ScriptError> {
     ask(server, Sweep { lanes: index_keys(partition).lanes() }.call()).await
 }

@@ -1,4 +1,4 @@
-//! Why a function did not do what it was asked: one variant per code of the error table, and what has no code.
+//! Errors of function calls: one variant per code of the error table, and failures without a code.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use ff_core::engine_error::{Code, EngineError, Refusal};
 
 macro_rules! error_table {
     ($($variant:ident $code:literal $class:ident $status:literal $sentence:literal;)*) => {
-        /// Why a function did not do what it was asked.
+        /// The reason why a function call failed.
         #[derive(Clone, Debug, PartialEq)]
         pub enum ScriptError {
-            /// The reply is not one this library gives.
+            /// The reply is not in the format of this library.
             Parse(String),
-            /// The server could not be asked, or did not answer.
+            /// The server was not reachable or did not answer.
             Server(EngineError),
             $(#[doc = $sentence] $variant(Box<Refusal>),)*
         }
@@ -25,7 +25,7 @@ macro_rules! error_table {
         }
 
         impl ScriptError {
-            /// The refusal, when it is one.
+            /// Returns the refusal, if the error is one.
             pub fn refusal(&self) -> Option<&Refusal> {
                 match self {
                     Self::Parse(_) | Self::Server(_) => None,

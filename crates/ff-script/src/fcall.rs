@@ -1,4 +1,4 @@
-//! A call of a function, with its keys and arguments in their order, and the conventions they are written by.
+//! A call of a function: its keys and arguments in order, and their encoding.
 
 use bytes::Bytes;
 
@@ -7,11 +7,11 @@ use crate::signature::Signature;
 /// A call of one function of the library.
 #[derive(Clone)]
 pub struct Fcall {
-    /// Which function.
+    /// The signature of the function.
     pub signature: &'static Signature,
-    /// All of them lie in one slot.
+    /// The keys, all in one slot.
     pub keys: Vec<String>,
-    /// As the function reads them.
+    /// The encoded arguments.
     pub args: Vec<Bytes>,
 }
 
@@ -49,7 +49,7 @@ impl Fcall {
         self.args.push(bytes);
     }
 
-    /// Text that may be empty and is yet said: its mark tells it from what is not said.
+    /// Appends text that may be present and empty: the prefix `=` distinguishes it from absent text.
     pub(crate) fn maybe_free(&mut self, text: Option<String>) {
         self.maybe_text(text.map(|text| format!("={text}")));
     }
@@ -59,12 +59,12 @@ impl Fcall {
         self.args.extend(items);
     }
 
-    /// Everything there is to say.
+    /// Replaces the arguments with these items.
     pub(crate) fn all(&mut self, items: Vec<Bytes>) {
         self.args = items;
     }
 
-    /// A length, and then three items each.
+    /// Appends the number of triples, and then their items.
     pub(crate) fn triples(&mut self, triples: Vec<[Bytes; 3]>) {
         self.int(triples.len() as u64);
         self.args.extend(triples.into_iter().flatten());

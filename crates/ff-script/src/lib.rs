@@ -1,12 +1,12 @@
-//! FlowFabric on Valkey: every mutation is one function of one library, atomic on its server.
+//! FlowFabric on Valkey: every mutation is one function of one library, which runs atomically on the server.
 //!
-//! The functions are Lua files, one each, under `lua/<domain>/`, those that only other programs call
-//! under `lua/published/`; what they share is under `lua/lib/`. The header of a file is
-//! the function's signature: the build makes of it the names its code uses and the struct its caller fills in, so the order
-//! of keys and arguments is written once. They mirror the rules of `ff_core` and are held to them by tests.
+//! Each function is a Lua file under `lua/<domain>/`, or under `lua/published/` if only other programs call it. Shared
+//! helpers are under `lua/lib/`. The header of a file is the function's signature. The build generates from it the Lua
+//! code that reads the arguments and the Rust struct that sends them, so the order of keys and arguments is written
+//! once. The functions mirror the rules of `ff_core`, and tests compare the two.
 //!
-//! There is one wrapper per function, under the function's name, over anything that can be asked ([`Server`]). Wrappers of
-//! published functions take and give what was published; calls that say more, such as signed tokens, are beside them.
+//! Each function has a wrapper of the same name, over any [`Server`]. The wrappers of published functions have the
+//! published arguments and answers; calls with further arguments, such as signed tokens, are beside them.
 
 pub mod budget;
 mod bundle;

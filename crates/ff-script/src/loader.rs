@@ -1,4 +1,4 @@
-//! Giving a server the library, unless it has one as new.
+//! Loading the library into a server that has none or an older one.
 
 use ff_core::engine_error::EngineError;
 
@@ -7,16 +7,16 @@ use crate::server::Primary;
 use crate::signature::Version as AskVersion;
 use crate::{FcallResult, FromFcallResult, ScriptError};
 
-/// Why a server cannot be used with this program's library.
+/// The reason why a server cannot be used with this program's library.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LoadError {
-    /// A newer program has loaded its own.
+    /// A newer program has loaded its library.
     #[error("the server has the functions of version {found}, and this program knows {VERSION}: use a newer program")]
     TooNew { found: Version },
-    /// The server's functions take time from elsewhere than this program expects.
+    /// The server's functions use another clock than this program expects.
     #[error("the server has functions whose clock is the {found}'s, and this program works with the {expected}'s")]
     OtherClock { found: String, expected: LibraryClock },
-    /// The server did not say, or refused.
+    /// The server did not answer, or refused.
     #[error(transparent)]
     Script(#[from] ScriptError),
 }
@@ -27,7 +27,8 @@ struct LibraryInfo {
     clock: String,
 }
 
-/// Makes sure that a server has this program's library or a newer one it understands. Never replaces a newer one.
+/// Loads this program's library, unless the server has the same or a newer one that this program understands. Never
+/// replaces a newer one.
 pub async fn ensure_library(primary: &dyn Primary, clock: LibraryClock) -> Result<(), LoadError> {
     match loaded(primary).await? {
         Some(found) if is_current(&found, clock)? => Ok(()),
@@ -35,7 +36,7 @@ pub async fn ensure_library(primary: &dyn Primary, clock: LibraryClock) -> Resul
     }
 }
 
-/// The library a server has, if it has any. Refuses one this program cannot work with.
+/// Refuses a server whose library this program cannot work with. A server without a library is accepted.
 pub async fn check_library(primary: &dyn Primary, clock: LibraryClock) -> Result<(), LoadError> {
     match loaded(primary).await? {
         Some(found) => is_current(&found, clock).map(drop),
@@ -50,7 +51,7 @@ async fn loaded(primary: &dyn Primary) -> Result<Option<LibraryInfo>, ScriptErro
     answer.map(|reply| LibraryInfo::from_fcall_result(FcallResult::parse(signature, reply)?)).transpose()
 }
 
-/// Whether a library need not be replaced.
+/// Returns whether the library is as new as this program's. Refuses one that this program cannot work with.
 fn is_current(found: &LibraryInfo, clock: LibraryClock) -> Result<bool, LoadError> {
     if found.clock != clock.to_string() {
         return Err(LoadError::OtherClock { found: found.clock.clone(), expected: clock });

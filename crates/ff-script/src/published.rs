@@ -1,5 +1,5 @@
-//! Functions of the published contract that no store of this project calls: a pump or a batch does the same for many
-//! executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
+//! Functions of the published contract that no store of this project calls, because a pump or a batch does the same for
+//! many executions at once. They stay for programs that call them by name; their Lua is under `lua/published/`.
 
 use ff_core::contracts::{
     AssignArgs, ClaimedExecution, DeliverArgs, DeliveredSignal, ExpireSuspensionArgs, ExpireSuspensionResult,
@@ -29,7 +29,7 @@ use crate::signature::{
 use crate::suspension::ExpireSuspensionOpKeys;
 use crate::{Fcall, FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Takes an execution that may not run now out of its queue, and says how it stands then.
+/// Blocks an execution that may not run now, and returns its new state.
 pub async fn ff_block_execution_for_admission(
     server: &dyn Server,
     id: &ExecutionId,
@@ -44,7 +44,7 @@ pub async fn ff_block_execution_for_admission(
     ask_word(server, block.call()).await
 }
 
-/// Makes an execution ready again that admission has blocked, and says how it stands then.
+/// Makes an execution that admission has blocked ready again, and returns its new state.
 pub async fn ff_unblock_execution(server: &dyn Server, id: &ExecutionId) -> Result<PublicState, ScriptError> {
     ask_word(server, UnblockExecution { core: core_key(id) }.call()).await
 }
@@ -61,7 +61,7 @@ pub async fn ff_add_execution_to_flow(
     ask(server, AddExecutionToFlow { core, node, expected_graph_revision: None }.call()).await
 }
 
-/// Adds one edge, only if the graph has not changed since a revision, when one is said.
+/// Adds one edge. If a revision is given, refuses unless the graph has it.
 pub async fn ff_stage_dependency_edge(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -74,7 +74,7 @@ pub async fn ff_stage_dependency_edge(
     ask(server, StageDependencyEdge { core, edges, expected_graph_revision }.call()).await
 }
 
-/// Says how the edges into a member are to join, which may all be still to come.
+/// Sets how the edges into a member join. It may come before any edge.
 pub async fn ff_set_edge_group_policy(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -88,7 +88,7 @@ pub async fn ff_set_edge_group_policy(
     Ok(grown.graph_revision)
 }
 
-/// How an edge stands, after it was settled if its upstream has ended without a notification.
+/// Returns the state of an edge. Settles it first, if its upstream has ended without a notification.
 pub async fn ff_apply_dependency_to_child(
     server: &dyn Server,
     flow_id: &FlowId,
@@ -103,17 +103,17 @@ pub async fn ff_apply_dependency_to_child(
     ask_word(server, apply.call()).await
 }
 
-/// Whether the join of a member is decided.
+/// Returns the state of a member's join.
 pub async fn ff_evaluate_flow_eligibility(server: &dyn Server, id: &ExecutionId) -> Result<GroupState, ScriptError> {
     ask_word(server, EvaluateFlowEligibility { core: core_key(id) }.call()).await
 }
 
-/// Goes on cancelling the other upstreams of a join that fired, as far as one step goes.
+/// Continues cancelling the other upstreams of a join that fired, up to the bound of one step.
 pub async fn ff_drain_sibling_cancel_group(server: &dyn Server, id: &ExecutionId) -> Result<DrainReply, ScriptError> {
     ask(server, DrainSiblingCancelGroup { core: core_key(id) }.call()).await
 }
 
-/// Makes sure that a join which fired has its other upstreams looked at.
+/// Repairs the cancellation of the other upstreams of a join that fired.
 pub async fn ff_reconcile_sibling_cancel_group(
     server: &dyn Server,
     id: &ExecutionId,
@@ -121,12 +121,12 @@ pub async fn ff_reconcile_sibling_cancel_group(
     ask(server, ReconcileSiblingCancelGroup { core: core_key(id) }.call()).await
 }
 
-/// The state of the siblings of a join that fired.
+/// The progress of cancelling the other upstreams of a join that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrainReply {
-    /// Executions that ended with it.
+    /// Number of executions that ended with this step.
     pub cancelled: u32,
-    /// Whether some are still to be looked at.
+    /// Whether some upstreams are still to be checked.
     pub more: bool,
 }
 
@@ -137,7 +137,7 @@ impl FromFcallResult for DrainReply {
     }
 }
 
-/// Cancels one member of a cancelled flow, unless the flow spares it, and says how it stands then.
+/// Cancels one member of a cancelled flow, unless the flow spares it, and returns its new state.
 pub async fn ff_ack_cancel_member(
     server: &dyn Server,
     flow_id: &FlowId,
@@ -147,7 +147,7 @@ pub async fn ff_ack_cancel_member(
     ask_word(server, AckCancelMember { core, execution_id: id.to_string() }.call()).await
 }
 
-/// Takes one execution whose attempt goes on, because its suspension or its delay is over.
+/// Claims one execution whose attempt resumes after a suspension or a delay.
 pub async fn ff_claim_resumed_execution(
     server: &dyn Server,
     id: &ExecutionId,
@@ -165,14 +165,14 @@ pub async fn ff_claim_resumed_execution(
     claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
 }
 
-/// Hands an execution whose lease has run out to one worker instance for a while.
+/// Assigns an execution whose lease has expired to one worker instance for a while.
 pub async fn ff_issue_reclaim_grant(server: &dyn Server, args: AssignArgs) -> Result<GrantIssued, ScriptError> {
     let AssignArgs { execution_id, worker_instance_id, ttl_ms, reason, requested_by } = args;
     let (core, worker_instance_id) = (core_key(&execution_id), worker_instance_id.to_string());
     ask(server, IssueReclaimGrant { core, worker_instance_id, ttl_ms, reason, requested_by }.call()).await
 }
 
-/// Takes one execution whose lease ran out, under the grant of the holder's worker instance.
+/// Claims one execution whose lease expired, under the grant of the holder's worker instance.
 pub async fn ff_reclaim_execution(
     server: &dyn Server,
     id: &ExecutionId,
@@ -187,7 +187,7 @@ pub async fn ff_reclaim_execution(
     claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
 }
 
-/// Takes one execution that waits, or is assigned to the holder's worker instance.
+/// Claims one execution that waits, or that is assigned to the holder's worker instance.
 pub async fn ff_issue_grant_and_claim(
     server: &dyn Server,
     id: &ExecutionId,
@@ -202,7 +202,7 @@ pub async fn ff_issue_grant_and_claim(
     claimed_one(server, claim.call(), lease_ttl_ms, nonce).await
 }
 
-/// The answer to a claim of one execution.
+/// Sends a claim of one execution, and reads its answer.
 async fn claimed_one(
     server: &dyn Server,
     call: Fcall,
@@ -216,7 +216,7 @@ async fn claimed_one(
     given.claimed(0, fields.nested()?, server).await
 }
 
-/// Keeps a signal for a suspension that has not begun, and for nothing else.
+/// Buffers a signal for a pending waitpoint, and refuses it for any other.
 pub async fn ff_buffer_signal_for_pending_waitpoint(
     server: &dyn Server,
     args: DeliverArgs,
@@ -257,7 +257,7 @@ pub async fn ff_buffer_signal_for_pending_waitpoint(
     ask(server, buffer.call()).await
 }
 
-/// Lets a delayed execution wait for a worker, if its delay is over.
+/// Makes a delayed execution ready for a worker, if its delay is over.
 pub async fn ff_promote_delayed(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
     ask(server, PromoteDelayed { core: core_key(id) }.call()).await
 }
@@ -267,17 +267,17 @@ pub async fn ff_expire_execution(server: &dyn Server, id: &ExecutionId) -> Resul
     ask(server, ExpireExecution { core: core_key(id) }.call()).await
 }
 
-/// Takes an execution back from its holder, if the lease has run out.
+/// Reclaims an execution from its holder, if the lease has expired.
 pub async fn ff_mark_lease_expired_if_due(server: &dyn Server, id: &ExecutionId) -> Result<DueOutcome, ScriptError> {
     ask(server, MarkLeaseExpiredIfDue { core: core_key(id) }.call()).await
 }
 
-/// The state of an execution something may have been due for.
+/// The effect of a call that fires a timer of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DueOutcome {
-    /// It fired, and the execution stands so now.
+    /// It fired, and the execution has this state now.
     Fired(PublicState),
-    /// It is not due, and nothing changed.
+    /// It was not due, and nothing changed.
     NotYetDue(PublicState),
 }
 
@@ -293,8 +293,8 @@ impl FromFcallResult for DueOutcome {
     }
 }
 
-/// Applies the timeout behaviour of a suspension that is due. The pump fires every suspension by itself; this is the call
-/// for one execution.
+/// Applies the timeout behaviour of a suspension, if its timeout has come. This is the call for one execution; the pump
+/// fires every suspension by itself.
 pub async fn ff_expire_suspension(
     server: &dyn Server,
     keys: &ExpireSuspensionOpKeys<'_>,

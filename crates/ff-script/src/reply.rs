@@ -9,11 +9,11 @@ use ff_core::engine_error::{Code, Refusal};
 use crate::signature::Signature;
 use crate::{ScriptError, Value};
 
-/// The answer of a function that did not refuse.
+/// The answer of a function that did not refuse the call.
 pub enum FcallResult {
     /// The call was performed.
     Ok(Fields),
-    /// It found it done.
+    /// The function found the result in place already.
     AlreadySatisfied(Fields),
     /// The same call was performed before.
     Duplicate(Fields),
@@ -31,7 +31,7 @@ pub struct Fields {
 }
 
 impl FcallResult {
-    /// Opens the envelope. In a list of answers a text alone stands for one that is nothing but it.
+    /// Opens the envelope of one answer in a list. A text alone is an answer with that one field.
     pub(crate) fn parse_one(signature: &'static Signature, reply: Value) -> Result<Self, ScriptError> {
         match reply {
             text @ Value::Bytes(_) => Ok(Self::Ok(Fields { signature, values: vec![text].into_iter() })),
@@ -56,7 +56,7 @@ impl FcallResult {
         }
     }
 
-    /// The fields, and whether the function found it done before.
+    /// Returns the fields, and whether the function found the call done before.
     pub fn into_fields(self) -> (Fields, bool) {
         match self {
             Self::Ok(fields) => (fields, false),
@@ -66,7 +66,7 @@ impl FcallResult {
 }
 
 impl Fields {
-    /// The next field, of any type.
+    /// Returns the next field, of any type.
     pub fn value(&mut self) -> Result<Value, ScriptError> {
         let at = self.signature.answers.len().saturating_sub(self.values.len());
         self.values.next().ok_or_else(|| {
@@ -75,7 +75,7 @@ impl Fields {
         })
     }
 
-    /// Text, or a number as text.
+    /// Returns the next field as text. A number is converted.
     pub fn text(&mut self) -> Result<String, ScriptError> {
         match self.value()? {
             Value::Bytes(bytes) => String::from_utf8(bytes.into()).map_err(|_| self.wrong("bytes that are not text")),
@@ -88,7 +88,7 @@ impl Fields {
         self.maybe_bytes()?.ok_or_else(|| self.wrong("nothing"))
     }
 
-    /// The bytes, or nothing where the function has nothing to say.
+    /// Returns the next field as bytes; none when it is null.
     pub fn maybe_bytes(&mut self) -> Result<Option<Bytes>, ScriptError> {
         match self.value()? {
             Value::Bytes(bytes) => Ok(Some(bytes)),
@@ -97,24 +97,24 @@ impl Fields {
         }
     }
 
-    /// Text that is null when absent.
+    /// Returns the next field as text; none when it is null.
     pub fn maybe_free(&mut self) -> Result<Option<String>, ScriptError> {
         let Some(bytes) = self.maybe_bytes()? else { return Ok(None) };
         String::from_utf8(bytes.into()).map(Some).map_err(|_| self.wrong("bytes that are not text"))
     }
 
-    /// Text that is empty when absent.
+    /// Returns the next field as text; none when it is empty.
     pub fn maybe_text(&mut self) -> Result<Option<String>, ScriptError> {
         Ok(Some(self.text()?).filter(|text| !text.is_empty()))
     }
 
-    /// Text as something that can be read from text.
+    /// Parses the next field.
     pub fn read<T: std::str::FromStr>(&mut self) -> Result<T, ScriptError> {
         let text = self.text()?;
         text.parse().map_err(|_| self.wrong("something unreadable"))
     }
 
-    /// As [`Self::read`], nothing when it is empty.
+    /// Parses the next field like [`Self::read`]; none when it is empty.
     pub fn maybe_read<T: std::str::FromStr>(&mut self) -> Result<Option<T>, ScriptError> {
         let Some(text) = self.maybe_text()? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| self.wrong("something unreadable"))
@@ -127,12 +127,12 @@ impl Fields {
         }
     }
 
-    /// A list whose items are read as fields of their own.
+    /// Returns the items of the next field, which is a list, as fields.
     pub fn nested(&mut self) -> Result<Self, ScriptError> {
         Ok(Self { signature: self.signature, values: self.list()?.into_iter() })
     }
 
-    /// A part of this answer, read as fields.
+    /// Returns the items of a list in this answer as fields.
     pub fn part(&self, value: Value) -> Result<Self, ScriptError> {
         match value {
             Value::List(values) => Ok(Self { signature: self.signature, values: values.into_iter() }),
@@ -148,7 +148,7 @@ impl Fields {
         ScriptError::parse(format!("{} answered {what} where something else belongs", self.signature.name))
     }
 
-    /// A refusal, with what more the function says of it in pairs of name and value.
+    /// Returns a refusal, with its details, which follow as pairs of name and value.
     fn refusal(mut self, code: &str) -> Result<Refusal, ScriptError> {
         let known = Code::from_code(code).filter(|_| self.signature.refusals.contains(&code));
         let code = known.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The interfaces of a server that this crate needs: to call functions, and to load the library.
+//! The server interfaces that this crate needs: one to call functions, and one to load the library.
 
 use std::str::FromStr;
 
@@ -7,20 +7,20 @@ use ff_core::engine_error::EngineError;
 
 use crate::{Fcall, FcallResult, Fields, FromFcallResult, ScriptError, Value};
 
-/// A server, or a cluster of them, that has the library.
+/// A server or a cluster that has the library.
 #[async_trait]
 pub trait Server: Send + Sync {
-    /// Calls a function where its keys are.
+    /// Calls a function on the server that has its keys.
     async fn fcall(&self, call: Fcall) -> Result<Value, EngineError>;
 }
 
-/// One server that writes go to.
+/// One server that accepts writes.
 #[async_trait]
 pub trait Primary: Send + Sync {
-    /// Calls a function that has no keys; nothing when the server has no such function.
+    /// Calls a function that has no keys. Returns none when the server has no such function.
     async fn fcall_if_there(&self, call: Fcall) -> Result<Option<Value>, EngineError>;
 
-    /// Gives it the library, in place of an older one.
+    /// Loads the library in place of an older one.
     async fn load(&self, library: &str) -> Result<(), EngineError>;
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn ask<T: FromFcallResult>(server: &dyn Server, call: Fcall) ->
     T::from_fcall_result(FcallResult::parse(signature, server.fcall(call).await?)?)
 }
 
-/// Calls a function: the fields of its answer, and whether it found it done before.
+/// Calls a function. Returns the fields of its answer, and whether it found the call done before.
 pub async fn ask_fields(server: &dyn Server, call: Fcall) -> Result<(Fields, bool), ScriptError> {
     let signature = call.signature;
     Ok(FcallResult::parse(signature, server.fcall(call).await?)?.into_fields())
@@ -42,7 +42,7 @@ pub(crate) async fn ask_word<T: FromStr>(server: &dyn Server, call: Fcall) -> Re
     fields.read()
 }
 
-/// Calls a function that is asked several things at once, and reads its answer to each.
+/// Calls a function that takes several requests at once, and reads its answer to each.
 pub(crate) async fn ask_each<T: FromFcallResult>(
     server: &dyn Server,
     call: Fcall,

@@ -1,4 +1,4 @@
-//! The functions as their headers say them: one struct each, with the keys and arguments as fields.
+//! The signatures of the functions, and one generated struct each, with the keys and arguments as fields.
 
 use bytes::Bytes;
 
@@ -12,13 +12,13 @@ pub struct Signature {
     pub domain: &'static str,
     pub keys: &'static [&'static str],
     pub args: &'static [&'static str],
-    /// How many of the keys must be sent: those after them came later than the function was published.
+    /// Number of keys that must be sent; later keys were added after the function was published.
     pub keys_required: usize,
-    /// How many of the arguments must be sent, likewise.
+    /// Number of arguments that must be sent, likewise.
     pub args_required: usize,
-    /// The fields of its answer.
+    /// The fields of the answer.
     pub answers: &'static [&'static str],
-    /// The codes it may refuse with.
+    /// The codes of its refusals.
     pub refusals: &'static [&'static str],
     pub flags: &'static [&'static str],
 }

@@ -19,7 +19,7 @@ impl From<&str> for Value {
 }
 
 impl Value {
-    /// The kind of the value. Its bytes may be a payload, which has no place in a message.
+    /// Returns the kind of the value, for messages. The value itself may be a payload and must not be in a message.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Nil => "nothing",

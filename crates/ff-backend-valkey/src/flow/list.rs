@@ -13,7 +13,7 @@ use crate::ValkeyBackend;
 use crate::newest::{NewestRows, Part, newest};
 
 impl ValkeyBackend {
-    /// The newest of all partitions together. A partition returns all it finds, so nothing is read twice.
+    /// Returns the newest flows of all partitions. A partition returns their records as well, so nothing is read twice.
     pub(super) async fn flows_page(&self, args: ListFlowsArgs) -> Answer<FlowsPage> {
         args.check()?;
         let found = Mutex::new(HashMap::<FlowId, Flow>::new());

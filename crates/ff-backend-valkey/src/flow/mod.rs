@@ -94,8 +94,8 @@ impl Handle<CascadeArgs, CascadeStep> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Makes sure that listings look where a flow lives, before and after it is made: making it may have found a server
-    /// that had lost everything.
+    /// Writes a flow, and makes sure before and after it that the directories name the flow's partition. The write may
+    /// have found a server that had lost everything.
     async fn note_and_write<T>(
         &self,
         header: &FlowHeader,
@@ -110,15 +110,15 @@ impl ValkeyBackend {
         listed.map(|()| reply).map_err(|error| EngineError::Unknown(error.to_string()))
     }
 
-    /// The directory entries of members, each once.
+    /// Returns the directory entries of members, each once.
     fn entries(&self, flow: &FlowId, namespace: &Namespace, nodes: &[NodeSpec]) -> Vec<Entry> {
         let partition = flow_partition(flow, &self.partitions).index;
         let all = nodes.iter().flat_map(|node| Entry::of(namespace, &node.lane, &node.tags, partition));
         all.collect::<HashSet<_>>().into_iter().collect()
     }
 
-    /// Makes sure that searches look for what is added to a flow. Whose it is, the flow says; one that is not there is left to
-    /// be refused.
+    /// Writes the directory entries of members that are added to a flow. The namespace is read from the flow; an
+    /// unknown flow is refused by the following call.
     async fn list_newcomers(&self, args: &GrowFlowArgs) -> Answer<()> {
         if args.nodes.is_empty() {
             return Ok(());

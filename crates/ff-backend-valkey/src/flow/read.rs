@@ -1,5 +1,5 @@
-//! Reading a flow, and its members, edges and events page by page. A page may be more than one call gives, so that no call
-//! keeps the server from others for long.
+//! Reading a flow, and its members, edges and events page by page. A page may take several calls, so that no call
+//! occupies the server for long.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
@@ -14,11 +14,11 @@ use ff_script::flow::{
 
 use crate::ValkeyBackend;
 
-/// How many one call is asked for. It would give some more, so fewer than asked for are the last.
+/// Maximum number of rows requested with one call. A call could return more, so a shorter answer is the last one.
 const CALL: usize = 50;
 
 impl ValkeyBackend {
-    /// A flow as it is kept.
+    /// Reads a flow.
     pub(crate) async fn flow(&self, id: &FlowId, look: FlowQuery) -> Answer<Flow> {
         let fields = ff_read_flow(&*self.calls, &self.partitions, id, look).await?;
         Ok(fields.flow(*id, flow_partition(id, &self.partitions).index)?)
@@ -43,7 +43,7 @@ impl ValkeyBackend {
         Ok(EdgesPage { edges: edges.iter().map(EdgeInfo::from).collect(), next })
     }
 
-    /// A hint says when there are more.
+    /// Reads a page of events. The reader gets a hint when there are more.
     pub(super) async fn events_page(&self, args: FlowEventsArgs) -> Answer<FlowEventsPage> {
         args.check()?;
         let FlowEventsArgs { flow_id, from, limit } = args;
@@ -51,7 +51,7 @@ impl ValkeyBackend {
         let mut is_full = page.events.len() == CALL;
         while is_full && page.events.len() < limit {
             let more = self.some_events(&flow_id, page.next, limit - page.events.len()).await?;
-            // The next event may be trimmed by now; the page ends before it.
+            // The next event may be trimmed by now; then the page ends before it.
             if more.missed {
                 break;
             }
@@ -62,13 +62,13 @@ impl ValkeyBackend {
         Ok(page)
     }
 
-    /// As many events as one call reads.
+    /// Reads as many events as one call returns.
     async fn some_events(&self, id: &FlowId, from: u64, limit: usize) -> Answer<FlowEventsPage> {
         let (limit, look) = (limit.min(CALL), FlowQuery { staged: false, awaited: true });
         Ok(ff_read_flow_events(&*self.calls, &self.partitions, id, from, limit, look).await?.page(from)?)
     }
 
-    /// Members from a position on, at most so many.
+    /// Reads at most `limit` members from a position on.
     pub(crate) async fn members(
         &self,
         id: &FlowId,
@@ -88,7 +88,7 @@ impl ValkeyBackend {
         }
     }
 
-    /// Edges after one, at most so many.
+    /// Reads at most `limit` edges after an edge.
     pub(crate) async fn edges(
         &self,
         id: &FlowId,

@@ -1,13 +1,12 @@
-//! A cluster: calls go to the primary that has the slot of their key, each over a connection of its own.
+//! A cluster: each call goes to the primary that has the slot of its key, over that node's own connection.
 //!
-//! The client library has a connection to a cluster, which is not used here: while it asks where the slots are, it polls no
-//! request, and waits for its lock and for every node, so that one node that does not answer makes all of them silent until
-//! a call times out. Here the slots are looked up by a task of its own, and a node that does not answer holds up only the
-//! calls that are sent to it.
+//! The cluster connection of the client library is not used: while it asks for the slots, it polls no request, and
+//! waits for its lock and for every node. One node that does not answer then silences all nodes until a call times out.
+//! Here a separate task looks up the slots, and a node that does not answer holds up only the calls sent to it.
 //!
-//! A call is never sent again when its connection breaks, for it may have been done: that is left to callers. Sent again is
-//! only a call that a node refused because the slot is elsewhere. While a slot is being moved, its keys are on two nodes, and
-//! a function looks at more keys than the one it is sent by: then it is not sent on, but refused.
+//! A call is never sent again when its connection breaks, because it may have been done; callers decide about that. A
+//! call is sent again only if a node refused it because the slot is elsewhere. While a slot is being moved, its keys
+//! are on two nodes, and a function uses more keys than the one that routes it; such a call is refused and not sent on.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -25,21 +24,21 @@ use super::single::connect;
 use super::topology::{Address, SLOTS, Topology, address};
 use super::{CallFailure, Plain, Post};
 
-/// How often a call may be sent on to where its slot is said to be.
+/// Maximum number of times that a call is redirected.
 const REDIRECTIONS: usize = 5;
 
-/// How long the slots are not looked up again after they were.
+/// Minimum time between two lookups of the slots.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub(crate) struct ClusterLink(Arc<Cluster>);
 
 struct Cluster {
-    /// The nodes the URL names.
+    /// The nodes in the URL.
     seeds: Vec<ConnectionInfo>,
     map: Mutex<Map>,
     /// The outcome of the last slot refresh, absent until there is one. Closed when no refresh is under way.
     looking: Mutex<Option<watch::Receiver<Option<RedisResult<()>>>>>,
-    /// How often slots came to another primary.
+    /// Number of times that slots came to another primary.
     changes: watch::Sender<u64>,
 }
 
@@ -47,7 +46,7 @@ struct Cluster {
 struct Map {
     /// The primary of each slot. Empty until the first refresh.
     slots: Vec<Option<Arc<Node>>>,
-    /// Every node that is known.
+    /// Every known node.
     nodes: HashMap<Address, Arc<Node>>,
 }
 
@@ -57,7 +56,7 @@ impl ClusterLink {
         Self(Arc::new(Cluster { seeds, map, looking, changes: watch::Sender::new(0) }))
     }
 
-    /// Sends commands together to where the slot of a key is, and gives the reply to the last.
+    /// Sends commands together to the primary that has the slot of a key, and returns the last reply.
     pub(super) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, CallFailure> {
         let slot = cluster_slot(key);
         let mut node = self.0.owner(slot).await.map_err(CallFailure::Unsent)?;
@@ -89,7 +88,7 @@ impl ClusterLink {
         Err(CallFailure::Unsent((ErrorKind::ClusterConnectionNotFound, "the slot moved too often").into()))
     }
 
-    /// A connection of its own to every primary that the cluster does not take for failed.
+    /// Makes a new connection to every primary that the cluster does not consider failed.
     pub(super) async fn primaries(&self) -> Result<Vec<Plain>, CallFailure> {
         self.0.wait_for_map().await.map_err(CallFailure::Unsent)?;
         let (known, mut primaries) = (self.0.map().primaries(), Vec::new());
@@ -101,20 +100,20 @@ impl ClusterLink {
         Ok(primaries)
     }
 
-    /// A connection of its own to the primary that has the slot of a key.
+    /// Makes a new connection to the primary that has the slot of a key.
     pub(super) async fn primary_of(&self, key: &str) -> Result<Plain, CallFailure> {
         let node = self.0.owner(cluster_slot(key)).await.map_err(CallFailure::Unsent)?;
         Ok(Plain::new(connect(node.client()).await.map_err(CallFailure::Unsent)?))
     }
 
-    /// The address of the primary that is known to have the slot of a key.
+    /// Returns the address of the primary that is known to have the slot of a key.
     pub(super) fn address_of(&self, key: &str) -> Option<Address> {
         let map = self.0.map();
         map.slots.get(usize::from(cluster_slot(key)))?.as_ref().map(|node| node.address.clone())
     }
 
-    /// Whether the primary of a key's slot is silent, as a channel that follows it. A silent one is pinged, so that its
-    /// return is noticed.
+    /// Returns a channel that follows whether the primary of a key's slot is silent. If it is, looks up the
+    /// slots, so that its return is noticed.
     pub(super) fn silence_of(&self, key: &str) -> Option<watch::Receiver<bool>> {
         let node = self.0.map().slots.get(usize::from(cluster_slot(key)))?.clone()?;
         if node.is_silent() {
@@ -123,9 +122,9 @@ impl ClusterLink {
         Some(node.silence())
     }
 
-    /// Every node that can be asked, those that are silent last.
+    /// Returns every node that can be asked, silent nodes last.
     pub(super) async fn posts(&self) -> Vec<Post> {
-        // Without any, those the URL names are known all the same.
+        // If the slots stay unknown, the nodes of the URL are known all the same.
         self.0.wait_for_map().await.ok();
         let mut nodes: Vec<_> = self.0.map().nodes.values().cloned().collect();
         nodes.sort_by_key(|node| (node.is_silent(), node.address.clone()));
@@ -133,14 +132,14 @@ impl ClusterLink {
         nodes.into_iter().map(post).collect()
     }
 
-    /// Tells how often slots came to another primary.
+    /// Returns a channel with the number of times that slots came to another primary.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
     }
 }
 
 impl Cluster {
-    /// The primary that has a slot.
+    /// Returns the primary that has a slot.
     async fn owner(self: &Arc<Self>, slot: u16) -> RedisResult<Arc<Node>> {
         self.wait_for_map().await?;
         let owner = self.map().slots.get(usize::from(slot)).cloned().flatten();
@@ -150,7 +149,7 @@ impl Cluster {
         })
     }
 
-    /// Returns when it is known where the slots are.
+    /// Waits until the slots are known.
     async fn wait_for_map(self: &Arc<Self>) -> RedisResult<()> {
         if !self.map().slots.is_empty() {
             return Ok(());
@@ -160,7 +159,7 @@ impl Cluster {
         outcome.unwrap_or_else(|| Err((ErrorKind::Io, "the cluster was not asked: the program is stopping").into()))
     }
 
-    /// Where a call goes on that a node sent elsewhere.
+    /// Returns the node to which a node has redirected a call.
     fn redirected(self: &Arc<Self>, slot: u16, from: &Node, to: Address, asking: bool) -> RedisResult<Arc<Node>> {
         let (host, port) = to;
         let host = if host.is_empty() { from.address.0.clone() } else { host };
@@ -176,7 +175,7 @@ impl Cluster {
         Ok(node)
     }
 
-    /// Begins to refresh the slots, unless a refresh is under way. While a primary does not answer, it is repeated.
+    /// Starts to refresh the slots, unless a refresh is under way. It is repeated while a primary does not answer.
     fn look_up(self: &Arc<Self>) -> watch::Receiver<Option<RedisResult<()>>> {
         let mut looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(looking) = looking.as_ref().filter(|looking| looking.has_changed().is_ok()) {
@@ -188,8 +187,8 @@ impl Cluster {
         outcome
     }
 
-    /// Asks every node where the slots are. Those that have not answered a while after the first are not waited for; gives
-    /// whether a primary was among them.
+    /// Asks every node for the slots. Waits for the other nodes only a while after the first answer. Returns whether a
+    /// primary did not answer.
     async fn look(&self) -> RedisResult<bool> {
         let view = |node: Arc<Node>| async move {
             let view = node.view().await;
@@ -219,7 +218,7 @@ impl Cluster {
         }
     }
 
-    /// Goes by what the nodes that answered say together. Whether a primary did not answer.
+    /// Applies the combined view of the nodes that answered. Returns whether a primary did not answer.
     fn adopt(&self, topology: &Topology, answered: &HashSet<Address>) -> RedisResult<bool> {
         let seed = self.seed()?;
         let mut map = self.map();
@@ -229,7 +228,7 @@ impl Cluster {
         map.nodes.retain(|address, _| named.contains(address) || seeds.contains(address));
         let after: BTreeSet<_> = topology.owners().flatten().collect();
         for node in before.iter().filter(|node| !answered.contains(&node.address) && !node.is_failing()) {
-            // One that answers refuses what is not its own.
+            // A node that answers refuses calls for slots that it does not have.
             if !after.contains(&node.address) || topology.is_failing(&node.address) {
                 node.retire();
                 map.nodes.remove(&node.address);
@@ -255,7 +254,7 @@ impl Cluster {
         Ok(after.iter().any(|primary| !answered.contains(*primary)))
     }
 
-    /// Every node that is known, those the URL names among them.
+    /// Returns every known node, including the nodes of the URL.
     fn nodes(&self) -> RedisResult<Vec<Arc<Node>>> {
         let mut map = self.map();
         for seed in &self.seeds {
@@ -277,7 +276,7 @@ impl Cluster {
 }
 
 impl Map {
-    /// The node at an address, which is reached the way a seed is.
+    /// Returns the node at an address. It is reached with the settings of a seed.
     fn node(&mut self, seed: &ConnectionInfo, address: Address) -> RedisResult<Arc<Node>> {
         if let Some(node) = self.nodes.get(&address) {
             return Ok(node.clone());
@@ -287,7 +286,7 @@ impl Map {
         Ok(node)
     }
 
-    /// Each primary once.
+    /// Returns each primary once.
     fn primaries(&self) -> Vec<Arc<Node>> {
         let mut primaries: Vec<Arc<Node>> = Vec::new();
         for owner in self.slots.iter().flatten() {
@@ -299,7 +298,7 @@ impl Map {
     }
 }
 
-/// Looks where the slots are until every primary answers, and rests after each look.
+/// Looks up the slots until every primary answers, with a pause after each lookup.
 async fn keep_looking(cluster: Weak<Cluster>, report: watch::Sender<Option<RedisResult<()>>>) {
     while let Some(cluster) = cluster.upgrade() {
         let looked = cluster.look().await;

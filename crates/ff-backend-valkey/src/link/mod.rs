@@ -1,4 +1,4 @@
-//! Asking a server, or a cluster of them: over connections that are shared, kept and made again when they break.
+//! Connections to a server or a cluster, which are shared, kept, and made again when they break.
 
 mod cluster;
 mod node;
@@ -24,35 +24,35 @@ pub(crate) use primary::Plain;
 pub(crate) use single::{SingleLink, connect};
 pub(crate) use value::value;
 
-/// How long a connection may take to be made.
+/// Maximum time for making a connection.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long an answer may take. A server that rewrites its log or waits for its disk may stall for seconds.
+/// Maximum time for an answer. A server that rewrites its log or waits for its disk may stall for seconds.
 pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Commands are small, and each has a caller that waits for it. A listener sends nothing, so the system has to find out
-/// that a server has vanished.
+/// Returns the TCP settings. Commands are small, and each has a caller that waits for it, so they are sent without
+/// delay. A listener sends nothing, so keepalive has to detect that its server has vanished.
 pub(crate) fn tcp_settings() -> TcpSettings {
     let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
     TcpSettings::default().set_nodelay(true).set_keepalive(keepalive)
 }
 
-/// A store as it is reached.
+/// The connection to a store.
 pub(crate) enum Link {
     Single(Box<SingleLink>),
     Cluster(ClusterLink),
 }
 
-/// Why there is no reply.
+/// The failure of a call without a reply.
 #[derive(Clone)]
 pub(crate) enum CallFailure {
     /// There is no connection; nothing was sent.
     Unsent(redis::RedisError),
-    /// It may have been sent.
+    /// The commands may have been sent.
     Sent(redis::RedisError),
 }
 
-/// The error a caller gets for a call that has no reply.
+/// Converts the failure of a call for its caller.
 pub(crate) fn call_failed(failed: &CallFailure) -> EngineError {
     match failed {
         CallFailure::Unsent(error) => unreachable(error),
@@ -61,7 +61,7 @@ pub(crate) fn call_failed(failed: &CallFailure) -> EngineError {
 }
 
 impl Link {
-    /// Sends commands together, all about the slot of one key, and gives the reply to the last.
+    /// Sends commands together, all for the slot of one key, and returns the last reply.
     pub(crate) async fn send(&self, key: &str, commands: &[Cmd]) -> Result<Value, CallFailure> {
         match self {
             Self::Single(link) => link.send(commands).await,
@@ -69,7 +69,7 @@ impl Link {
         }
     }
 
-    /// A connection of its own to every server that writes go to.
+    /// Makes a new connection to every server that accepts writes.
     pub(crate) async fn primaries(&self) -> Result<Vec<Plain>, CallFailure> {
         match self {
             Self::Single(link) => Ok(vec![link.own().await?]),
@@ -77,7 +77,7 @@ impl Link {
         }
     }
 
-    /// A connection of its own to the server that has the slot of a key.
+    /// Makes a new connection to the server that has the slot of a key.
     pub(crate) async fn primary_of(&self, key: &str) -> Result<Plain, CallFailure> {
         match self {
             Self::Single(link) => link.own().await,
@@ -85,7 +85,8 @@ impl Link {
         }
     }
 
-    /// The primary of a key's slot; none when there is one server, or the slots are not known yet.
+    /// Returns the address of the primary of a key's slot; none when there is one server, or the slots are not known
+    /// yet.
     pub(crate) fn address_of(&self, key: &str) -> Option<(String, u16)> {
         match self {
             Self::Single(_) => None,
@@ -93,7 +94,8 @@ impl Link {
         }
     }
 
-    /// Tells whether the primary of a cluster that has the slot of a key answers nothing. A lone server is waited for.
+    /// Returns a channel that follows whether the primary of a key's slot answers nothing. None for a single server,
+    /// which has no substitute.
     pub(crate) fn silence_of(&self, key: &str) -> Option<watch::Receiver<bool>> {
         match self {
             Self::Single(_) => None,
@@ -101,7 +103,7 @@ impl Link {
         }
     }
 
-    /// Where hints may be heard: in a cluster any node will do.
+    /// Returns the servers where hints can be heard: in a cluster, any node.
     pub(crate) async fn listening_posts(&self) -> Vec<Post> {
         match self {
             Self::Single(link) => vec![Post { client: link.client().clone(), silence: None }],
@@ -109,7 +111,7 @@ impl Link {
         }
     }
 
-    /// Tells how often partitions came to another primary of a cluster.
+    /// Returns a channel with the number of times that partitions came to another primary of a cluster.
     pub(crate) fn changes(&self) -> Option<watch::Receiver<u64>> {
         match self {
             Self::Single(_) => None,
@@ -118,15 +120,15 @@ impl Link {
     }
 }
 
-/// A server where hints may be heard.
+/// A server where hints can be heard.
 pub(crate) struct Post {
     pub(crate) client: redis::Client,
     silence: Option<watch::Receiver<bool>>,
 }
 
 impl Post {
-    /// Comes when the server was found to answer nothing, or is part of the cluster no more. A lone server has no
-    /// substitute, so of one it never comes.
+    /// Returns when the server answers nothing, or is no longer part of the cluster. Never returns for a single server,
+    /// which has no substitute.
     pub(crate) async fn went_silent(&mut self) {
         match &mut self.silence {
             Some(silence) => drop(silence.wait_for(|silent| *silent).await),
@@ -135,7 +137,7 @@ impl Post {
     }
 }
 
-/// The reply to the last of several commands; the first error among them, if there is one.
+/// Returns the last of several replies, or the first error among them.
 fn last(replies: Vec<Value>) -> RedisResult<Value> {
     let mut last = Value::Nil;
     for reply in replies {

@@ -1,4 +1,4 @@
-//! One node of a cluster, over a connection of its own.
+//! One node of a cluster, over its own connection.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,26 +14,25 @@ use super::single::connect;
 use super::topology::{Address, View, questions};
 use super::{CallFailure, last};
 
-/// How long a node may answer nothing before the others are asked whether it was replaced.
+/// Time without an answer from a node before the other nodes are asked whether it was replaced.
 pub(super) const SILENCE: Duration = Duration::from_millis(200);
 
 pub(super) struct Node {
     pub(super) address: Address,
     client: Client,
     connection: SharedConnection<MultiplexedConnection>,
-    /// How many replies it gave.
+    /// Number of replies from the node.
     answers: AtomicU64,
-    /// Whether it answered nothing for a while though it was asked.
+    /// Whether the node has not answered for a while although it was asked.
     silent: watch::Sender<bool>,
-    /// Whether it does not answer and the cluster takes it for failed, or suspects it. Then nothing is sent to it.
+    /// Whether the node does not answer and the cluster considers it failed or suspects it. Nothing is sent to it then.
     failing: AtomicBool,
-    /// Cancelled when another node has its slots, or it is failing. Replies to commands sent to it are not waited for
-    /// any longer.
+    /// Cancelled when another node has its slots, or it is failing. Then callers no longer wait for its replies.
     retired: CancellationToken,
 }
 
 impl Node {
-    /// A node that is reached the way another one is.
+    /// Creates a node that is reached with the settings of a seed.
     pub(super) fn like(seed: &ConnectionInfo, address: Address) -> RedisResult<Self> {
         let (host, port) = address.clone();
         let client = Client::open(seed.clone().set_addr(at(seed.addr(), host, port)))?;
@@ -46,8 +45,8 @@ impl Node {
         &self.client
     }
 
-    /// Sends commands together and gives the reply to the last. `on_silence` is called each time the node answered nothing,
-    /// neither this nor anything else, for a while.
+    /// Sends commands together and returns the last reply. Calls `on_silence` each time that the node has answered
+    /// nothing, neither this call nor another, for a while.
     pub(super) async fn ask(
         &self,
         commands: &[Cmd],
@@ -73,7 +72,7 @@ impl Node {
         }
     }
 
-    /// Its view of the cluster.
+    /// Returns the node's view of the cluster.
     pub(super) async fn view(&self) -> Result<View, CallFailure> {
         let replies = self.send(&questions(), false).await?;
         let read = || -> RedisResult<View> {
@@ -124,17 +123,17 @@ impl Node {
         *self.silent.borrow()
     }
 
-    /// It answered nothing for a while though it was asked.
+    /// Marks the node as silent.
     pub(super) fn fell_silent(&self) {
         self.silent.send_if_modified(|silent| !std::mem::replace(silent, true));
     }
 
-    /// Tells whether the node is silent; closed when the node is part of the cluster no more.
+    /// Returns a channel that follows whether the node is silent. It closes when the node leaves the cluster.
     pub(super) fn silence(&self) -> watch::Receiver<bool> {
         self.silent.subscribe()
     }
 
-    /// Nothing is expected of it any more.
+    /// Ends all waits for replies of the node.
     pub(super) fn retire(&self) {
         self.retired.cancel();
     }
@@ -145,7 +144,7 @@ async fn a_while() {
     tokio::time::sleep(SILENCE).await;
 }
 
-/// An address reached the way another one is. An empty host is the same host.
+/// Returns an address with the settings of another one. An empty host means the same host.
 fn at(like: &ConnectionAddr, host: String, port: u16) -> ConnectionAddr {
     let host = match like {
         ConnectionAddr::Tcp(here, _) | ConnectionAddr::TcpTls { host: here, .. } if host.is_empty() => here.clone(),

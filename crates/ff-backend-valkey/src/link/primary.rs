@@ -1,4 +1,4 @@
-//! A server that writes go to, asked directly: to be given the library, and to be asked what it holds.
+//! A server that accepts writes, called directly, to load the library and to read its settings.
 
 use async_trait::async_trait;
 use ff_core::engine_error::EngineError;
@@ -36,7 +36,7 @@ impl Primary for Plain {
     async fn load(&self, library: &str) -> Result<(), EngineError> {
         let load = cmd("FUNCTION").arg("LOAD").arg("REPLACE").arg(library).clone();
         self.ask::<redis::Value>(&load).await.map_err(|error| engine_error(&error))?;
-        // The memory of the functions was lost with the old library, so listeners have to look everywhere.
+        // The cache of the functions was lost with the old library, so listeners must look everywhere.
         let missed = cmd("PUBLISH").arg(HINTS_CHANNEL).arg("missed").clone();
         self.ask::<redis::Value>(&missed).await.map(drop).map_err(|error| engine_error(&error))
     }

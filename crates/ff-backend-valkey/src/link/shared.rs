@@ -1,8 +1,8 @@
-//! A connection that is shared, and made again when it breaks, not more often than a server can bear.
+//! A shared connection that is made again when it breaks, but not more often than a server can bear.
 //!
-//! A task of its own makes the connection, and callers wait for its report. No caller holds a lock across an await, so a
-//! caller that is not polled, such as one of several calls in a set while its owner awaits something else, does not block the
-//! others.
+//! A separate task makes the connection, and callers wait for its report. No caller holds a lock across an await. So a
+//! caller that is not polled does not block the others, for example one of several calls in a set while its owner
+//! awaits something else.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use redis::{ErrorKind, RedisError, RedisResult};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long a server that cannot be reached is left alone, at first and at most.
+/// Pause before a server that could not be reached is tried again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
@@ -19,9 +19,9 @@ pub(super) struct SharedConnection<Connection>(Arc<Mutex<State<Connection>>>);
 
 struct State<Connection> {
     current: ConnectionState<Connection>,
-    /// Connections are numbered from 1.
+    /// The number of the current connection. Connections are numbered from 1.
     number: u64,
-    /// The number of the last connection that broke, as reported by the caller that found out.
+    /// The number of the last broken connection, as reported by the caller that noticed.
     broken: u64,
     pause: Duration,
     resting: Option<(Instant, RedisError)>,
@@ -33,7 +33,8 @@ enum ConnectionState<Connection> {
     There(Connection),
 }
 
-/// The state of a connection that is being made: none yet, or the connection and its number, or why there is none.
+/// The state of a connection that is being made: empty until it is there, then the connection and its number, or the
+/// error.
 type PendingConnection<Connection> = watch::Receiver<Option<RedisResult<(u64, Connection)>>>;
 
 impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
@@ -42,7 +43,8 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// The connection and its number, made anew if it broke. While the server rests, it is not asked for another.
+    /// Returns the connection and its number, and makes a new one if it broke. During the pause after a failure,
+    /// returns that failure.
     pub(super) async fn get<MakingSubject>(
         &self,
         make: impl FnOnce() -> MakingSubject,
@@ -58,7 +60,7 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
         reported.unwrap_or_else(|| Err((ErrorKind::Io, "the connection was not made: the program is stopping").into()))
     }
 
-    /// The connection, or the attempt to make one, begun now if needed.
+    /// Returns the connection, or the running attempt to make one. Starts an attempt if needed.
     fn look<MakingSubject>(&self, make: impl FnOnce() -> MakingSubject) -> RedisResult<Lookup<Connection>>
     where
         MakingSubject: Future<Output = RedisResult<Connection>> + Send + 'static,
@@ -89,7 +91,7 @@ impl<Connection: Clone + Send + Sync + 'static> SharedConnection<Connection> {
         Ok(Lookup::Making(made))
     }
 
-    /// Says that a connection is of no more use.
+    /// Reports that a connection is broken.
     pub(super) fn broke(&self, number: u64) {
         let mut state = lock(&self.0);
         state.broken = state.broken.max(number);
@@ -120,7 +122,7 @@ impl<Connection: Clone> State<Connection> {
     }
 }
 
-/// The state is consistent even if a holder of the lock panicked.
+/// Locks the state, which is consistent even if a holder of the lock panicked.
 fn lock<Connection>(state: &Mutex<State<Connection>>) -> MutexGuard<'_, State<Connection>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

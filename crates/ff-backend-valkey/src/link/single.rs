@@ -6,8 +6,8 @@ use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionInfo, RedisError, Redi
 use super::shared::SharedConnection;
 use super::{CONNECT_TIMEOUT, CallFailure, Plain, RESPONSE_TIMEOUT, last};
 
-/// Calls queued on a connection before one has to wait for a place: more than there ever are. A call that waits for a place
-/// is given one even if its caller does not poll it, and callers that do would find all places taken.
+/// Maximum number of calls queued on a connection, more than there ever are. Beyond it, a call waits for a place. Such
+/// a place may go to a call that its caller does not poll, and calls that are polled would then find all places taken.
 const QUEUE: usize = 1 << 20;
 
 pub(crate) struct SingleLink {
@@ -24,7 +24,7 @@ impl SingleLink {
         &self.client
     }
 
-    /// Sends commands together and gives the reply to the last.
+    /// Sends commands together and returns the last reply.
     pub(super) async fn send(&self, commands: &[Cmd]) -> Result<Value, CallFailure> {
         let [one] = commands else { return last(self.send_all(commands).await?).map_err(CallFailure::Sent) };
         let (number, mut connection) = self.connected().await?;
@@ -32,7 +32,7 @@ impl SingleLink {
         reply.map_err(|error| self.failed(number, error))
     }
 
-    /// Sends commands together and gives the reply to each.
+    /// Sends commands together and returns all replies.
     pub(crate) async fn send_all(&self, commands: &[Cmd]) -> Result<Vec<Value>, CallFailure> {
         let (number, mut connection) = self.connected().await?;
         let mut pipeline = pipe();
@@ -59,14 +59,14 @@ impl SingleLink {
         CallFailure::Sent(error)
     }
 
-    /// An exclusive connection.
+    /// Makes an exclusive connection.
     pub(crate) async fn own(&self) -> Result<Plain, CallFailure> {
         let connection = connect(&self.client).await.map_err(CallFailure::Unsent)?;
         Ok(Plain::new(connection))
     }
 }
 
-/// A new connection to a server.
+/// Makes a new connection to a server.
 pub(crate) async fn connect(client: &Client) -> RedisResult<MultiplexedConnection> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT_TIMEOUT))

@@ -1,8 +1,8 @@
-//! Replies of the client as replies of the library.
+//! Converts replies of the client library.
 
 use ff_script::Value;
 
-/// A reply, without the client's types.
+/// Converts a reply into the type of ff-script.
 pub(crate) fn value(reply: redis::Value) -> Value {
     match reply {
         redis::Value::Int(number) => Value::Int(number),
@@ -10,7 +10,7 @@ pub(crate) fn value(reply: redis::Value) -> Value {
         redis::Value::SimpleString(text) => Value::Bytes(text.into()),
         redis::Value::Okay => Value::from("OK"),
         redis::Value::Array(values) => Value::List(values.into_iter().map(value).collect()),
-        // The library's functions reply with nothing else.
+        // The functions of the library return no other types.
         _ => Value::Nil,
     }
 }

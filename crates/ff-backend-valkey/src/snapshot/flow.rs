@@ -1,4 +1,4 @@
-//! Flows in a snapshot, and whether the keys published for other programs agree with them.
+//! Flows in a snapshot, and the check of the keys that are published for other programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub(super) struct Flows {
     indexes: BTreeMap<FlowIndex, BTreeMap<FlowId, i64>>,
 }
 
-/// One flow, and everything of it but its executions.
+/// One flow with all its records except the executions.
 struct FoundFlow {
     flow: Flow,
     members: Vec<MemberFields>,
@@ -36,7 +36,7 @@ struct FoundFlow {
 }
 
 impl Flows {
-    /// Every member, also of what is staged, which no index of executions names.
+    /// Returns every member, including members of staged flows, which are in no index of executions.
     pub(super) fn members(&self) -> impl Iterator<Item = ExecutionId> {
         self.flows.iter().flat_map(|found| found.members.iter().map(|member| member.execution_id))
     }
@@ -44,7 +44,8 @@ impl Flows {
     pub(super) fn enter(self, snapshot: &mut Snapshot) {
         for found in self.flows {
             let (id, partition) = (found.flow.id, found.flow.partition);
-            // A stray names an execution; of a flow, the id it would have if it were one.
+            // A stray has the id of an execution. For a flow this is the id that an execution with the flow's uuid
+            // would have.
             let stray = ExecutionId::new(partition, *id.as_uuid());
             snapshot.strays.extend(found.strays.into_iter().map(|what| (stray, what)));
             snapshot.groups.extend(found.groups);
@@ -58,7 +59,7 @@ impl Flows {
 }
 
 impl ValkeyBackend {
-    /// Every flow of a partition, whichever index names it.
+    /// Returns every flow of a partition that some index names.
     pub(super) async fn flows_of(&self, partition: u16) -> Answer<Flows> {
         let keys = FlowIndexKeys::new(&Partition::new(PartitionFamily::Flow, partition));
         let mut flows = Flows::default();
@@ -128,7 +129,7 @@ impl ValkeyBackend {
         }
     }
 
-    /// Holds what the keys of the contract say of the graph against the graph.
+    /// Compares the graph with the published keys.
     async fn published(&self, found: &mut FoundFlow) -> Answer<()> {
         let (id, partition) = (found.flow.id, Partition::new(PartitionFamily::Flow, found.flow.partition));
         let keys = FlowKeyContext::new(&partition, &id);
@@ -155,7 +156,8 @@ impl ValkeyBackend {
             }
         }
         if found.flow.is_going() {
-            // Edges go with the member they enter; the set of a member they leave goes with that member, which may be later.
+            // An edge is deleted with the member it enters. The set of edges that leave a member is deleted with that
+            // member, possibly later.
             for member in &found.members {
                 expected.remove(&keys.outgoing(&member.execution_id));
             }
@@ -170,7 +172,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// Joins whose other upstreams are still to be looked at, as the contract's set and as the joins themselves say it.
+    /// Compares the published set of joins whose other upstreams are still to be checked with the joins themselves.
     pub(super) async fn sibling_strays(&self, snapshot: &mut Snapshot, flows: &Flows, partition: u16) -> Answer<()> {
         let keys = FlowIndexKeys::new(&Partition::new(PartitionFamily::Flow, partition));
         let mut published = self.set(&keys.pending_cancel_groups()).await?;

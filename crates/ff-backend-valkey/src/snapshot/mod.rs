@@ -1,4 +1,4 @@
-//! Everything a partition holds, read piece by piece while it goes on.
+//! All contents of a partition, read piece by piece while work continues.
 
 mod flow;
 mod steps;
@@ -32,7 +32,7 @@ use redis::{FromRedisValue, cmd};
 
 use crate::ValkeyBackend;
 
-/// Records read at the same time.
+/// Maximum number of records read at the same time.
 const AT_ONCE: usize = 64;
 
 impl ValkeyBackend {
@@ -111,7 +111,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// Idempotency keys, each with the execution it stands for.
+    /// Adds the idempotency keys with their executions, and the queues of singleton and debounce keys.
     async fn keys(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
         let keyed = snapshot
             .executions
@@ -143,8 +143,8 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// Checks the index beside those that follow from the records: the moments of all lanes together at which delayed
-    /// and blocked executions are ready.
+    /// Checks the index that does not follow from the records alone: the times at which the delayed and blocked
+    /// executions of all lanes are ready.
     async fn strays(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
         let delayed = self.scores::<ExecutionId>(&keys.delayed()).await?;
         let in_lanes = snapshot.indexes.iter().filter(|(index, _)| matches!(index, Index::LaneDelayed(_)));
@@ -160,7 +160,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// A sorted index.
+    /// Reads a sorted index.
     async fn scores<Member>(&self, key: &str) -> Answer<BTreeMap<Member, Score>>
     where
         Member: FromStr<Err: Display> + Ord,
@@ -171,7 +171,8 @@ impl ValkeyBackend {
         rows.into_iter().map(|(id, score)| Ok((member(key, &id)?, score as Score))).collect()
     }
 
-    /// The executions a worker instance holds. The set has no scores; an index says when each was acquired.
+    /// Returns the executions that a worker instance holds. The set has no scores, so the times of acquisition are
+    /// taken from the records.
     async fn leases(
         &self,
         key: &str,
@@ -191,7 +192,7 @@ fn member<Member: FromStr<Err: Display>>(key: &str, id: &str) -> Answer<Member> 
     id.parse().map_err(|error| EngineError::Corrupt(format!("{key} has a member {id:?}: {error}")))
 }
 
-/// Names that indexes have in them, as the records show them.
+/// The names from which indexes are built, as they occur in the records.
 #[derive(Default)]
 struct Names {
     lanes: BTreeSet<LaneId>,
@@ -217,7 +218,7 @@ impl Names {
         self.labels.extend(labels);
     }
 
-    /// Every index there can be.
+    /// Returns every index that may exist.
     fn indexes(self) -> Vec<Index> {
         let mut indexes = vec![
             Index::AllExecutions,
@@ -263,7 +264,7 @@ impl Names {
     }
 }
 
-/// Lanes read with one call, and entries of a feed.
+/// Maximum number of lanes read with one call, and of feed entries.
 const LANES_AT_ONCE: usize = 16;
 const EVENTS_AT_ONCE: usize = 1_000;
 

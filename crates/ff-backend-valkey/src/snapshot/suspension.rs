@@ -40,7 +40,8 @@ impl SuspensionState {
 }
 
 impl ValkeyBackend {
-    /// The state that a partition's executions share: the feed, the secrets, and the index of waitpoints made ahead.
+    /// Reads the state that the executions of a partition share: the feed, the secrets, and the index of pending
+    /// waitpoints.
     pub(super) async fn shared_waits(&self, snapshot: &mut Snapshot, partition: u16, keys: &IndexKeys) -> Answer<()> {
         snapshot.deliveries = ff_read_deliveries(&*self.calls, partition, None, limits::FEED).await?.deliveries;
         let secrets = ff_read_waitpoint_hmac_secrets(&*self.calls, partition).await?;
@@ -49,7 +50,7 @@ impl ValkeyBackend {
         Ok(())
     }
 
-    /// The waitpoints and signals of one execution, and the idempotency keys they were asked for under.
+    /// Reads the waitpoints and signals of one execution, and the idempotency keys of their calls.
     pub(super) async fn waits_of(&self, id: ExecutionId) -> Answer<SuspensionState> {
         let (mut waits, mut signals) = (SuspensionState::default(), Vec::new());
         loop {
@@ -80,7 +81,7 @@ impl ValkeyBackend {
         Ok(waits)
     }
 
-    /// The first answer to a suspension under a key, while the store remembers it.
+    /// Returns the first answer to a suspension under a key, while the store remembers it.
     async fn suspend_key(
         &self,
         waits: &SuspensionState,
@@ -110,7 +111,7 @@ impl ValkeyBackend {
         read().map(Some).ok_or_else(|| EngineError::Corrupt(format!("{name} cannot be read")))
     }
 
-    /// The signals that stand for an idempotency key.
+    /// Reads the idempotency keys of signals, with the signal of each.
     async fn signal_keys(&self, waits: &mut SuspensionState, id: ExecutionId, signals: &[Signal]) -> Answer<()> {
         for signal in signals {
             let (Some(waitpoint_id), Some(key)) = (signal.waitpoint_id, signal.idempotency_key.clone()) else {

@@ -1,4 +1,4 @@
-//! The turns of keys of fair lanes.
+//! The turns of keys in fair lanes.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use redis::{FromRedisValue, cmd};
 use crate::ValkeyBackend;
 
 impl ValkeyBackend {
-    /// Adds the turns of the lanes whose work has keys. The executions and lanes are read.
+    /// Adds the turns of lanes whose work has keys. The executions and lanes must be in the snapshot already.
     pub(super) async fn add_turns(&self, snapshot: &mut Snapshot, keys: &IndexKeys) -> Answer<()> {
         let lanes: Vec<_> = snapshot.lanes.iter().filter(|(_, lane)| lane.keyed).map(|(key, _)| key.clone()).collect();
         for lane in lanes {
@@ -65,7 +65,7 @@ impl ValkeyBackend {
     }
 }
 
-/// Every list of keys there can be of a lane, as its executions and its requirement classes show them.
+/// Returns every list of keys that a lane may have, from its executions and its requirement classes.
 fn queues(snapshot: &Snapshot, lane: &LaneId) -> BTreeSet<TurnQueue> {
     let of_lane = snapshot.executions.values().filter(|execution| execution.lane_key() == *lane);
     let of_kind = of_lane.map(|execution| TurnQueue::Of(Some(execution.kind.clone()), execution.class()));

@@ -11,7 +11,7 @@ use ff_core::types::{ContentType, IdempotencyKey, Kind, Namespace, TagKey, TagVa
 use crate::support::{Flavour, Process};
 use crate::{claim, connect, findings, work};
 
-/// Text that a protocol of lines, a pattern or a format could trip over.
+/// Text that may break a line protocol, a pattern or a format.
 const AWKWARD: &str = "a b\"'\\{fp:1}:*?[]%s %d \u{85}ü 語 🦀 \r\n\t\u{0}end";
 
 #[tokio::test]

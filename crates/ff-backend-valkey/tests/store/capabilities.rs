@@ -1,4 +1,4 @@
-//! The directory of what worker instances offer.
+//! The directory of the capabilities of worker instances.
 
 use ff_core::backend::Perform;
 use ff_core::contracts::{LeaveArgs, RegisterWorkerArgs};

@@ -1,4 +1,4 @@
-//! A cluster: its partitions are spread over primaries, which come and go one by one.
+//! A cluster: its partitions are spread over primaries, which stop and restart one by one.
 
 use std::sync::Arc;
 
@@ -43,14 +43,13 @@ async fn a_primary_that_is_killed_under_load_takes_only_its_own_partitions_along
     }
     callers.join_all().await;
     assert!(load.repeated() > 0, "no call was under way when it was killed");
-    // A claim whose reply got lost comes back.
+    // A claim whose reply was lost is claimed again.
     clock.advance(LEASE_TTL_MS);
     load.drain().await;
     load.holds().await;
 }
 
-/// While a slot is being moved, its keys are on two nodes, and a function that looked at one of them would see half of a
-/// partition.
+/// While a slot is being moved, its keys are on two nodes, and a function on one of them would see half of a partition.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_function_runs_where_a_slot_is_moved_to() {
     let cluster = block_in_place(Cluster::start);
@@ -71,7 +70,7 @@ async fn no_function_runs_where_a_slot_is_moved_to() {
     store.submit(args.unwrap()).await.unwrap();
 }
 
-/// The partitions a node has, and those it has not.
+/// Returns the partitions that a node has, and the others.
 pub(crate) fn partitions(node: &Process) -> (Vec<u16>, Vec<u16>) {
     let has = |partition: &u16| !node.ask(&["EXISTS", &format!("{{fp:{partition}}}")]).starts_with("-MOVED");
     (0..FEW_PARTITIONS.num_flow_partitions).partition(has)

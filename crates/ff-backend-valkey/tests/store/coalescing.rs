@@ -1,4 +1,4 @@
-//! Completions and submissions of one partition that come at the same time.
+//! Completions and submissions of one partition that arrive at the same time.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ async fn large_results_end_as_well_as_small_ones() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// A caller that drops its future does not cancel the others of its call.
+/// A caller that drops its future does not cancel the calls of others that were sent with it.
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_the_others_their_answers() {
     let server = Process::start(Flavour::Valkey, &[]);
@@ -101,7 +101,7 @@ async fn what_is_submitted_within_a_moment_is_few_calls_and_each_has_its_own_ans
     assert_eq!(findings(&store).await, []);
 }
 
-/// Submits to every partition: the first submission to one writes in directories before it goes.
+/// Submits to every partition, because the first submission to a partition writes directory entries first.
 async fn be_known_everywhere(store: &ValkeyBackend) {
     let mut unknown: BTreeSet<_> = (0..store.partitions().num_flow_partitions).collect();
     while !unknown.is_empty() {
@@ -109,7 +109,7 @@ async fn be_known_everywhere(store: &ValkeyBackend) {
     }
 }
 
-/// So many executions of one partition, each held.
+/// Returns `count` executions of one partition, each held.
 async fn running(store: &ValkeyBackend, count: usize) -> Vec<Task> {
     let mut submitted = 0;
     while submitted < count {
@@ -132,7 +132,7 @@ pub(crate) fn end(task: &Task) -> CompleteArgs {
     CompleteArgs { execution_id: task.execution_id, fence: task.fence, result }
 }
 
-/// How many functions a server was asked to run.
+/// Returns the number of function calls that a server has received.
 fn calls(server: &Process) -> usize {
     let stats = server.ask(&["INFO", "commandstats"]);
     let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_fcall:calls="));

@@ -12,7 +12,7 @@ use crate::look::{ServerContents, held};
 use crate::support::{Flavour, Process, free_port};
 use crate::{FEW_PARTITIONS, connect, options, stand_in};
 
-/// The error of a store that cannot be used: one line, with these words and without the password.
+/// Connects to a store that cannot be used, and returns the error: one line, with these words and without the password.
 pub(crate) async fn refused(url: &str, options: ValkeyOptions, words: &[&str]) -> ConnectError {
     let Err(error) = ValkeyBackend::connect(url, options).await else { panic!("{url} was taken") };
     let line = error.to_string();

@@ -1,4 +1,4 @@
-//! An answer that waits for the disk.
+//! Answers that wait for the disk.
 
 use ff_backend_valkey::{Durability, ValkeyBackend, ValkeyOptions};
 use ff_core::backend::Perform;
@@ -42,7 +42,7 @@ async fn the_options_say_the_same_as_the_url_and_the_url_wins() {
     assert_eq!(waits(&server), before);
 }
 
-/// Callers that wait at the same time wait together.
+/// Callers that wait at the same time share a wait.
 #[tokio::test]
 async fn many_changes_wait_for_the_disk_together() {
     let server = Process::start(Flavour::Valkey, &[]);
@@ -99,7 +99,7 @@ async fn a_server_that_goes_away_while_somebody_waits_leaves_the_outcome_unknown
     assert_eq!(findings(&store).await, []);
 }
 
-/// How often a call waited for the server's disk.
+/// Returns the number of waits for the server's disk.
 fn waits(server: &Process) -> usize {
     let stats = server.ask(&["INFO", "commandstats"]);
     let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_waitaof:calls="));

@@ -1,5 +1,5 @@
-//! A primary of a cluster that stops: the partitions of the others go on as if nothing had happened, and its own as soon as
-//! a replica took its place.
+//! A primary of a cluster that stops: the partitions of other primaries are not affected, and its own are served again
+//! as soon as a replica takes its place.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,19 +17,19 @@ use crate::cluster::partitions;
 use crate::support::{Cluster, Flavour, Process};
 use crate::{connect, insist, work};
 
-/// How long a call to a primary that is there may take while another one is away. The promise is half of it.
+/// Maximum time of a call to a running primary while another one is away. The promise is half of it.
 const OTHERS: Duration = Duration::from_secs(1);
 
-/// How long after a promotion the partitions of the new primary may take to serve. The promise is half of it.
+/// Maximum time after a promotion until the new primary serves its partitions. The promise is half of it.
 const PROMOTED: Duration = Duration::from_secs(2);
 
-/// How long after a server woke up everything may take to serve.
+/// Maximum time after a server woke up until everything is served.
 const AWAKE: Duration = Duration::from_secs(2);
 
-/// Workers that are listed: more than are read at once.
+/// Number of listed workers: more than are read at once.
 const WORKERS: usize = 100;
 
-/// How often every caller asks.
+/// Interval between the calls of each caller.
 const OFTEN: Duration = Duration::from_millis(20);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -37,7 +37,7 @@ async fn after_a_primary_was_killed_the_others_go_on_and_its_replica_takes_over(
     fails_over(|primary| primary.kill()).await;
 }
 
-/// A primary that hangs closes no connection, so nothing tells its callers.
+/// A primary that hangs closes no connection, so its callers get no sign of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_primary_hung_the_others_go_on_and_its_replica_takes_over() {
     fails_over(|primary| primary.freeze()).await;
@@ -45,12 +45,12 @@ async fn after_a_primary_hung_the_others_go_on_and_its_replica_takes_over() {
 
 async fn fails_over(stop: impl FnOnce(&mut Process)) {
     let mut cluster = block_in_place(|| Cluster::with_replicas(1));
-    // Hints are heard at the node that comes first.
+    // Hints are received from the node with the smallest address.
     let nth = (0..3).min_by_key(|nth| cluster.nodes[*nth].port).unwrap();
     let (own, others) = partitions(&cluster.nodes[nth]);
     assert!(!own.is_empty() && !others.is_empty(), "the partitions are spread");
     let (victim, living) = (cluster.nodes[nth].port, (nth + 1) % 3);
-    // Each server of a deployment has a store of its own.
+    // Each server of a deployment has its own store.
     let stores = [Arc::new(connect(&cluster.url()).await), Arc::new(connect(&cluster.url()).await)];
     let calls = Calls::default();
     let mut callers = JoinSet::new();
@@ -83,12 +83,12 @@ async fn fails_over(stop: impl FnOnce(&mut Process)) {
     assert!(slow.is_empty(), "of partitions whose primary was there: {slow:#?}");
 }
 
-/// Whether the last word of a line names slots.
+/// Returns whether the last word of a line names slots.
 fn is_slots(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// Work that becomes ready in a lane of its own is heard of.
+/// Waits until the store hears of work that becomes ready in a new lane.
 async fn hears_of(store: &ValkeyBackend, partition: u16) {
     let mut hints = store.hints();
     let mut ticks = interval(OFTEN);
@@ -107,7 +107,7 @@ async fn hears_of(store: &ValkeyBackend, partition: u16) {
     timeout(OTHERS, hears).await.expect("hints of the other partitions are heard");
 }
 
-/// No caller gives up on a primary that pauses for less than it takes to replace it.
+/// No caller gives up on a primary whose pause is shorter than a failover.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_primary_that_paused_serves_again_at_once() {
     let cluster = block_in_place(Cluster::start);
@@ -128,7 +128,7 @@ async fn paused_for(url: &str, server: &Process, pause: Duration) {
         insist(|| store.submit(work_on(&store, partition))).await;
         callers.spawn(calls.clone().keep_calling(store.clone(), partition));
     }
-    // Calls that ask for much at once, as long lists do.
+    // Add calls that ask for much at once, like long lists.
     for nth in 0..WORKERS {
         insist(|| store.register_worker(worker(nth))).await;
     }

@@ -1,5 +1,6 @@
-//! A server that loses its functions while it is busy: it is given them again, and no caller notices. They are flushed at once,
-//! for Valkey 8.0 crashes now and then when functions are loaded while it still frees others in the background.
+//! A server that loses its functions under load: they are loaded again, and no caller notices. They are flushed
+//! synchronously, because Valkey 8.0 sometimes crashes when functions are loaded while it still frees others in the
+//! background.
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{Filter, ListArgs, SubmitArgs};
@@ -45,7 +46,7 @@ async fn every_kind_of_call_survives_the_loss_of_the_functions() {
     assert_eq!(store.snapshot(id.partition()).await.unwrap().executions.len(), 1);
 }
 
-/// A server that was emptied with everything on it is as good as new.
+/// A server that lost all its data and functions serves like a new one.
 #[tokio::test]
 async fn a_server_that_lost_everything_lists_what_comes_after() {
     let server = Process::start(Flavour::Valkey, &[]);

@@ -25,14 +25,14 @@ fn label(value: &str) -> (TagKey, TagValue) {
     (TagKey::parse("team").unwrap(), TagValue::parse(value).unwrap())
 }
 
-/// Fires what is due until nothing is.
+/// Fires everything that is due.
 async fn drain(store: &ValkeyBackend) {
     for partition in 0..store.partitions().num_flow_partitions {
         while store.pump(partition).await.unwrap().fired > 0 {}
     }
 }
 
-/// The keys that belong to executions and flows, and to indexes of them: all but what a partition has anyway.
+/// Returns the keys of executions and flows and of their indexes, without the keys that every partition has.
 async fn keys(server: &Process) -> BTreeSet<String> {
     let all = held(&format!("127.0.0.1:{}", server.port)).await.keys.into_keys();
     all.filter(|key| key.contains('{') && !key.ends_with(":now") && !key.ends_with(":clock")).collect()
@@ -53,13 +53,13 @@ async fn nothing_is_left_of_what_was_kept_for_long_enough() {
         drain(&store).await;
         assert_eq!(findings(&store).await, []);
         let left: Vec<_> = keys(&server).await.difference(&before).cloned().collect();
-        // Queues are taken off the list by sweeps, and feeds keep their entries.
+        // Sweeps remove queues from the list of lanes, and feeds keep their entries.
         let lists = |key: &&String| !key.ends_with(":lanes") && !key.ends_with(":signal_delivery");
         assert_eq!(left.iter().filter(lists).collect::<Vec<_>>(), Vec::<&String>::new(), "{flavour:?}");
     }
 }
 
-/// Executions and a flow with every kind of record, all of them over.
+/// Creates executions and a flow with every kind of record, all of them ended.
 async fn live_through_a_lot(store: &ValkeyBackend, clock: &ManualClock) {
     let mut eventful = SubmitArgs { tags: [label("blue")].into(), namespace: acme(), ..work() };
     eventful.idempotency_key = Some(IdempotencyKey::parse("order 7").unwrap());

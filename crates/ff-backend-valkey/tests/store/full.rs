@@ -1,4 +1,4 @@
-//! A server that has no memory left: nothing new is taken, and running work can end.
+//! A server without free memory: it takes no new work, and running work can end.
 
 use ff_backend_valkey::ValkeyBackend;
 use ff_core::backend::{EngineStore, Perform};
@@ -48,7 +48,7 @@ async fn submissions_are_refused_running_work_ends_and_more_memory_is_all_it_tak
     assert_eq!(findings(&store).await, []);
 }
 
-/// Submits until the server takes no more; gives the submission it did not take.
+/// Submits until the server refuses a submission, and returns that one.
 async fn fill(server: &Process, store: &ValkeyBackend) -> SubmitArgs {
     let memory = server.ask(&["INFO", "memory"]);
     let used = memory.lines().find_map(|line| line.strip_prefix("used_memory:")).unwrap();
@@ -63,7 +63,7 @@ async fn fill(server: &Process, store: &ValkeyBackend) -> SubmitArgs {
     panic!("the server was never full");
 }
 
-/// Everything that can be done with work that runs.
+/// Does everything that can be done with running work.
 async fn end(store: &ValkeyBackend, running: Vec<Task>) {
     let [renewed, with_progress, done, failed, put_off, cancelled, revoked, waiting] = &running[..] else {
         panic!("eight run")

@@ -1,4 +1,4 @@
-//! Servers that hang, vanish or close the door: a caller learns what it can know, and the next call starts afresh.
+//! Servers that hang, vanish or close connections: a caller gets the right error, and the next call starts afresh.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::stand_in::{self, Wire};
 use crate::support::{Flavour, Process, lone_primary};
 use crate::{connect, findings, insist, work};
 
-/// Sooner than any call is given up.
+/// Shorter than the timeout of any call.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Time is stopped while the server is, so that the wait for its answer costs none.
+/// Time is paused while the server is frozen, so that the wait for its answer takes none.
 #[tokio::test]
 async fn a_call_a_hanging_server_does_not_answer_has_an_unknown_outcome() {
     let server = Process::start(Flavour::Valkey, &[]);
@@ -47,7 +47,7 @@ async fn a_connection_that_went_silent_is_replaced() {
     store.submit(work()).await.unwrap();
 }
 
-/// A host that vanished closes no connection, and the one that takes its place has another.
+/// A host that vanished closes no connection, and its replacement has a new one.
 #[tokio::test]
 async fn a_connection_to_a_cluster_that_went_silent_is_replaced() {
     let primary = lone_primary(&["--cluster-announce-ip", "127.0.0.1"]);
@@ -94,7 +94,7 @@ async fn a_server_that_cannot_be_reached_is_not_asked_by_every_call() {
     assert!((1..calls / 20).contains(&made), "{calls} calls made {made} connections");
 }
 
-/// As one of several calls in a set does while its owner awaits something else.
+/// This happens when one of several calls in a set is not polled while its owner awaits something else.
 #[tokio::test]
 async fn calls_that_nobody_polls_hold_up_no_other() {
     let (single, primary) = (Process::start(Flavour::Valkey, &[]), lone_primary(&[]));
@@ -107,7 +107,7 @@ async fn calls_that_nobody_polls_hold_up_no_other() {
     }
 }
 
-/// Whichever of its steps a call has come to when it is forgotten.
+/// This holds at whichever step the call is when it is no longer polled.
 #[tokio::test]
 async fn a_call_that_loads_the_functions_and_is_not_polled_holds_up_no_other() {
     let server = Process::start(Flavour::Valkey, &[]);

@@ -1,4 +1,4 @@
-//! Hints from the server, and the loss of the connection for them.
+//! Hints from the server, and the loss of their connection.
 
 use ff_core::backend::{EngineStore, Perform};
 use ff_core::contracts::{CancelArgs, RevokeArgs, Start, SubmitArgs};
@@ -86,7 +86,7 @@ async fn a_store_that_is_dropped_listens_no_more() {
     tokio::time::timeout(PATIENCE, gone).await.expect("its connection is closed");
 }
 
-/// The next hint of a kind.
+/// Returns the next hint that is wanted.
 async fn hear(hints: &mut Hints, wanted: impl Fn(&Hint) -> bool) -> Hint {
     let next = async {
         loop {

@@ -1,4 +1,4 @@
-//! How many commands functions call: these commands are most of a server's work.
+//! The number of commands that functions call, which are most of a server's work.
 
 use ff_backend_valkey::{ValkeyBackend, ValkeyOptions};
 use ff_core::backend::{EngineStore, Perform};
@@ -16,7 +16,7 @@ use crate::coalescing::end;
 use crate::support::{Flavour, Process};
 use crate::{claim_on, findings, work};
 
-/// The commands called within functions for each typical lifecycle, of as many as a worker claims at once.
+/// Counts the commands within functions for each typical lifecycle, when a worker claims the maximum at once.
 #[tokio::test]
 async fn a_typical_lifecycle_is_at_most_fourteen_inner_calls() {
     let server = Process::start(Flavour::Valkey, &[]);
@@ -29,12 +29,12 @@ async fn a_typical_lifecycle_is_at_most_fourteen_inner_calls() {
     assert_eq!(findings(&store).await, []);
 }
 
-/// Work pays nothing for the quotas, the limited lanes and the fair lanes of others.
+/// Plain work pays nothing for the quotas, the limited lanes and the fair lanes of others.
 #[tokio::test]
 async fn admission_of_others_costs_plain_work_no_inner_call() {
     let server = Process::start(Flavour::Valkey, &[]);
     let store = with_one_partition(&server).await;
-    // Entries of indexes come and go with the times, by a few calls.
+    // The numbers vary by a few calls, because index entries come and go with time.
     let cost = async || {
         let mut costs = Vec::new();
         for _ in 0..5 {
@@ -64,7 +64,7 @@ async fn admission_of_others_costs_plain_work_no_inner_call() {
     assert_eq!(cost().await, without);
 }
 
-/// A pump reads the indexes that may have something due, and not all there are.
+/// A pump reads only the indexes that may have something due.
 #[tokio::test]
 async fn a_promotion_takes_at_most_four_reads_of_indexes() {
     const PROMOTIONS: usize = 20;
@@ -88,7 +88,8 @@ async fn a_promotion_takes_at_most_four_reads_of_indexes() {
 const ONE_PARTITION: PartitionConfig =
     PartitionConfig { num_flow_partitions: 1, num_budget_partitions: 1, num_quota_partitions: 1 };
 
-/// Submits, claims and completes as many as go at once: a binary payload, two tags, a priority, a retry policy and a result.
+/// Submits, claims and completes the maximum number at once: with a binary payload, two tags, a priority, a retry
+/// policy and a result.
 async fn run_typical_lifecycles(store: &ValkeyBackend) {
     let works = (0..limits::CLAIM_AT_ONCE).map(|nth| {
         let tags = [("customer", format!("customer-{nth}")), ("env", "production".to_owned())];
@@ -117,7 +118,7 @@ async fn with_one_partition(server: &Process) -> ValkeyBackend {
     ValkeyBackend::connect(&server.url(), options).await.unwrap()
 }
 
-/// How many commands whose name begins like this functions have called on a server.
+/// Returns the number of commands with this name prefix that functions have called on a server.
 fn inner_calls(server: &Process, name: &str) -> usize {
     let stats = server.ask(&["INFO", "commandstats"]);
     let of_functions = stats.lines().filter(|line| line.starts_with(&format!("cmdstat_{name}")));

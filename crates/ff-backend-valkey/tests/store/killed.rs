@@ -1,4 +1,4 @@
-//! A server killed while it is busy, and started again on what its disk has.
+//! A server that is killed under load, and started again with the data on its disk.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ async fn killed_under_load(flavour: Flavour, durability: Durability) {
     }
     callers.join_all().await;
     assert!(load.repeated() > 0, "no call was under way when it was killed");
-    // A claim whose reply got lost comes back.
+    // A claim whose reply was lost is claimed again.
     clock.advance(LEASE_TTL_MS);
     load.drain().await;
     load.holds().await;

@@ -1,5 +1,5 @@
-//! Many callers at once, and a ledger of their replies, which must agree with the store at the end, after any failure
-//! of the servers.
+//! Many concurrent callers, and a ledger of their replies. The ledger must agree with the store at the end, after any
+//! failure of the servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -17,25 +17,25 @@ use uuid::Uuid;
 
 use crate::{PATIENCE, claim_on, findings, insist, work};
 
-/// Callers at the same time.
+/// Number of concurrent callers.
 const CALLERS: usize = 16;
 
-/// Callers of one store, and the replies they got.
+/// The callers of one store, and the replies they got.
 pub(crate) struct Load {
     pub(crate) store: Arc<ValkeyBackend>,
     ledger: Mutex<Ledger>,
-    /// How many answers there have been.
+    /// Number of answers so far.
     answers: watch::Sender<usize>,
-    /// Whether all servers are there. Callers that get no answer wait for that before they ask again.
+    /// Whether all servers are running. A caller without an answer waits for that before it repeats its call.
     up: watch::Sender<bool>,
 }
 
 #[derive(Default)]
 struct Ledger {
     submitted: BTreeSet<ExecutionId>,
-    /// The leases by which each execution was completed, as far as replies say so.
+    /// The leases by which each execution was completed, according to the replies.
     completed: BTreeMap<ExecutionId, BTreeSet<LeaseId>>,
-    /// How often a caller had to ask again.
+    /// Number of times that a caller had to repeat a call.
     repeated: usize,
 }
 
@@ -49,14 +49,14 @@ impl Load {
         })
     }
 
-    /// Starts the callers. Each submits so many jobs and does all waiting work of their partitions.
+    /// Starts the callers. Each submits `jobs_each` jobs and does all waiting work of their partitions.
     pub(crate) fn start(self: &Arc<Self>, jobs_each: usize) -> JoinSet<()> {
         let mut callers = JoinSet::new();
         for _ in 0..CALLERS {
             let load = self.clone();
             callers.spawn(async move {
                 for _ in 0..jobs_each {
-                    // Everywhere at once, so that every server's failure is noticed.
+                    // Jobs go to all partitions, so that the failure of every server is noticed.
                     let id = load.submit(SubmitArgs { uuid: Uuid::now_v7(), ..work() }).await;
                     load.do_what_waits(id.partition()).await;
                 }
@@ -65,7 +65,7 @@ impl Load {
         callers
     }
 
-    /// Returns when there have been so many answers more.
+    /// Waits for a number of further answers.
     pub(crate) async fn goes_on(&self, answers: usize) {
         let mut seen = self.answers.subscribe();
         let enough = *seen.borrow_and_update() + answers;
@@ -73,12 +73,12 @@ impl Load {
         tokio::time::timeout(PATIENCE, going).await.expect("the load goes on").expect("the counter lives");
     }
 
-    /// Says whether all servers are there.
+    /// Sets whether all servers are running.
     pub(crate) fn all_there(&self, up: bool) {
         self.up.send_replace(up);
     }
 
-    /// One job on a partition whose server is there: no answer may be missing.
+    /// Does one job on a partition whose server is running: no answer may be missing.
     pub(crate) async fn works_on(&self, partition: u16) {
         let args = loop {
             let args = work();
@@ -93,7 +93,7 @@ impl Load {
         }
     }
 
-    /// How often a caller had to ask again.
+    /// Returns the number of times that a caller had to repeat a call.
     pub(crate) fn repeated(&self) -> usize {
         self.ledger.lock().unwrap().repeated
     }
@@ -104,7 +104,8 @@ impl Load {
         id
     }
 
-    /// A claim without an answer is not repeated: its executions come back when their leases run out.
+    /// Claims and completes waiting work. A claim without an answer is not repeated: its executions return when their
+    /// leases expire.
     async fn do_what_waits(&self, partition: u16) {
         match self.store.claim(claim_on(partition, 3)).await {
             Ok(claims) => {
@@ -124,7 +125,7 @@ impl Load {
         self.ledger.lock().unwrap().completed.entry(execution_id).or_default().insert(fence.lease_id);
     }
 
-    /// Asks until there is an answer.
+    /// Repeats a call until there is an answer.
     async fn ask<T, Fut: Future<Output = Answer<T>>>(&self, ask: impl Fn() -> Fut) -> T {
         loop {
             match ask().await {
@@ -149,7 +150,7 @@ impl Load {
         self.ledger.lock().unwrap().repeated += 1;
     }
 
-    /// Ends what is left: takes back what is due, and does what waits.
+    /// Ends all work that is left: reclaims expired leases, and does all waiting work.
     pub(crate) async fn drain(&self) {
         for partition in 0..self.store.partitions().num_flow_partitions {
             while insist(|| self.store.pump(partition)).await.fired > 0 {}
@@ -165,8 +166,7 @@ impl Load {
         }
     }
 
-    /// Compares the store with the ledger: everything acknowledged is there, and each job ended once, as the replies
-    /// say.
+    /// Compares the store with the ledger: everything acknowledged exists, and each job ended once, as the replies say.
     pub(crate) async fn holds(&self) {
         let (submitted, completed) = {
             let ledger = self.ledger.lock().unwrap();
@@ -191,7 +191,7 @@ impl Load {
     }
 }
 
-/// The result the holder of a lease leaves behind.
+/// Returns the result that the holder of a lease reports.
 fn result_of(lease: &LeaseId) -> Payload {
     Payload::bytes(lease.to_string())
 }

@@ -1,4 +1,4 @@
-//! Looking at a server behind the store's back.
+//! Inspecting a server without the store.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use redis::{Client, cmd};
 
 use crate::support::Process;
 
-/// The content of a server: how many functions, and every key with its bytes.
+/// The contents of a server: the number of libraries, and every key with its bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerContents {
     pub(crate) libraries: usize,
     pub(crate) keys: BTreeMap<String, Vec<u8>>,
 }
 
-/// Everything a server holds. The address may have a password before it, with an `@` between.
+/// Returns the contents of a server. The address may begin with a password and an `@`.
 pub(crate) async fn held(address: &str) -> ServerContents {
     let client = Client::open(format!("redis://{address}")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
@@ -27,7 +27,7 @@ pub(crate) async fn held(address: &str) -> ServerContents {
     ServerContents { libraries: libraries.len(), keys }
 }
 
-/// How many listen for hints.
+/// Returns the number of connections that listen for hints.
 pub(crate) fn listeners(server: &Process) -> usize {
     let counts = server.ask(&["PUBSUB", "NUMSUB", "ff:hints"]);
     counts.rsplit(':').next().and_then(|count| count.parse().ok()).unwrap()

@@ -1,4 +1,4 @@
-//! Promises of a store on Valkey beyond those of every store, on real servers.
+//! Promises of the Valkey store in addition to the promises of every store, on real servers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -38,13 +38,13 @@ use ff_core::partition::PartitionConfig;
 use ff_core::payload::Payload;
 use ff_core::types::{ExecutionId, Kind};
 
-/// Few, so that all of a store is quickly looked at.
+/// Few partitions, so that all of them are read quickly.
 const FEW_PARTITIONS: PartitionConfig =
     PartitionConfig { num_flow_partitions: 8, num_budget_partitions: 2, num_quota_partitions: 2 };
 
 const LEASE_TTL_MS: u64 = 30_000;
 
-/// Longer than anything here takes.
+/// Longer than any step of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn options() -> ValkeyOptions {
@@ -63,12 +63,12 @@ fn claim_on(partition: u16, max: usize) -> ClaimArgs {
     ClaimArgs { max, ..ClaimArgs::new(partition, Holder::parse("w", "w-1").unwrap()) }
 }
 
-/// Takes the one execution that waits where this one lives.
+/// Claims the one execution that waits on the partition of `id`.
 async fn claim(store: &ValkeyBackend, id: &ExecutionId) -> ClaimedExecution {
     store.claim(claim_on(id.partition(), 1)).await.unwrap().claimed.remove(0)
 }
 
-/// Asks until there is a reply: a call may be repeated when the store is away or the outcome is unknown.
+/// Repeats a call until there is a reply. A call may be repeated when the store is away or the outcome is unknown.
 async fn insist<T, Fut: Future<Output = Answer<T>>>(ask: impl Fn() -> Fut) -> T {
     let asking = async {
         loop {
@@ -82,7 +82,7 @@ async fn insist<T, Fut: Future<Output = Answer<T>>>(ask: impl Fn() -> Fut) -> T 
     tokio::time::timeout(PATIENCE, asking).await.expect("an answer comes")
 }
 
-/// The doctor's findings on every partition.
+/// Returns the doctor's findings on every partition.
 async fn findings(store: &ValkeyBackend) -> Vec<Finding> {
     let mut found = Vec::new();
     for partition in 0..store.partitions().num_flow_partitions {

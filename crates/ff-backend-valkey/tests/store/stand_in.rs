@@ -1,4 +1,4 @@
-//! A few lines in the place of a server, for what a real one cannot be made to do.
+//! Substitutes for a server, for behaviour that a real one cannot be made to show.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// Answers every command of every connection: the first of these replies whose word is in the command.
+/// Answers every command of every connection with the first of these replies whose word is in the command.
 pub(crate) async fn answering(replies: &'static [(&'static str, &'static str)]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -29,7 +29,7 @@ pub(crate) async fn answering(replies: &'static [(&'static str, &'static str)]) 
     port
 }
 
-/// Closes every connection made to a port at once, and counts them.
+/// Closes every connection to a port at once, and counts the connections.
 pub(crate) async fn closing(port: u16) -> Arc<AtomicUsize> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let count = Arc::new(AtomicUsize::new(0));
@@ -42,7 +42,7 @@ pub(crate) async fn closing(port: u16) -> Arc<AtomicUsize> {
     count
 }
 
-/// A wire to a server that can be cut without either side noticing, as by a firewall that forgets.
+/// A connection to a server that can be cut without either side noticing, as by a firewall that drops its state.
 pub(crate) struct Wire {
     pub(crate) port: u16,
     cuts: watch::Sender<usize>,
@@ -63,13 +63,13 @@ impl Wire {
         Self { port, cuts }
     }
 
-    /// Cuts every connection there is. New ones go through.
+    /// Cuts every current connection. New ones pass.
     pub(crate) fn cut(&self) {
         self.cuts.send_modify(|cuts| *cuts += 1);
     }
 }
 
-/// Carries bytes both ways until the wire is cut; then holds on to both ends for ever.
+/// Carries bytes both ways until the wire is cut, and then keeps both ends open for ever.
 async fn carry(mut near: TcpStream, mut far: TcpStream, mut cuts: watch::Receiver<usize>) {
     tokio::select! {
         _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}

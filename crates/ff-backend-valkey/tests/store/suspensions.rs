@@ -1,5 +1,5 @@
-//! Waiting for people and the outside world, where a server shows what memory cannot: secrets that outlive programs, other
-//! programs, clusters, and servers that have lost something.
+//! Suspensions in cases that the memory store cannot show: secrets that outlive programs, other programs, clusters, and
+//! servers that have lost data.
 
 use std::collections::BTreeSet;
 
@@ -36,11 +36,11 @@ pub(super) fn signal(id: ExecutionId, granted: &GrantedWaitpoint) -> DeliverArgs
     DeliverArgs { payload, ..DeliverArgs::new(id, to, token, SignalName::parse("go").unwrap()) }
 }
 
-/// Submits, takes and suspends an execution.
+/// Submits, claims and suspends an execution.
 async fn suspended(store: &ValkeyBackend) -> (ExecutionId, GrantedWaitpoint) {
     let id = store.submit(work()).await.unwrap().execution_id;
     let fence = loop {
-        // Executions resumed since may wait here too.
+        // Executions that were resumed before may wait here too.
         let task = claim(store, &id).await.task;
         if task.execution_id == id {
             break task.fence;
@@ -50,7 +50,7 @@ async fn suspended(store: &ValkeyBackend) -> (ExecutionId, GrantedWaitpoint) {
     (id, granted)
 }
 
-/// The secrets of every partition, as the server has them.
+/// Returns the secrets of every partition, as the server has them.
 fn secrets(server: &Process) -> Vec<String> {
     let fields = |partition| {
         let all = server.ask(&["HGETALL", &format!("ff:sec:{{fp:{partition}}}:waitpoint_hmac")]);
@@ -92,7 +92,7 @@ async fn a_server_that_lost_everything_is_given_secrets_again_and_every_program_
     let server = Process::start(Flavour::Valkey, &[]);
     let stores = [connect(&server.url()).await, connect(&server.url()).await];
     for store in &stores {
-        // Often enough to have read the secrets of most partitions.
+        // This is often enough to read the secrets of most partitions.
         for _ in 0..4 * FEW_PARTITIONS.num_flow_partitions {
             suspended(store).await;
         }
@@ -166,7 +166,7 @@ async fn forged_tokens_open_nothing_and_write_nothing() {
     assert_eq!(store.deliver(crossed).await.unwrap_err(), Code::InvalidToken.into());
     let mut after = held(&address).await;
     for (name, bytes) in &before.keys {
-        // A call may note what time it is also when it is refused.
+        // A refused call may also record the time.
         if name.ends_with(":clock") {
             after.keys.insert(name.clone(), bytes.clone());
         }

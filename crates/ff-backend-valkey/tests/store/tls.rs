@@ -1,4 +1,4 @@
-//! Servers behind TLS, whose certificates are signed by an authority of their own.
+//! Servers behind TLS, with certificates signed by a private authority.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ async fn tls_and_none_do_not_understand_each_other_and_say_so_in_one_line() {
     let server = TlsServer::start("localhost", single);
     refused(&format!("valkey://localhost:{}", server.port), options(), &["cannot reach"]).await;
     let url = format!("valkeys://localhost:{}?ca={}", server.plain.port, server.authority());
-    // The server waits for the rest of what it takes for a command, and so would we.
+    // The server waits for the rest of an incomplete command, and the client would wait as long.
     tokio::time::pause();
     refused(&url, options(), &["cannot reach"]).await;
     assert_eq!(server.plain.ask(&["DBSIZE"]), ":0");
@@ -66,7 +66,7 @@ async fn runs_one(store: &ValkeyBackend) {
     assert_eq!(findings(store).await, []);
 }
 
-/// A server with a port for TLS beside its plain one.
+/// A server with a TLS port and a plain port.
 struct TlsServer {
     plain: Process,
     port: u16,
@@ -74,7 +74,7 @@ struct TlsServer {
 }
 
 impl TlsServer {
-    /// A server whose certificate names a host.
+    /// Starts a server whose certificate names a host.
     fn start(host: &str, start: fn(&[&str]) -> Process) -> Self {
         let certificates = certificates(host);
         let port = free_port();
@@ -86,7 +86,7 @@ impl TlsServer {
         Self { plain, port, certificates }
     }
 
-    /// The certificate of its authority.
+    /// Returns the path of its authority's certificate.
     fn authority(&self) -> String {
         self.certificates.path().join("authority.crt").display().to_string()
     }
@@ -96,7 +96,7 @@ fn single(options: &[&str]) -> Process {
     Process::start(Flavour::Valkey, options)
 }
 
-/// An authority, and a certificate of its for a host.
+/// Creates an authority, and a certificate for a host that it has signed.
 fn certificates(host: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let kind = if host.starts_with(char::is_numeric) { "IP" } else { "DNS" };

@@ -4,7 +4,8 @@ use std::process::Command;
 
 use super::{Flavour, Process, free_port};
 
-/// Three primaries that share all slots, the first nodes; their replicas, if they have any, come after them.
+/// A cluster of three primaries, which are the first nodes and share all slots. Their replicas, if any, come after
+/// them.
 pub struct Cluster {
     pub nodes: Vec<Process>,
 }
@@ -14,7 +15,7 @@ impl Cluster {
         Self::with_replicas(0)
     }
 
-    /// A cluster whose primaries have so many replicas each.
+    /// Starts a cluster whose primaries have `replicas` replicas each.
     pub fn with_replicas(replicas: usize) -> Self {
         let nodes: Vec<_> = (0..3 * (1 + replicas)).map(|_| node(&[])).collect();
         let addresses = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port));
@@ -40,13 +41,13 @@ impl Cluster {
         format!("valkey+cluster://{}", hosts.join(","))
     }
 
-    /// Returns when every primary knows where all slots are.
+    /// Waits until every primary knows the owners of all slots.
     pub fn wait_until_whole(&self) {
         self.nodes[..3].iter().for_each(wait_until_whole);
     }
 }
 
-/// A cluster of one primary, which has all slots.
+/// Starts a cluster of one primary, which has all slots.
 pub fn lone_primary(options: &[&str]) -> Process {
     let primary = node(options);
     primary.ask(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
@@ -59,7 +60,7 @@ fn wait_until_whole(node: &Process) {
     node.wait_until(&["CLUSTER", "INFO"], whole);
 }
 
-/// The data of one node can be used while another is away.
+/// Starts a node. Its data can be used while another node is away.
 fn node(options: &[&str]) -> Process {
     let bus = free_port().to_string();
     let mut all = vec!["--cluster-enabled", "yes", "--cluster-port", &bus, "--cluster-node-timeout", "2000"];

@@ -1,4 +1,4 @@
-//! Real servers for tests: each on a free port, with its files in a folder that goes away, gone when it is dropped.
+//! Real servers for tests. Each has a free port and a temporary folder, and ends when it is dropped.
 
 #![allow(
     dead_code,

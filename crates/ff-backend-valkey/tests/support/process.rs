@@ -9,11 +9,11 @@ use tempfile::TempDir;
 
 use super::ports::free_port;
 
-/// Which server.
+/// The kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     Valkey,
-    /// The oldest Redis that is promised to work.
+    /// The oldest supported Redis.
     Redis,
 }
 
@@ -26,7 +26,7 @@ impl Flavour {
     }
 }
 
-/// A server that runs, or ran until it was killed.
+/// A server that is running, or that was killed.
 pub struct Process {
     flavour: Flavour,
     options: Vec<String>,
@@ -41,7 +41,7 @@ impl Process {
         let folder = tempfile::tempdir().expect("a folder for a server");
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let mut process = Self { flavour, options, folder, port: 0, child: None };
-        // Another program may take the port between asking for it and using it.
+        // Another program may take the port between the choice and the start.
         for _ in 0..20 {
             process.port = free_port();
             if process.run() {
@@ -59,7 +59,7 @@ impl Process {
         self.folder.path()
     }
 
-    /// Ends it as a crash would.
+    /// Kills the server, as a crash would.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("a server can be killed");
@@ -67,29 +67,29 @@ impl Process {
         }
     }
 
-    /// Starts it again on the same port with what its disk has.
+    /// Restarts the server on the same port with the data on its disk.
     pub fn restart(&mut self) {
         self.kill();
         assert!(self.run(), "{} did not start again on port {}", self.flavour.binary(), self.port);
     }
 
-    /// Stops it without its noticing: it holds its connections and answers nothing.
+    /// Freezes the server: it keeps its connections and answers nothing.
     pub fn freeze(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on where it stopped.
+    /// Resumes the frozen server.
     pub fn thaw(&self) {
         self.signal("-CONT");
     }
 
-    /// Sends one command over a connection of its own and returns the server's reply.
+    /// Sends one command over a new connection and returns the server's reply.
     pub fn ask(&self, words: &[&str]) -> String {
         self.exchange(&[words])
     }
 
-    /// Asks a primary until the answer is as wanted. Each question blocks on the server for a moment, so that this does
-    /// not spin.
+    /// Repeats a command to a primary until the answer is as wanted. Each try blocks on the server for a moment, so
+    /// that this does not spin.
     pub fn wait_until(&self, words: &[&str], wanted: impl Fn(&str) -> bool) {
         let a_moment = ["WAIT", "9", "20"];
         let mut answers = (0..3_000).map(|_| self.exchange(&[&a_moment, words]));
@@ -118,7 +118,7 @@ impl Process {
         assert!(sent.is_ok_and(|sent| sent.success()), "kill {signal} did not reach the server");
     }
 
-    /// Runs the server and waits until it says it is ready. False when it cannot have its port.
+    /// Runs the server and waits until it is ready. Returns false when it cannot get its port.
     fn run(&mut self) -> bool {
         let binary = self.flavour.binary();
         let mut command = Command::new(binary);
@@ -130,7 +130,7 @@ impl Process {
         let output = child.stdout.take().expect("its output is a pipe");
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         let ready = lines.any(|line| line.contains("Ready to accept connections"));
-        // Its later output is read and dropped, so that it never waits for a reader.
+        // Its later output is read and dropped, so that it never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         if ready {
             self.child = Some(child);

@@ -1,4 +1,4 @@
-//! The functions of budgets: the use of a budget at its home, and the spending of an execution.
+//! The functions of budgets: the usage of a budget at its home, and the spending of an execution.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ use crate::signature::{
 };
 use crate::{Fcall, Fields, ScriptError, Server, Value};
 
-/// How often a period may end between two calls.
+/// Maximum number of times that one call is sent, because the period may end between two of them.
 const PERIODS: usize = 4;
 
 fn definition_key(id: &BudgetId, partitions: &PartitionConfig) -> String {
     BudgetKeyContext::new(&budget_partition(id, partitions), id).definition()
 }
 
-/// Tells the home of a budget how it is defined, or that it is gone. `now` is the time at the home.
+/// Stores or removes the definition of a budget at its home. `now` is the time at the home.
 pub async fn ff_create_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -60,7 +60,8 @@ pub async fn ff_create_budget(
     Ok(QuotaDefined { revision: ask_word(server, create.call()).await? })
 }
 
-/// Asks the home of a budget. When its period is over, says which one it is now, and asks again.
+/// Sends a call to the home of a budget. If the stored period is over, starts the current period and sends the call
+/// again.
 async fn ask_home(
     server: &dyn Server,
     definition: &str,
@@ -86,7 +87,7 @@ async fn ask_home(
     Err(ScriptError::parse("the periods of a budget end faster than it answers"))
 }
 
-/// Asks a budget whether executions may be claimed, and has it reserve their estimates.
+/// Reserves the estimated spending of executions in a budget, and returns a verdict for each.
 pub async fn ff_reserve_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -124,7 +125,7 @@ pub async fn ff_reserve_budget(
     Ok(AdmissionVerdicts { name, at, verdicts })
 }
 
-/// Gives back unused reservations, and names the executions that need not wait any longer.
+/// Releases reservations that were not used, and returns the executions that no longer wait.
 pub async fn ff_release_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -155,7 +156,7 @@ pub async fn ff_release_budget(
     Ok(AdmissionsSettled { released, woken })
 }
 
-/// Has a budget count the spending of an execution, and gives its balance.
+/// Counts the spending of an execution in a budget, and returns the budget's balance.
 pub async fn ff_report_usage_and_check(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -191,7 +192,7 @@ pub async fn ff_report_usage_and_check(
     Ok(BudgetAnswer { standing: Some(BudgetStanding::of(budget, on_hard_limit, &limits, &balance)), crossed })
 }
 
-/// Has a budget begin anew.
+/// Clears the usage of a budget's current period.
 pub async fn ff_reset_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -203,15 +204,15 @@ pub async fn ff_reset_budget(
     Ok(BudgetReset { next_reset_at: fields.maybe_read()?.map(TimestampMs) })
 }
 
-/// The balance of a budget and some of its draws, from a place on.
+/// The balance of a budget and a page of its draws.
 pub struct BudgetPage {
     pub balance: Balance,
-    /// With the kinds of their executions.
+    /// Execution, its kind, and its draw.
     pub draws: Vec<(ExecutionId, String, Draw)>,
     pub next: Option<String>,
 }
 
-/// Reads a budget and, where a count is given, about so many of its draws.
+/// Reads a budget and about `count` of its draws; none when `count` is 0.
 pub async fn ff_read_budget(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -290,7 +291,7 @@ fn slot_of(text: &str) -> Option<SlotRow> {
     Some(SlotRow { epoch, at: TimestampMs(at), state, claim_id })
 }
 
-/// Adds the spending of a holder, once, and gives the amounts that budgets have to count.
+/// Adds the spending that a holder reports, once per report, and returns the amounts that budgets must count.
 pub async fn ff_record_spend(server: &dyn Server, args: ReportUsageArgs) -> Result<UsageReported, ScriptError> {
     let id = args.execution_id;
     let tag = format!("{{fp:{}}}", id.partition());
@@ -323,7 +324,7 @@ pub async fn ff_record_spend(server: &dyn Server, args: ReportUsageArgs) -> Resu
     Ok(UsageReported { duplicate, late, usage, budgets: Vec::new(), failed: false, pending })
 }
 
-/// Notes that every budget has counted some reports.
+/// Records that every budget has counted a number of reports.
 pub async fn ff_settle_usage(server: &dyn Server, args: SettleUsageArgs) -> Result<UsageSettled, ScriptError> {
     let settle = SettleUsage {
         core: core_key(&args.execution_id),
@@ -335,7 +336,7 @@ pub async fn ff_settle_usage(server: &dyn Server, args: SettleUsageArgs) -> Resu
     Ok(UsageSettled { settled: fields.maybe_text()?.is_some() })
 }
 
-/// The spending in a record; by attempt from their hashes.
+/// Returns the usage in an execution's record, with the spending of each attempt from the attempts' hashes.
 pub(crate) fn usage(core: &Hash, attempts: Vec<Value>) -> Result<Option<Box<Usage>>, ScriptError> {
     let Some(text) = core.text("usage")? else { return Ok(None) };
     let unreadable = || ScriptError::parse(format!("the usage {text:?} cannot be read"));

@@ -15,13 +15,13 @@ use crate::{Fields, ScriptError, Server};
 /// A page of a partition's feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedEntries {
-    /// When it was asked.
+    /// The time of the read.
     pub now: TimestampMs,
     pub part: EventsPart,
 }
 
-/// The events of a partition from a place on; nothing is read without one. Reading follows the feed. `waits` says that
-/// a hint is wanted when there is more.
+/// Reads the events of a partition from a position on, or none without a position. Reading follows the feed. `waits`
+/// requests a hint when there is more.
 pub async fn ff_read_events(
     server: &dyn Server,
     partition: u16,
@@ -42,7 +42,7 @@ pub async fn ff_read_events(
     Ok(FeedEntries { now, part: EventsPart { events: entries(&mut fields)?, trimmed, since } })
 }
 
-/// The feed of a partition as it is kept: since when and until when it records, and its events after a place.
+/// Returns the stored feed of a partition: the start and end of its recording, and its events after a position.
 pub async fn ff_read_feed(
     server: &dyn Server,
     partition: u16,

@@ -1,4 +1,4 @@
-//! Keeping ready executions back: an operator's hold, and blocks of admission.
+//! Functions that hold back ready executions: an operator's hold, and blocks by admission.
 
 use bytes::Bytes;
 use ff_core::contracts::{
@@ -14,7 +14,7 @@ use crate::server::{ask, ask_fields};
 use crate::signature::{BlockExecutions, HoldExecution, ReleaseHold, UnblockExecutions};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Keeps a live execution from being claimed until it is released.
+/// Holds a live execution: it cannot be claimed until it is released.
 pub async fn ff_hold_execution(server: &dyn Server, args: HoldArgs) -> Result<HoldPlaced, ScriptError> {
     let HoldArgs { execution_id, reason, requested_by } = args;
     ask(server, HoldExecution { core: core_key(&execution_id), reason, requested_by }.call()).await
@@ -39,7 +39,7 @@ impl FromFcallResult for HoldReleased {
     }
 }
 
-/// Takes executions that may not run now out of the queues.
+/// Blocks executions that may not run now, and takes them out of the queues.
 pub async fn ff_block_executions(server: &dyn Server, args: BlockArgs) -> Result<BlockedCount, ScriptError> {
     let targets = args.executions.iter().map(target).collect::<Result<Vec<_>, _>>()?;
     let block = BlockExecutions { all_executions: all_executions(args.partition), targets: targets.concat() };
@@ -47,7 +47,7 @@ pub async fn ff_block_executions(server: &dyn Server, args: BlockArgs) -> Result
     Ok(BlockedCount { blocked: fields.read()? })
 }
 
-/// One of them as the list has it.
+/// Encodes one target as items of the list.
 fn target(target: &BlockTarget) -> Result<Vec<Bytes>, ScriptError> {
     let BlockTarget { execution_id, lease_epoch, detail } = target;
     Ok(vec![
@@ -59,12 +59,12 @@ fn target(target: &BlockTarget) -> Result<Vec<Bytes>, ScriptError> {
     ])
 }
 
-/// The detail of a block, as the record has it.
+/// Returns the detail of a block as the record stores it: JSON.
 pub(crate) fn written(detail: &BlockDetail) -> Result<String, ScriptError> {
     serde_json::to_string(detail).map_err(|error| ScriptError::parse(format!("a detail cannot be written: {error}")))
 }
 
-/// Makes executions ready again that are blocked on something.
+/// Makes executions that are blocked for a given reason ready again.
 pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Result<UnblockedExecutions, ScriptError> {
     let unblock = UnblockExecutions {
         all_executions: all_executions(args.partition),
@@ -78,7 +78,7 @@ pub async fn ff_unblock_executions(server: &dyn Server, args: UnblockArgs) -> Re
     Ok(UnblockedExecutions { waits_ms })
 }
 
-/// The blocker of an execution, as its record names it.
+/// Returns the word of a blocker in the record.
 pub(crate) fn word(on: Blocker) -> &'static str {
     match on {
         Blocker::Dependencies => "dependencies",

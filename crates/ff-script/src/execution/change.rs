@@ -1,4 +1,4 @@
-//! Changes of an execution that do not end it: delay, progress, priority, labels, replay.
+//! Functions that change an execution without ending it: delay, progress, priority, labels, replay.
 
 use ff_core::contracts::{
     ChangePriorityArgs, DelayArgs, DelayedExecution, PriorityChanged, ProgressArgs, RecordedProgress, ReplayArgs,
@@ -12,7 +12,7 @@ use crate::server::ask;
 use crate::signature::{ChangePriority, DelayExecution, ReplayExecution, SetExecutionTags, UpdateProgress};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Gives the lease back until a moment; the same attempt goes on then.
+/// Releases the lease and delays the execution; the same attempt resumes afterwards.
 pub async fn ff_delay_execution(server: &dyn Server, args: DelayArgs) -> Result<DelayedExecution, ScriptError> {
     let (start_in_ms, start_at) = start(args.start);
     let delay = DelayExecution {
@@ -33,7 +33,7 @@ impl FromFcallResult for DelayedExecution {
     }
 }
 
-/// Notes how far the holder is.
+/// Records the holder's progress.
 pub async fn ff_update_progress(server: &dyn Server, args: ProgressArgs) -> Result<RecordedProgress, ScriptError> {
     let progress = UpdateProgress {
         core: core_key(&args.execution_id),
@@ -53,7 +53,7 @@ impl FromFcallResult for RecordedProgress {
     }
 }
 
-/// Gives a live execution another priority.
+/// Changes the priority of a live execution.
 pub async fn ff_change_priority(server: &dyn Server, args: ChangePriorityArgs) -> Result<PriorityChanged, ScriptError> {
     let change = ChangePriority { core: core_key(&args.execution_id), priority: args.priority.get().into() };
     let From(from) = ask(server, change.call()).await?;
@@ -70,7 +70,7 @@ impl FromFcallResult for From {
     }
 }
 
-/// Puts labels on an execution and takes others away.
+/// Adds and removes labels of an execution.
 pub async fn ff_set_execution_tags(server: &dyn Server, args: SetTagsArgs) -> Result<TaggedExecution, ScriptError> {
     let set = SetExecutionTags {
         core: core_key(&args.execution_id),
@@ -87,7 +87,7 @@ impl FromFcallResult for TaggedExecution {
     }
 }
 
-/// Starts a finished execution afresh.
+/// Restarts a finished execution.
 pub async fn ff_replay_execution(server: &dyn Server, args: ReplayArgs) -> Result<ReplayedExecution, ScriptError> {
     let replay = ReplayExecution {
         core: core_key(&args.execution_id),

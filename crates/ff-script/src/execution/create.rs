@@ -1,4 +1,4 @@
-//! Handing in work.
+//! Functions that submit executions.
 
 use bytes::Bytes;
 use ff_core::contracts::{SubmitArgs, SubmittedExecution};
@@ -50,7 +50,7 @@ pub async fn ff_create_execution(
     ask(server, create.call()).await
 }
 
-/// Creates an execution under a singleton or debounce key, or says what became of it because of another of the key.
+/// Creates an execution under a singleton or debounce key, or resolves the conflict with a live execution of the key.
 pub async fn ff_create_keyed_execution(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -101,7 +101,7 @@ impl FromFcallResult for SubmittedExecution {
     }
 }
 
-/// The type of some bytes, where it has to be kept.
+/// Returns the content type, unless it is JSON, which is not stored.
 pub(crate) fn unless_json(content_type: &ContentType) -> Option<String> {
     (*content_type != ContentType::json()).then(|| content_type.to_string())
 }
@@ -114,14 +114,14 @@ pub(crate) fn unless_default(policy: &Policy) -> Result<Option<String>, ScriptEr
     json.map(Some).map_err(|error| Refusal::invalid("policy", error).into())
 }
 
-/// The fingerprint of a payload as the bytes it stands for, half as long as its text.
+/// Returns the fingerprint of a payload as bytes, half as long as its text.
 pub(crate) fn digest(payload: &Payload) -> Result<Bytes, ScriptError> {
     let hex = String::from(payload.fingerprint());
     let digest = u128::from_str_radix(&hex, 16).map_err(|error| ScriptError::parse(error.to_string()))?;
     Ok(Bytes::copy_from_slice(&digest.to_be_bytes()))
 }
 
-/// Creates executions of one partition, or finds those already there, in their order and each with its own answer.
+/// Creates executions of one partition in order, or finds the existing ones, each with its own answer.
 pub async fn ff_create_executions(
     server: &dyn Server,
     works: Vec<(ExecutionId, SubmitArgs)>,
@@ -139,14 +139,14 @@ pub async fn ff_create_executions(
     ask_each(server, CreateExecutions { core, works: list }.call()).await
 }
 
-/// Whether two go in one group.
+/// Returns whether two submissions belong in one group.
 fn alike(one: &SubmitArgs, other: &SubmitArgs) -> bool {
     (&one.namespace, &one.lane, &one.kind, one.priority) == (&other.namespace, &other.lane, &other.kind, other.priority)
         && one.payload.content_type == other.payload.content_type
         && one.policy == other.policy
 }
 
-/// Adds a group as the list has it: what its members have in common, and then each of them.
+/// Appends a group to the list: the values common to its members, then each member.
 fn push_group(list: &mut Vec<Bytes>, members: Vec<(ExecutionId, SubmitArgs)>) -> Result<(), ScriptError> {
     let Some((_, first)) = members.first() else { return Ok(()) };
     let content_type = unless_json(&first.payload.content_type).unwrap_or_default();
@@ -156,7 +156,7 @@ fn push_group(list: &mut Vec<Bytes>, members: Vec<(ExecutionId, SubmitArgs)>) ->
     members.into_iter().try_for_each(|(id, args)| push_member(list, &id, args))
 }
 
-/// Adds a member: what all have, its tags, and then by name what few have.
+/// Appends a member to the list: the fields that every member has, its tags, and then the rarer fields by name.
 fn push_member(list: &mut Vec<Bytes>, id: &ExecutionId, args: SubmitArgs) -> Result<(), ScriptError> {
     let (start_in_ms, start_at) = start(args.start);
     let (traceparent, tracestate) = trace_fields(args.trace.as_deref());

@@ -1,4 +1,4 @@
-//! How an execution ends: its holder completes or fails it, or a caller cancels it.
+//! Functions that end an execution: its holder completes or fails it, or a caller cancels it.
 
 use bytes::Bytes;
 use ff_core::contracts::{CancelArgs, CancelledExecution, CompleteArgs, CompletedExecution, FailArgs, FailedAttempt};
@@ -38,7 +38,7 @@ pub async fn ff_complete_executions(
     ask_each(server, complete.call()).await
 }
 
-/// One end as the list has it.
+/// Encodes one end as items of the list.
 fn end(args: CompleteArgs) -> [Bytes; 7] {
     let result_type = args.result.as_ref().and_then(|result| unless_json(&result.content_type));
     [
@@ -59,7 +59,7 @@ impl FromFcallResult for CompletedExecution {
     }
 }
 
-/// Ends the running attempt with a failure: another try after a backoff, or the end.
+/// Ends the running attempt with a failure: the execution is retried after a backoff, or ends.
 pub async fn ff_fail_execution(
     server: &dyn Server,
     args: FailArgs,

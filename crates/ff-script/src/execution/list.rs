@@ -11,7 +11,7 @@ use crate::server::ask;
 use crate::signature::ListExecutions;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Which executions, and the index that has them all.
+/// A filter, and an index that contains every execution it matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListQuery {
     pub filter: Filter,
@@ -19,35 +19,35 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// What a filter means, from the index that has as little else as any.
+    /// Returns the query for a filter, over the index with the fewest other entries.
     pub fn by(filter: &Filter) -> Self {
         Self { filter: filter.clone(), index: filter.index() }
     }
 }
 
-/// Where to begin.
+/// The place where a listing starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStart {
-    /// With the newest.
+    /// The newest execution.
     Anything,
-    /// With those created before a moment.
+    /// The newest execution created before this time.
     Moment(TimestampMs),
-    /// With those created before this one, or in the same moment with a smaller id.
+    /// The next execution after this one: created earlier, or at the same time with a smaller id.
     Execution(Cursor),
 }
 
-/// A part of the list.
+/// A page of the listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
     pub rows: Vec<Cursor>,
-    /// How many were looked at.
+    /// Number of index entries that were looked at.
     pub looked: usize,
-    /// Where to go on, when there may be more.
+    /// The place to continue from, when there may be more.
     pub more: Option<Cursor>,
 }
 
-/// Executions of a partition, newest first, at most so many. Looks at no more than `most` of them, and at a bounded number
-/// in any case.
+/// Lists at most `limit` executions of a partition, newest first. Looks at no more than `most` entries, and at a
+/// bounded number in any case.
 pub async fn ff_list_executions(
     server: &dyn Server,
     partition: u16,
@@ -61,7 +61,7 @@ pub async fn ff_list_executions(
         ListStart::Execution(cursor) => (Some(cursor.created_at), Some(cursor.execution_id)),
     };
     let Filter { namespace, lane, state, kind, tags, created_from, .. } = &wanted.filter;
-    // Properties that every member of the index has are not checked.
+    // The function does not check properties that every entry of the index has.
     let state = state.filter(|_| !matches!(wanted.index, Index::InState(..)));
     let walked_label = usize::from(matches!(wanted.index, Index::Tag(..)));
     let labels = tags.iter().skip(walked_label);

@@ -23,25 +23,25 @@ pub use end::{ff_cancel_execution, ff_complete_execution, ff_complete_executions
 pub use list::{ListPage, ListQuery, ListStart, ff_list_executions};
 pub use read::{ExtraReads, ff_read_execution};
 
-/// The key of an execution's record.
+/// Returns the key of an execution's record.
 pub fn core_key(id: &ExecutionId) -> String {
     ExecKeyContext::new(&Partition::of(id), id).core()
 }
 
-/// The last moment a score holds exactly, some hundred thousand years from now. A later start becomes that moment.
+/// The last time that a score holds exactly, some hundred thousand years from now. A later start becomes this time.
 const LATEST_MS: i64 = 1 << 53;
 
-/// A moment as the functions take it: none is before the first, and none after the last.
+/// Returns a time as the functions take it, limited to the range that they hold exactly.
 pub fn moment(at: TimestampMs) -> u64 {
     at.0.clamp(0, LATEST_MS).unsigned_abs()
 }
 
-/// A number to count from, as the functions take it: beyond what they hold exactly there is nothing.
+/// Returns a start number as the functions take it. Larger numbers than they hold exactly do not occur.
 pub(crate) fn counted_from(number: u64) -> u64 {
     number.min(LATEST_MS.unsigned_abs())
 }
 
-/// When something may start, as the functions take it: after a while, or at a moment.
+/// Returns the delay and the time of a start, as the functions take them.
 pub(crate) fn start(start: Start) -> (Option<u64>, Option<u64>) {
     match start {
         Start::Now => (None, None),

@@ -1,4 +1,4 @@
-//! Reading an execution and the records beside it, in one consistent read.
+//! Reading an execution and its other records in one consistent snapshot.
 
 use ff_core::types::ExecutionId;
 
@@ -6,25 +6,25 @@ use super::core_key;
 use crate::signature::ReadExecution;
 use crate::{FcallResult, ScriptError, Server, StoredExecution};
 
-/// The further records to read.
+/// The records to read beside the main one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtraReads {
     pub payload: bool,
     pub result: bool,
-    /// Its tries and its leases.
+    /// Its attempts and its leases.
     pub history: bool,
-    /// Nothing more to read, but a hint when it ends.
+    /// Reads nothing more, but requests a hint when the execution ends.
     pub end: bool,
-    /// Also a staged one, which is not visible yet.
+    /// Also reads a staged execution, which is not visible yet.
     pub staged: bool,
 }
 
 impl ExtraReads {
-    /// Everything there is.
+    /// Every record, also of a staged execution.
     pub const ALL: Self = Self { payload: true, result: true, history: true, end: false, staged: true };
 }
 
-/// An execution as it is kept.
+/// Returns the stored state of an execution.
 pub async fn ff_read_execution(
     server: &dyn Server,
     id: &ExecutionId,

@@ -1,4 +1,4 @@
-//! Changes of a flow: labels, closing, cancelling, and a parent that waits for its children.
+//! Functions that change a flow: labels, closing, cancelling, and a parent that waits for its children.
 
 use ff_core::contracts::{
     CancelFlowArgs, CloseFlowArgs, ClosedFlow, FlowCancelled, SetFlowTagsArgs, TaggedFlow, WaitForChildrenArgs,
@@ -14,7 +14,7 @@ use crate::server::ask;
 use crate::signature::{CancelFlow, CloseFlow, MoveToWaitingChildren, SetFlowTags};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Lets a flow end with its last member.
+/// Closes a flow, so that it ends with its last member.
 pub async fn ff_close_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -23,7 +23,7 @@ pub async fn ff_close_flow(
     ask(server, CloseFlow { core: flow_core_key(&args.flow_id, partitions) }.call()).await
 }
 
-/// Puts labels on a flow, beside those it has.
+/// Adds labels to a flow.
 pub async fn ff_set_flow_tags(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -46,7 +46,7 @@ impl FromFcallResult for TaggedFlow {
     }
 }
 
-/// Stops a flow: members that the policy does not spare start no more.
+/// Cancels a flow: members that the policy does not spare no longer start.
 pub async fn ff_cancel_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -68,7 +68,7 @@ impl FromFcallResult for FlowCancelled {
     }
 }
 
-/// Gives the lease back until the holder's join is decided; keeps it when that has happened already.
+/// Releases the lease until the holder's join is decided, or keeps it when the join is decided already.
 pub async fn ff_move_to_waiting_children(
     server: &dyn Server,
     args: WaitForChildrenArgs,

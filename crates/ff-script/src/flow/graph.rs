@@ -1,4 +1,4 @@
-//! Members, edges and joins as the functions take them: each a list of texts, empty where something is not said.
+//! Members, edges and joins as the functions take them: lists of texts, where an absent value is empty.
 
 use bytes::Bytes;
 use ff_core::contracts::{GrowFlowArgs, GrownEdge, GrownFlow, MemberRef, NodeSpec};
@@ -13,7 +13,7 @@ use crate::server::ask;
 use crate::signature::GrowFlow;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// The flow whose graph is handed over, and where it lives.
+/// The flow of a graph, and the partitions by which its members are placed.
 #[derive(Clone, Copy)]
 pub(crate) struct Graph<'p> {
     pub(crate) flow_id: FlowId,
@@ -21,12 +21,12 @@ pub(crate) struct Graph<'p> {
 }
 
 impl Graph<'_> {
-    /// The execution a node is.
+    /// Returns the execution of a node.
     pub(crate) fn member(self, node: &NodeName) -> ExecutionId {
         member_id(&self.flow_id, node, self.partitions)
     }
 
-    /// The execution that is meant.
+    /// Returns the execution that a reference names.
     pub(crate) fn resolve(self, member: &MemberRef) -> ExecutionId {
         match member {
             MemberRef::Node(node) => self.member(node),
@@ -34,7 +34,7 @@ impl Graph<'_> {
         }
     }
 
-    /// A member.
+    /// Encodes a member.
     pub(crate) fn node(self, node: NodeSpec) -> Result<Vec<Bytes>, ScriptError> {
         let (start_in_ms, start_at) = start(node.start);
         let timeouts = &node.policy.timeout_policy;
@@ -59,7 +59,7 @@ impl Graph<'_> {
         Ok(items)
     }
 
-    /// An edge, with how its caller calls it.
+    /// Encodes an edge, with the caller's name for it.
     pub(crate) fn edge(
         self,
         upstream: &ExecutionId,
@@ -82,7 +82,7 @@ impl Graph<'_> {
         ]
     }
 
-    /// How the edges into a member are to join.
+    /// Encodes the join of the edges into a member.
     pub(crate) fn join(self, member: &MemberRef, how: Join) -> Vec<Bytes> {
         let mut items = vec![self.resolve(member).to_string().into(), member.to_string().into()];
         items.extend(join(how));
@@ -94,7 +94,7 @@ impl Graph<'_> {
     }
 }
 
-/// A join: its variant, how many it needs, and what becomes of the others.
+/// Encodes a join: its variant, the number of upstreams it needs, and the action on the other upstreams.
 fn join(join: Join) -> [Bytes; 3] {
     let (variant, k, on_satisfied) = match join {
         Join::AllOf => ("all_of", String::new(), String::new()),
@@ -154,7 +154,7 @@ impl FromFcallResult for GrownFlow {
     }
 }
 
-/// Labels as the functions take them: keys and values.
+/// Encodes labels as keys and values.
 pub(super) fn flat(tags: &Tags) -> Vec<Bytes> {
     tags.iter().flat_map(|(key, value)| [key.to_string().into(), value.to_string().into()]).collect()
 }

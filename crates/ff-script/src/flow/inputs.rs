@@ -9,11 +9,11 @@ use crate::server::ask_fields;
 use crate::signature::ReadInputs;
 use crate::{Fields, ScriptError, Server};
 
-/// Some named inputs, and where the others begin.
+/// A page of named inputs, and the place of the next one.
 #[derive(Default)]
 pub(crate) struct Inputs {
     pub(crate) inputs: Vec<Input>,
-    /// The place of the last one, and how many bytes may come with those after it.
+    /// The position of the last input, and the number of bytes that may still come.
     next: Option<(String, u64)>,
 }
 
@@ -31,7 +31,7 @@ impl Inputs {
         Ok(Self { inputs, next: last.map(|last| (last, left)) })
     }
 
-    /// Reads those that did not come with the others.
+    /// Reads the remaining pages.
     pub(crate) async fn rest(self, server: &dyn Server, id: &ExecutionId) -> Result<Vec<Input>, ScriptError> {
         let Self { mut inputs, mut next } = self;
         while let Some((last, left)) = next {

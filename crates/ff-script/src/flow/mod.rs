@@ -24,7 +24,7 @@ pub use resolve::{ResolveDependencyArgs, ResolveDependencyOpKeys, ResolveDepende
 pub use settle::{ff_cascade_completion, ff_promote_blocked_to_eligible};
 pub use submit::{ff_create_flow, ff_submit_flow};
 
-/// The key of a flow's record.
+/// Returns the key of a flow's record.
 pub(crate) fn flow_core_key(id: &FlowId, partitions: &PartitionConfig) -> String {
     FlowKeyContext::new(&flow_partition(id, partitions), id).core()
 }

@@ -1,4 +1,4 @@
-//! Reading flows, their members, their edges and their events, some at a time.
+//! Reading flows, their members, their edges and their events, a page at a time.
 
 use ff_core::contracts::{FlowCursor, ListFlowsArgs};
 use ff_core::flow::FlowKeyEntry;
@@ -12,16 +12,16 @@ use crate::record::{Hash, flow_key};
 use crate::signature::{ListFlows, ReadFlow, ReadFlowEdges, ReadFlowEvents, ReadFlowKeys, ReadFlowMembers};
 use crate::{Fcall, FcallResult, Fields, ScriptError, Server};
 
-/// How a flow is looked at.
+/// The options of reading a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowQuery {
-    /// Also one that is staged or being forgotten.
+    /// Also reads a flow that is staged or being forgotten.
     pub staged: bool,
-    /// A hint is wanted when it ends, or when more has happened in it.
+    /// Requests a hint when the flow ends, or when it has more events.
     pub awaited: bool,
 }
 
-/// A flow as it is kept.
+/// A flow as the store has it.
 #[derive(Default)]
 pub struct FlowFields {
     pub(crate) core: Hash,
@@ -29,14 +29,14 @@ pub struct FlowFields {
     pub(crate) tags: Hash,
 }
 
-/// A member as it is kept, with the edges into it as a group.
+/// A member as the store has it, with the group of edges into it.
 pub struct MemberFields {
     pub execution_id: ExecutionId,
     pub(crate) core: Hash,
     pub(crate) group: Hash,
 }
 
-/// An edge as it is kept: where it leaves and enters, and how it stands.
+/// An edge as the store has it: its fields and its state.
 pub struct EdgeFields {
     pub id: EdgeId,
     pub(crate) edge: Hash,
@@ -45,21 +45,21 @@ pub struct EdgeFields {
 
 /// A page of the events of a flow.
 pub struct FlowEventFields {
-    /// How many events there have been.
+    /// Number of events so far.
     pub core_events: u64,
     pub ended: bool,
-    /// The number of the oldest that is kept.
+    /// The number of the oldest stored event.
     pub first: Option<u64>,
     pub(crate) events: Vec<(u64, Hash)>,
 }
 
-/// Some flows of a partition, and where to go on.
+/// A page of a partition's flows, and the place to continue from.
 pub struct FlowListPage {
     pub flows: Vec<(FlowId, FlowFields)>,
     pub more: Option<FlowCursor>,
 }
 
-/// A flow in one consistent look.
+/// Reads a flow in one consistent snapshot.
 pub async fn ff_read_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -70,8 +70,8 @@ pub async fn ff_read_flow(
     FlowFields::read(&mut fields(server, read.call()).await?)
 }
 
-/// Members in the order they were added, from a position on. Fewer than asked for are the last ones, as long as no more are
-/// asked for than one call reads.
+/// Reads members in the order they were added, from a position on. A page with fewer than `limit` members is the last
+/// one, if `limit` is no more than one call reads.
 pub async fn ff_read_flow_members(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -88,7 +88,7 @@ pub async fn ff_read_flow_members(
     })
 }
 
-/// Edges in the order of their ids, likewise.
+/// Reads edges in the order of their ids, likewise.
 pub async fn ff_read_flow_edges(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -104,7 +104,7 @@ pub async fn ff_read_flow_edges(
     })
 }
 
-/// The events of a flow from a number on.
+/// Reads the events of a flow from a number on.
 pub async fn ff_read_flow_events(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -124,7 +124,7 @@ pub async fn ff_read_flow_events(
     })
 }
 
-/// The keys under which a flow's graph was changed, with the answers.
+/// Returns the idempotency keys of changes to a flow's graph, with their answers.
 pub async fn ff_read_flow_keys(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -134,8 +134,8 @@ pub async fn ff_read_flow_keys(
     each(fields(server, read.call()).await?, |row| flow_key(row.read()?, &Hash::parse(row.list()?)?))
 }
 
-/// Flows of a partition after a place, newest first: those of a namespace, and of a kind, in a state and with a label where
-/// these are said. Looks at a bounded number of them.
+/// Lists flows of a namespace on a partition after a place, newest first, optionally of one kind, in one state and with
+/// one label. Looks at a bounded number of flows.
 pub async fn ff_list_flows(
     server: &dyn Server,
     partition: u16,
@@ -173,7 +173,7 @@ async fn fields(server: &dyn Server, call: Fcall) -> Result<Fields, ScriptError>
     Ok(FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields().0)
 }
 
-/// Reads each part of the list that comes next.
+/// Reads each part of the next field, which is a list.
 fn each<T>(
     mut fields: Fields,
     mut read: impl FnMut(&mut Fields) -> Result<T, ScriptError>,

@@ -12,20 +12,20 @@ use crate::server::ask;
 use crate::signature::ResolveDependency;
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Which edge is to be settled, and by what.
+/// An edge to settle, and the end of its upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolveDependencyArgs {
     pub edge_id: EdgeId,
-    /// How the upstream really ended.
+    /// The outcome of the upstream.
     pub upstream_outcome: Outcome,
     pub flow_id: FlowId,
     pub downstream_execution_id: ExecutionId,
 }
 
-/// The state of the edge, and of the join it counts in.
+/// The state of the edge and of its join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolveDependencyResult {
-    /// It was settled before.
+    /// The edge was settled before.
     AlreadyResolved,
     Satisfied {
         /// The upstream's result took the place of the child's payload.
@@ -38,7 +38,7 @@ pub enum ResolveDependencyResult {
     },
 }
 
-/// Settles an edge, and has its join judged.
+/// Settles an edge and judges its join.
 pub async fn ff_resolve_dependency(
     server: &dyn Server,
     keys: &ResolveDependencyOpKeys,
@@ -85,7 +85,7 @@ impl FromFcallResult for ResolveDependencyResult {
     }
 }
 
-/// The parts of the keys of an edge that is settled.
+/// The parts from which the keys of the call are built.
 #[derive(Clone, Debug)]
 pub struct ResolveDependencyOpKeys {
     pub child: ExecKeyContext,
@@ -95,14 +95,14 @@ pub struct ResolveDependencyOpKeys {
     pub flows: FlowIndexKeys,
     pub edge_id: EdgeId,
     pub downstream_execution_id: ExecutionId,
-    /// The child's, as indexes name it.
+    /// The lane of the child, by its name in indexes.
     pub lane_id: LaneId,
-    /// The child's current one.
+    /// The current attempt of the child.
     pub attempt_index: AttemptIndex,
 }
 
 impl ResolveDependencyOpKeys {
-    /// The keys of an edge between two members of a flow.
+    /// Builds the parts for an edge between two members of a flow.
     pub fn new(
         flow_id: &FlowId,
         edge_id: &EdgeId,

@@ -1,4 +1,4 @@
-//! Steps of members whose upstreams ended: what a step left pending, and repairs.
+//! Functions that continue or repair the consequences of ended upstreams.
 
 use ff_core::contracts::CascadeStep;
 use ff_core::state::PublicState;
@@ -9,12 +9,12 @@ use crate::server::{ask, ask_word};
 use crate::signature::{CascadeCompletion, PromoteBlockedToEligible};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Settles the edges of an execution that has ended, as far as one step goes.
+/// Settles the edges of an ended execution, up to the bound of one step.
 pub async fn ff_cascade_completion(server: &dyn Server, id: &ExecutionId) -> Result<CascadeStep, ScriptError> {
     ask(server, CascadeCompletion { core: core_key(id) }.call()).await
 }
 
-/// Lets a blocked member go where its decided join lets it go, and says where that is.
+/// Moves a blocked member on after its join was decided, and returns its new state.
 pub async fn ff_promote_blocked_to_eligible(server: &dyn Server, id: &ExecutionId) -> Result<PublicState, ScriptError> {
     ask_word(server, PromoteBlockedToEligible { core: core_key(id) }.call()).await
 }

@@ -11,7 +11,7 @@ use crate::server::ask_fields;
 use crate::signature::{CreateFlow, SubmitFlow};
 use crate::{Fields, ScriptError, Server};
 
-/// Takes the next part of a graph; with the last one the flow is there, whole.
+/// Submits the next part of a graph. The flow becomes visible with the last part.
 pub async fn ff_submit_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -46,7 +46,7 @@ pub async fn ff_submit_flow(
     }
 }
 
-/// Makes an empty flow that stays open until it is closed, or finds it.
+/// Creates an empty flow that stays open until it is closed, or finds the existing one.
 pub async fn ff_create_flow(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -66,7 +66,7 @@ pub async fn ff_create_flow(
     submitted(header.flow_id, &mut fields, duplicate)
 }
 
-/// The reply about a flow that is there now.
+/// Reads the answer about a flow that exists.
 pub(super) fn submitted(flow_id: FlowId, fields: &mut Fields, duplicate: bool) -> Result<SubmittedFlow, ScriptError> {
     Ok(SubmittedFlow {
         flow_id,

@@ -1,4 +1,4 @@
-//! Saying how a lane is to be, at its home and on every other partition.
+//! Functions for the settings and counts of a lane, at its home and on every other partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ pub async fn ff_register_classes(
     lane_at_home(args.namespace, args.lane, fields)
 }
 
-/// The answer of a lane's home to a new configuration.
+/// Reads the answer of a lane's home to a new configuration.
 fn lane_at_home(namespace: Namespace, lane: LaneId, mut fields: Fields) -> Result<Lane, ScriptError> {
     let mut settings = LaneSettings {
         state: fields.read()?,
@@ -75,7 +75,7 @@ fn lane_at_home(namespace: Namespace, lane: LaneId, mut fields: Fields) -> Resul
     Ok(Lane { namespace, lane, settings, revision, changed_at, grants: 0, classes, keyed, shares: BTreeMap::new() })
 }
 
-/// Tells a partition how a lane is configured, and asks how many of it are held there.
+/// Copies the settings of a lane to a partition, and returns the number of its executions held there.
 pub async fn ff_copy_lane(server: &dyn Server, args: &CopyLaneArgs) -> Result<LaneCount, ScriptError> {
     let CopyLaneArgs { partition, lane } = args;
     let key = lane.key();
@@ -96,7 +96,7 @@ pub async fn ff_copy_lane(server: &dyn Server, args: &CopyLaneArgs) -> Result<La
     count(server, copy.call(), *partition).await
 }
 
-/// The change of the weight of a key, as the function takes it.
+/// Encodes the change of a key's weight; an empty weight is the default.
 fn weight((key, weight): (FairKey, Setting<u32>)) -> Vec<Bytes> {
     match weight {
         Setting::Keep => Vec::new(),
@@ -105,7 +105,7 @@ fn weight((key, weight): (FairKey, Setting<u32>)) -> Vec<Bytes> {
     }
 }
 
-/// The change of a setting, as the function takes it.
+/// Encodes the change of a setting; absent keeps it.
 fn said<T: ToString>(setting: Setting<T>) -> Option<String> {
     match setting {
         Setting::Keep => None,
@@ -114,7 +114,7 @@ fn said<T: ToString>(setting: Setting<T>) -> Option<String> {
     }
 }
 
-/// Asks a lane's home for leave to hand out so many.
+/// Asks a lane's home for a grant of up to `want` executions.
 pub async fn ff_allot_lane(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -146,7 +146,7 @@ impl FromFcallResult for Allotment {
     }
 }
 
-/// Has a partition count its leases of a lane.
+/// Counts the executions of a lane that a partition holds.
 pub async fn ff_recount_lane(server: &dyn Server, args: &RecountLaneArgs) -> Result<LaneCount, ScriptError> {
     let key = args.lane.within(&args.namespace);
     let recount = RecountLane { config: config_key(args.partition, &key), lane: key.to_string(), seq: args.seq };
@@ -179,7 +179,7 @@ impl FromFcallResult for LaneSettled {
     }
 }
 
-/// Asks a partition for a count.
+/// Sends a call that returns a count of a partition.
 pub(super) async fn count(server: &dyn Server, call: Fcall, partition: u16) -> Result<LaneCount, ScriptError> {
     let (mut fields, _) = FcallResult::parse(call.signature, server.fcall(call).await?)?.into_fields();
     Ok(LaneCount { partition, held: fields.read()?, seq: fields.read()?, revision: fields.read()? })

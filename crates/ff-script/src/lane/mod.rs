@@ -12,12 +12,12 @@ pub use configure::{
 };
 pub use read::{CountedLanes, LaneFields, ff_count_lanes, ff_list_queue, ff_read_lanes};
 
-/// Where a partition keeps how a lane is configured, the lane as indexes name it.
+/// Returns the key of a lane's settings on a partition. `lane` is the name used in indexes.
 fn config_key(partition: u16, lane: &LaneId) -> String {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).lane_config(lane)
 }
 
-/// The lane of an index: `<lane>`, or `<namespace>/<lane>` where the namespace is not the default one.
+/// Parses the name of a lane in an index: `<lane>`, or `<namespace>/<lane>` where the namespace is not the default one.
 pub fn lane_of_index(text: &str) -> Option<LaneId> {
     match text.split_once('/') {
         Some((namespace, lane)) => Some(LaneId::parse(lane).ok()?.within(&Namespace::parse(namespace).ok()?)),

@@ -1,4 +1,4 @@
-//! How lanes stand on a partition.
+//! Reading the settings, counts and queues of lanes on a partition.
 
 use ff_core::contracts::{Depth, Depths, LaneStanding, ListQueueArgs, QueueState, QueuedExecution};
 use ff_core::keys::IndexKeys;
@@ -14,13 +14,13 @@ use crate::{Fields, ScriptError, Server};
 /// A lane on a partition: its configuration and counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneFields {
-    /// How it is configured, if it is.
+    /// The configuration, if there is one.
     pub lane: Option<Lane>,
-    /// Only where there is something.
+    /// Only the standings that are not empty.
     pub depths: Depths,
 }
 
-/// In the order the function tells them.
+/// The standings in the order of the function's answer.
 const STANDINGS: [LaneStanding; 10] = [
     LaneStanding::Waiting,
     LaneStanding::Delayed,
@@ -34,7 +34,7 @@ const STANDINGS: [LaneStanding; 10] = [
     LaneStanding::Finished,
 ];
 
-/// Reads these lanes on a partition, named as indexes name them.
+/// Reads lanes of a partition, by their names in indexes.
 pub async fn ff_read_lanes(
     server: &dyn Server,
     partition: u16,
@@ -49,17 +49,17 @@ pub async fn ff_read_lanes(
     wanted.iter().zip(found).map(|(name, row)| LaneFields::read(name, row)).collect()
 }
 
-/// The lanes of a partition, as counted there.
+/// Counts and settings of lanes on a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedLanes {
-    /// How much it has of each, only where there is something.
+    /// The depths of each wanted lane, only the standings that are not empty.
     pub depths: Vec<Depths>,
-    /// Those whose home it is and that are configured.
+    /// The configured lanes among those whose home it is.
     pub configured: Vec<Lane>,
 }
 
-/// How much a partition has of each of these lanes, named as indexes name them, and how those are configured whose home it
-/// is. Finished executions are counted only on request.
+/// Counts the executions of the `wanted` lanes on a partition, and reads the settings of the `homed` lanes, whose home
+/// it is. Lanes have their names in indexes. Finished executions are counted only on request.
 pub async fn ff_count_lanes(
     server: &dyn Server,
     partition: u16,
@@ -116,7 +116,7 @@ impl LaneFields {
     }
 }
 
-/// The first executions of a queue.
+/// Lists the first executions of a queue.
 pub async fn ff_list_queue(server: &dyn Server, args: &ListQueueArgs) -> Result<Vec<QueuedExecution>, ScriptError> {
     let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
     let ready = (args.state == QueueState::Ready).then_some(&args.queue);

@@ -1,4 +1,4 @@
-//! A worker asks one partition for work of one lane.
+//! Functions that claim executions of one lane on one partition.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::server::ask_fields;
 use crate::signature::{ClaimAdmitted, ClaimExecution, ClaimGranted};
 use crate::{Fields, ScriptError, Server, Value};
 
-/// Takes up to `max` executions of a lane on a partition, with everything a worker needs.
+/// Claims up to `max` executions of a lane on a partition, with everything that a worker needs.
 pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &Nonce) -> Result<Claims, ScriptError> {
     let lane = args.lane.within(&args.namespace);
     let (lease_id, attempt_id) = nonce.lease(0);
@@ -47,7 +47,7 @@ pub async fn ff_claim_execution(server: &dyn Server, args: ClaimArgs, nonce: &No
     Ok(Claims { limited, admissions: admissions(&mut fields)?, ..claims })
 }
 
-/// The executions that quota policies have to admit before they are taken.
+/// Reads the executions that quota policies must admit before they are claimed.
 fn admissions(fields: &mut Fields) -> Result<Vec<AdmissionRequest>, ScriptError> {
     let mut requests = Vec::new();
     for request in fields.list()? {
@@ -59,7 +59,8 @@ fn admissions(fields: &mut Fields) -> Result<Vec<AdmissionRequest>, ScriptError>
     Ok(requests)
 }
 
-/// Takes executions that quota policies have admitted, and says how many of their lane are held then, where a grant was used.
+/// Claims executions that quota policies have admitted. With a grant, also returns the number of the lane's executions
+/// held afterwards.
 pub async fn ff_claim_admitted(
     server: &dyn Server,
     args: AdmittedClaimArgs,
@@ -97,7 +98,8 @@ pub async fn ff_claim_admitted(
     Ok(AdmittedClaims { claims, count, running })
 }
 
-/// Takes as many executions of a lane with a limit as a grant says, and says how many of it are held on the partition then.
+/// Claims as many executions of a lane with a limit as a grant allows, and returns the number held on the partition
+/// afterwards.
 pub async fn ff_claim_granted(
     server: &dyn Server,
     args: GrantedClaimArgs,
@@ -131,13 +133,14 @@ fn words(capabilities: &BTreeSet<Capability>) -> Vec<Bytes> {
     capabilities.iter().map(|capability| capability.to_string().into()).collect()
 }
 
-/// Where what waits in the lane of a claim is found.
+/// Returns the key of the waiting executions in the lane of a claim.
 fn eligible_key(args: &ClaimArgs) -> String {
     let keys = IndexKeys::new(&Partition::new(PartitionFamily::Execution, args.partition));
     keys.lane_eligible(&args.lane.within(&args.namespace))
 }
 
-/// The answer to every claim: the end of its leases, the best execution that still waits, and the taken ones.
+/// Reads the common part of a claim's answer: the end of the leases, the best execution that still waits, and the
+/// tasks.
 async fn claims(
     server: &dyn Server,
     args: ClaimArgs,
@@ -174,7 +177,7 @@ pub(crate) struct ClaimTerms {
 }
 
 impl ClaimTerms {
-    /// Reads one task: its fixed fields, and then optional ones in pairs of name and value.
+    /// Reads one task: its fixed fields, then optional fields as pairs of name and value.
     pub(crate) async fn claimed(
         &self,
         nth: usize,
@@ -243,7 +246,7 @@ impl ClaimTerms {
     }
 }
 
-/// Tags as a record repeats them, a key or a value to a line, or as a list of keys and values.
+/// Reads tags as the record repeats them, with a key or a value per line, or as a list of keys and values.
 fn read_tags(fields: &mut Fields) -> Result<Tags, ScriptError> {
     let items = match fields.value()? {
         Value::Bytes(lines) => {

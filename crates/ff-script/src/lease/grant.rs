@@ -8,7 +8,7 @@ use crate::server::ask;
 use crate::signature::{IssueClaimGrant, RevokeClaimGrant};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Hands an execution to one worker instance for a while.
+/// Assigns an execution to one worker instance for a while.
 pub async fn ff_issue_claim_grant(server: &dyn Server, args: AssignArgs) -> Result<GrantIssued, ScriptError> {
     let AssignArgs { execution_id, worker_instance_id, ttl_ms, reason, requested_by } = args;
     let issue = IssueClaimGrant {
@@ -28,7 +28,7 @@ impl FromFcallResult for GrantIssued {
     }
 }
 
-/// Ends an assignment before its time.
+/// Ends an assignment early.
 pub async fn ff_revoke_claim_grant(server: &dyn Server, args: UnassignArgs) -> Result<GrantRevoked, ScriptError> {
     ask(server, RevokeClaimGrant { core: core_key(&args.execution_id) }.call()).await
 }

@@ -15,7 +15,7 @@ pub(crate) use claim::ClaimTerms;
 pub use claim::{ff_claim_admitted, ff_claim_execution, ff_claim_granted};
 pub use grant::{ff_issue_claim_grant, ff_revoke_claim_grant};
 
-/// Moves the lease's end to a TTL from now.
+/// Extends the lease to one TTL from now.
 pub async fn ff_renew_lease(server: &dyn Server, args: RenewArgs) -> Result<RenewedLease, ScriptError> {
     let renew = RenewLease {
         core: core_key(&args.execution_id),
@@ -34,7 +34,7 @@ impl FromFcallResult for RenewedLease {
     }
 }
 
-/// Takes an execution from its holder; it waits for another.
+/// Revokes the lease of an execution, which then waits for another holder.
 pub async fn ff_revoke_lease(server: &dyn Server, args: RevokeArgs) -> Result<RevokedLease, ScriptError> {
     let lease_id = args.lease_id.map(|id| id.to_string());
     ask(server, RevokeLease { core: core_key(&args.execution_id), lease_id, reason: args.reason }.call()).await

@@ -1,4 +1,4 @@
-//! The functions of quotas: policies as partitions know them, and the use of a policy at its home.
+//! The functions of quotas: copies of policies on partitions, and the usage of a policy at its home.
 
 use ff_core::contracts::{
     AdmissionVerdict, AdmissionVerdicts, AdmissionsSettled, AdmitArgs, CopyQuotasArgs, DefineQuotaArgs, HeldSlot,
@@ -14,7 +14,7 @@ use crate::server::{ask_fields, ask_word};
 use crate::signature::{CheckAdmissionAndRecord, CopyQuotas, CreateQuotaPolicy, ReadQuota, ReleaseAdmission};
 use crate::{ScriptError, Server};
 
-/// Where a partition keeps the policies of a namespace.
+/// Returns the key of a namespace's policies on a partition.
 pub fn quotas_key(partition: u16, namespace: &Namespace) -> String {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition)).quotas(namespace)
 }
@@ -23,8 +23,8 @@ fn definition_key(policy_id: &QuotaPolicyId, partitions: &PartitionConfig) -> St
     QuotaKeyContext::new(&quota_partition(policy_id, partitions), policy_id).definition()
 }
 
-/// Gives a partition the policies of a namespace, if they are newer; or only over an expected revision. Says which revision is known
-/// then.
+/// Copies the policies of a namespace to a partition, if they are newer than the stored ones and, when `expected` is
+/// given, that revision is stored. Returns the revision that is stored afterwards.
 pub async fn ff_copy_quotas(
     server: &dyn Server,
     args: &CopyQuotasArgs,
@@ -45,7 +45,7 @@ fn written(set: &QuotaSet) -> Result<String, ScriptError> {
     serde_json::to_string(set).map_err(|error| ScriptError::parse(format!("quotas cannot be written: {error}")))
 }
 
-/// Tells the home of a policy how it is defined, or that it is gone.
+/// Stores or removes the definition of a policy at its home.
 pub async fn ff_create_quota_policy(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -66,7 +66,7 @@ pub async fn ff_create_quota_policy(
     Ok(QuotaDefined { revision: ask_word(server, create.call()).await? })
 }
 
-/// Asks a policy whether executions may be claimed, and has it reserve their slots.
+/// Reserves slots of a policy for executions, and returns a verdict for each.
 pub async fn ff_check_admission_and_record(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -98,7 +98,7 @@ pub async fn ff_check_admission_and_record(
     Ok(AdmissionVerdicts { name, at, verdicts })
 }
 
-/// Gives slots of a policy back, and says which executions need not wait any longer.
+/// Gives slots of a policy back, and returns the executions that no longer wait.
 pub async fn ff_release_admission(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -129,7 +129,7 @@ pub async fn ff_release_admission(
     Ok(AdmissionsSettled { released, woken })
 }
 
-/// The values of a policy's key that are in use.
+/// Lists the values of a policy's key that are in use.
 pub async fn ff_read_quota_keys(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -168,7 +168,7 @@ fn usage(text: &str) -> Result<QuotaUse, ScriptError> {
     })
 }
 
-/// The slots of a policy that are held.
+/// Lists the slots of a policy that are held.
 pub async fn ff_read_quota_slots(
     server: &dyn Server,
     partitions: &PartitionConfig,
@@ -191,13 +191,13 @@ pub async fn ff_read_quota_slots(
     Ok(QuotaSlotsPage { slots, next })
 }
 
-/// The slots an execution needs of quota policies, as functions write them.
+/// Returns the slots that an execution needs, as functions write them.
 pub(crate) fn slots_text(slots: &[QuotaSlot]) -> String {
     let one = |slot: &QuotaSlot| format!("{} {} {}", slot.policy_id, slot.revision, slot.key);
     slots.iter().map(one).collect::<Vec<_>>().join("\t")
 }
 
-/// Reads the text of [`slots_text`].
+/// Parses the text of [`slots_text`].
 pub(crate) fn slots_of(text: &str) -> Option<Vec<QuotaSlot>> {
     let one = |text: &str| {
         let mut words = text.splitn(3, ' ');

@@ -1,4 +1,4 @@
-//! Events of a flow, and the changes of its graph that are remembered.
+//! Reading the events of a flow or a feed, and remembered changes of a flow's graph.
 
 use ff_core::contracts::{FlowEventsPage, GrownFlow};
 use ff_core::event::{EventKind, EventRecord};
@@ -12,7 +12,7 @@ use crate::ScriptError;
 use crate::flow::FlowEventFields;
 
 impl FlowEventFields {
-    /// The events read, as the page that begins with an event.
+    /// Returns the events that were read, as a page that begins with event `from`.
     pub fn page(&self, from: u64) -> Result<FlowEventsPage, ScriptError> {
         let events = self.events.iter().map(|(seq, fields)| event(*seq, fields)).collect::<Result<Vec<_>, _>>()?;
         let next = events.last().map_or(from, |last| last.seq + 1);
@@ -44,7 +44,7 @@ fn event(seq: u64, fields: &Hash) -> Result<FlowEvent, ScriptError> {
     Ok(FlowEvent { seq, at: TimestampMs(fields.read("at")?), what })
 }
 
-/// A change of a graph as it is remembered under its key.
+/// Reads a change of a graph that is remembered under its idempotency key.
 pub(crate) fn flow_key(key: IdempotencyKey, fields: &Hash) -> Result<FlowKeyEntry, ScriptError> {
     let members = fields.text("members")?.unwrap_or_default().split_whitespace().map(|id| id.parse().ok());
     let edges = fields.text("edges")?.unwrap_or_default().lines().map(|line| {
@@ -60,7 +60,7 @@ pub(crate) fn flow_key(key: IdempotencyKey, fields: &Hash) -> Result<FlowKeyEntr
     Ok(FlowKeyEntry { key, answer, until: TimestampMs(fields.read("until")?) })
 }
 
-/// One entry of the feed.
+/// Reads one entry of the feed.
 pub(crate) fn event_record(position: Position, fields: &Hash) -> Result<EventRecord, ScriptError> {
     Ok(EventRecord {
         position,

@@ -1,4 +1,4 @@
-//! An execution and the records beside it.
+//! Reading an execution and its other records.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use super::{Hash, lease, suspension, trace_of};
 use crate::reply::Fields;
 use crate::{ScriptError, Value, budget, step};
 
-/// An execution in one consistent read, with the requested records beside it.
+/// An execution and its other records, from one consistent read.
 pub struct StoredExecution {
     pub execution: Execution,
     pub payload: Option<Payload>,
     pub result: Option<Payload>,
-    /// Tries that ended, oldest first.
+    /// Attempts that ended, oldest first.
     pub attempts: Vec<Attempt>,
-    /// How leases ended, oldest first.
+    /// Ended leases, oldest first.
     pub leases: Vec<LeaseEvent>,
-    /// Whether it ever had a waitpoint. Only then there can be waitpoints and signals to read.
+    /// Whether it ever had a waitpoint. Otherwise it has no waitpoints and no signals.
     pub waited: bool,
-    /// The inconsistencies.
+    /// Inconsistencies in the stored fields.
     pub strays: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ struct SuspensionFields {
 }
 
 impl SuspensionFields {
-    /// Reads them; none when there never was a waitpoint.
+    /// Reads the fields; none when the execution never had a waitpoint.
     fn read(fields: &mut Fields) -> Result<Option<Self>, ScriptError> {
         let value = match fields.value()? {
             Value::Nil => return Ok(None),
@@ -158,7 +158,8 @@ fn execution(
     })
 }
 
-/// When the phase last changed: with the lease, while there is one; at creation, when nothing else is said.
+/// Returns the time of the last change of phase: the start of the current lease, otherwise the recorded time, otherwise
+/// the creation.
 fn changed_at(core: &Hash, lease: &Hash) -> Result<TimestampMs, ScriptError> {
     let changed_at = match lease.maybe("acquired_at")? {
         Some(acquired_at) => Some(acquired_at),
@@ -188,7 +189,7 @@ fn phase(core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Result<Phase, S
     }
 }
 
-/// Its place among the executions of its singleton or debounce key.
+/// Returns the execution's place in the queue of its singleton or debounce key.
 fn queue_place(core: &Hash) -> Result<Option<Box<QueuePlace>>, ScriptError> {
     let Some(queue) = core.maybe("queue_key")? else { return Ok(None) };
     let debounced = match core.maybe("debounced_by")? {
@@ -198,14 +199,14 @@ fn queue_place(core: &Hash) -> Result<Option<Box<QueuePlace>>, ScriptError> {
     Ok(Some(Box::new(QueuePlace { queue, behind: core.maybe("behind")?, debounced })))
 }
 
-/// The hold of an operator.
+/// Returns the hold of an operator, if there is one.
 fn hold(core: &Hash) -> Result<Option<Box<Hold>>, ScriptError> {
     let Some(at) = core.maybe("held_at")?.map(TimestampMs) else { return Ok(None) };
     let (requested_by, reason) = (core.owned("held_by")?, core.owned("hold_reason")?);
     Ok(Some(Box::new(Hold { at, requested_by, reason })))
 }
 
-/// The reason why it is blocked. A grant is not in the record itself.
+/// Returns the details of what blocks the execution. A grant is stored in its own record.
 fn detail(core: &Hash) -> Result<Option<Box<BlockDetail>>, ScriptError> {
     if let Some(worker_instance_id) = core.maybe("claim_grant:worker_instance_id")? {
         return Ok(Some(Box::new(BlockDetail::Assignment(ClaimGrant {
@@ -248,7 +249,7 @@ fn finished_by(core: &Hash) -> Result<FinishedBy, ScriptError> {
     }
 }
 
-/// The try under way, or what the next one will be. After the end that is a replay.
+/// Returns the open attempt, or the origin of the next one. For a finished execution the next one is a replay.
 fn slot(phase: &Phase, core: &Hash, lease: &Hash, open: &Hash, attempts_made: u32) -> Result<AttemptSlot, ScriptError> {
     let last = attempts_made.checked_sub(1).map(AttemptIndex);
     match (phase, core.text("next_attempt")?) {
@@ -281,19 +282,20 @@ fn fingerprint(core: &Hash) -> Result<Fingerprint, ScriptError> {
     hex.and_then(|hex| hex.try_into().ok()).ok_or_else(|| ScriptError::parse("the field digest cannot be read"))
 }
 
-/// A policy, the default one when none is kept.
+/// Reads a policy; the default policy is not stored.
 pub(crate) fn read_policy(json: Option<&Bytes>) -> Result<Policy, ScriptError> {
     let read = json.map(|json| serde_json::from_slice(json));
     let policy = read.transpose().map_err(|error| ScriptError::parse(format!("a policy cannot be read: {error}")))?;
     Ok(policy.unwrap_or_default())
 }
 
-/// Bytes with their type, which is kept only when it is not JSON.
+/// Returns a payload. Its content type is stored only when it is not JSON.
 fn body(core: &Hash, field: &str, bytes: Bytes) -> Result<Payload, ScriptError> {
     Ok(Payload::new(core.maybe(field)?.unwrap_or_else(ContentType::json), bytes))
 }
 
-/// Values that are kept twice must be the same, and values that belong to a phase must be gone with it.
+/// Returns the contradictions between values that are stored twice, and the values of a phase that the execution is not
+/// in.
 fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &SuspensionFields) -> Vec<String> {
     let mut strays = lease_strays(execution, lease);
     let shown = match &execution.phase {
@@ -310,8 +312,8 @@ fn strays(execution: &Execution, core: &Hash, lease: &Hash, waits: &SuspensionFi
     strays
 }
 
-/// The values that a lease repeats of its execution, so that its holder's calls need not read it, must agree with the
-/// execution.
+/// Returns the contradictions between an execution and its lease. The lease repeats values of the execution, so that
+/// the holder's calls need not read the execution.
 fn lease_strays(execution: &Execution, lease: &Hash) -> Vec<String> {
     let mut strays = Vec::new();
     if !matches!(execution.phase, Phase::Running { .. }) {

@@ -1,4 +1,4 @@
-//! A flow: its record, its counts and its labels.
+//! Reading a flow: its record, its counts and its labels.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::ScriptError;
 use crate::flow::FlowFields;
 
 impl FlowFields {
-    /// The flow these are the fields of.
+    /// Returns the flow.
     pub fn flow(&self, id: FlowId, partition: u16) -> Result<Flow, ScriptError> {
         let core = &self.core;
         Ok(Flow {
@@ -42,13 +42,13 @@ impl FlowFields {
         })
     }
 
-    /// The word the record says of its state, which follows from the rest of it.
+    /// Returns the state that the record repeats. It follows from the other fields.
     pub fn state_word(&self) -> Result<Option<&str>, ScriptError> {
         self.core.text("state")
     }
 }
 
-/// How many members are in which state.
+/// Reads the number of members in each state.
 fn counts(summary: &Hash) -> Result<Counts, ScriptError> {
     let counts: BTreeMap<PublicState, u32> = summary.all()?.into_iter().collect();
     let json = serde_json::to_value(counts).and_then(serde_json::from_value);

@@ -1,4 +1,4 @@
-//! A hash: names and values, of which only those exist that are set.
+//! The fields of a hash. A field that is not set is absent.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -7,12 +7,12 @@ use bytes::Bytes;
 
 use crate::{ScriptError, Value};
 
-/// The fields of a hash.
+/// The names and values of a hash.
 #[derive(Default)]
 pub(crate) struct Hash(HashMap<Bytes, Bytes>);
 
 impl Hash {
-    /// Reads a list of names and values, alternating.
+    /// Parses a list of alternating names and values.
     pub(crate) fn parse(values: Vec<Value>) -> Result<Self, ScriptError> {
         let mut fields = HashMap::with_capacity(values.len() / 2);
         let mut values = values.into_iter();
@@ -42,23 +42,23 @@ impl Hash {
         Ok(self.text(name)?.map(str::to_owned))
     }
 
-    /// A field as what it stands for, if it is set.
+    /// Returns a field in its type, if it is set.
     pub(crate) fn maybe<T: FromStr>(&self, name: &str) -> Result<Option<T>, ScriptError> {
         let read = self.text(name)?.map(str::parse);
         read.transpose().map_err(|_| ScriptError::parse(format!("the field {name} cannot be read")))
     }
 
-    /// A field that is always set.
+    /// Returns a field that must be set.
     pub(crate) fn read<T: FromStr>(&self, name: &str) -> Result<T, ScriptError> {
         self.maybe(name)?.ok_or_else(|| ScriptError::parse(format!("the field {name} is missing")))
     }
 
-    /// A count that is zero when it is not set.
+    /// Returns a count, zero if it is not set.
     pub(crate) fn count<T: FromStr + Default>(&self, name: &str) -> Result<T, ScriptError> {
         Ok(self.maybe(name)?.unwrap_or_default())
     }
 
-    /// All fields, as what names and values stand for.
+    /// Returns all fields, names and values in their types.
     pub(crate) fn all<K: FromStr, V: FromStr>(&self) -> Result<Vec<(K, V)>, ScriptError> {
         let read = |(name, value): (&Bytes, &Bytes)| {
             let (name, value) = (str::from_utf8(name).ok()?, str::from_utf8(value).ok()?);

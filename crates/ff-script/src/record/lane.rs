@@ -1,4 +1,4 @@
-//! A lane as a partition knows it.
+//! Reading a lane or a worker instance.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::ScriptError;
 
 const SHARE: &str = "share:";
 
-/// The lane of a name as indexes have it; none when it was never configured.
+/// Reads a lane by its name in indexes; none when it was never configured.
 pub(crate) fn lane(name: &LaneId, fields: &Hash) -> Result<Option<Lane>, ScriptError> {
     let Some(revision) = fields.maybe("revision")? else { return Ok(None) };
     let (namespace, lane) = name.apart();
@@ -36,7 +36,7 @@ pub(crate) fn lane(name: &LaneId, fields: &Hash) -> Result<Option<Lane>, ScriptE
     }))
 }
 
-/// The weights of keys, from a text with a weight and its key to a line.
+/// Parses the weights of keys: one weight and its key per line.
 pub(crate) fn weights(text: &str) -> Result<BTreeMap<FairKey, u32>, ScriptError> {
     let one = |line: &str| {
         let (weight, key) = line.split_once(' ')?;
@@ -46,13 +46,13 @@ pub(crate) fn weights(text: &str) -> Result<BTreeMap<FairKey, u32>, ScriptError>
     read.ok_or_else(|| ScriptError::parse("the weights of a lane cannot be read"))
 }
 
-/// Such a text.
+/// Returns the text that [`weights`] parses.
 pub(crate) fn weights_text(weights: &BTreeMap<FairKey, u32>) -> Option<String> {
     let lines: Vec<_> = weights.iter().map(|(key, weight)| format!("{weight} {key}")).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A requirement class as a text.
+/// Parses a requirement class.
 pub(crate) fn class(text: &str) -> Result<RequirementClass, ScriptError> {
     RequirementClass::parse(text).map_err(|error| ScriptError::parse(format!("a requirement class {error}")))
 }
@@ -69,7 +69,7 @@ fn shares(fields: &Hash) -> Result<BTreeMap<u16, Share>, ScriptError> {
     all.map(|field| share(field).ok_or_else(unreadable)).collect()
 }
 
-/// The worker instance of a name, if it is known.
+/// Reads a worker instance, if it is known.
 pub(crate) fn worker(id: WorkerInstanceId, partition: u16, fields: &Hash) -> Result<Option<Worker>, ScriptError> {
     let Some(worker_id) = fields.maybe("worker_id")? else { return Ok(None) };
     Ok(Some(Worker {
@@ -86,7 +86,7 @@ pub(crate) fn worker(id: WorkerInstanceId, partition: u16, fields: &Hash) -> Res
     }))
 }
 
-/// Names with commas between, which none of them can hold.
+/// Parses names that are separated by commas, which no name contains.
 fn names<T: FromStr + Ord>(fields: &Hash, field: &str) -> Result<BTreeSet<T>, ScriptError> {
     let names = fields.text(field)?.unwrap_or_default().split(',').filter(|name| !name.is_empty());
     let read: Option<_> = names.map(|name| name.parse().ok()).collect();

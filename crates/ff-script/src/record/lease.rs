@@ -1,4 +1,4 @@
-//! Leases: the current one, the last one, and those the history keeps.
+//! Reading leases and attempts: the current lease, the last one, the history, and stored attempts.
 
 use ff_core::execution::{Attempt, AttemptEnd, AttemptOutcome, Failure, Origin};
 use ff_core::lease::{Fence, Holder, LastLease, Lease, LeaseEnding, LeaseEvent};
@@ -9,7 +9,7 @@ use super::Hash;
 use crate::ScriptError;
 use crate::quota::slots_of;
 
-/// The current lease.
+/// Reads the current lease.
 pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
     Ok(Lease {
         fence: fence(fields.read("lease_id")?, &fields.read::<String>("attempt")?)?,
@@ -26,7 +26,8 @@ pub(super) fn current(fields: &Hash) -> Result<Lease, ScriptError> {
     })
 }
 
-/// The last lease that ended, if there was one. That of a plain first try that completed became the record of the try.
+/// Reads the last lease that ended, if there was one. The lease of a plain first attempt that completed is found in the
+/// attempt's record.
 pub(super) fn last(core: &Hash, attempt: &Hash) -> Result<Option<LastLease>, ScriptError> {
     let (lease_id, last_attempt) = match core.maybe("last_lease_id")? {
         Some(lease_id) => (lease_id, core.read::<String>("last_attempt")?),
@@ -39,13 +40,13 @@ pub(super) fn last(core: &Hash, attempt: &Hash) -> Result<Option<LastLease>, Scr
     Ok(Some(LastLease { fence: fence(lease_id, &last_attempt)?, ended }))
 }
 
-/// A fence as it is kept: its lease, and its epoch and attempt with a space between.
+/// Parses a fence: the lease's id, and the text of epoch and attempt.
 fn fence(lease_id: LeaseId, attempt: &str) -> Result<Fence, ScriptError> {
     let (lease_epoch, attempt_id) = held_attempt(attempt)?;
     Ok(Fence { lease_id, lease_epoch, attempt_id })
 }
 
-/// Epoch and attempt, with a space between.
+/// Parses the epoch and the attempt, which a space separates.
 pub(super) fn held_attempt(text: &str) -> Result<(LeaseEpoch, AttemptId), ScriptError> {
     let read = || {
         let (epoch, attempt_id) = text.split_once(' ')?;
@@ -54,7 +55,7 @@ pub(super) fn held_attempt(text: &str) -> Result<(LeaseEpoch, AttemptId), Script
     read().ok_or_else(|| ScriptError::parse("a fence cannot be read"))
 }
 
-/// One line of the history.
+/// Parses one line of the lease history.
 pub(super) fn event(line: &str) -> Result<LeaseEvent, ScriptError> {
     let read = || {
         let mut words = line.splitn(11, ' ');
@@ -76,7 +77,7 @@ pub(super) fn event(line: &str) -> Result<LeaseEvent, ScriptError> {
     read().ok_or_else(|| ScriptError::parse("a line of a lease history cannot be read"))
 }
 
-/// How a lease ended, by its word and the moment that goes with it.
+/// Returns the ending of a lease, by its word and the time that goes with it.
 pub(crate) fn ending(word: &str, until: Option<i64>) -> Result<LeaseEnding, ScriptError> {
     let until = until.map(TimestampMs);
     Ok(match (word, until) {
@@ -94,19 +95,20 @@ pub(crate) fn ending(word: &str, until: Option<i64>) -> Result<LeaseEnding, Scri
     })
 }
 
-/// A try that is written down. One that was put off has no end yet.
+/// Reads a stored attempt. An attempt that was delayed has no end yet.
 pub(super) fn attempt(index: AttemptIndex, fields: &Hash) -> Result<Attempt, ScriptError> {
     let mut attempt = under_way(index, fields)?;
     if let Some(at) = fields.maybe("ended_at")?.map(TimestampMs) {
         let outcome = attempt_outcome(fields.read::<String>("outcome")?.as_str())?;
         attempt.end = Some(AttemptEnd { at, outcome, failure: failure(fields)? });
-        // A try of one lease ran from its start to its end, which need not be said.
+        // The running time of an attempt with a single lease is not stored: it is the time from start to end.
         attempt.ran_ms = fields.maybe("ran_ms")?.unwrap_or_else(|| at.since(attempt.started_at));
     }
     Ok(attempt)
 }
 
-/// The try of a lease that lasts, or of one that became its record. It started with the lease unless it went on.
+/// Reads the attempt of a current lease, or of one that became the attempt's record. It started with the lease, unless
+/// it was resumed.
 pub(super) fn under_way(index: AttemptIndex, fields: &Hash) -> Result<Attempt, ScriptError> {
     let started_at = match fields.maybe("started_at")? {
         Some(at) => TimestampMs(at),
@@ -126,7 +128,7 @@ pub(super) fn under_way(index: AttemptIndex, fields: &Hash) -> Result<Attempt, S
     })
 }
 
-/// Why there was a try. It always follows the one before it.
+/// Returns the origin of an attempt. It always refers to the previous attempt.
 pub(crate) fn origin(
     kind: &str,
     index: AttemptIndex,
@@ -144,7 +146,7 @@ pub(crate) fn origin(
     }
 }
 
-/// The holder of a lease: the worker and its instance, with a space between.
+/// Reads the holder of a lease: the worker and its instance, with a space between.
 pub(super) fn holder(fields: &Hash) -> Result<Holder, ScriptError> {
     let read = |text: &str| {
         let (worker_id, instance) = text.split_once(' ')?;
@@ -154,7 +156,7 @@ pub(super) fn holder(fields: &Hash) -> Result<Holder, ScriptError> {
     holder.ok_or_else(|| ScriptError::parse("the field holder cannot be read"))
 }
 
-/// A failure among the fields of a record, if there is one.
+/// Reads the failure in a record, if there is one.
 pub(super) fn failure(fields: &Hash) -> Result<Option<Failure>, ScriptError> {
     let Some(category) = fields.maybe("failure_category")? else { return Ok(None) };
     let message = fields.owned("failure_message")?.unwrap_or_default();

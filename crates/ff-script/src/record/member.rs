@@ -1,4 +1,4 @@
-//! Members as their flow shows them, and the joins they wait at.
+//! Reading members of a flow, their groups and their edges.
 
 use ff_core::contracts::{GroupInfo, MemberInfo};
 use ff_core::execution::{Blocker, Phase};
@@ -12,7 +12,7 @@ use crate::reply::Fields;
 use crate::{ScriptError, Value};
 
 impl MemberFields {
-    /// The member these are the fields of.
+    /// Returns the member.
     pub fn info(&self, flow_id: FlowId) -> Result<MemberInfo, ScriptError> {
         let core = &self.core;
         let public_state = core.read::<PublicState>("public_state")?;
@@ -33,7 +33,7 @@ impl MemberFields {
         })
     }
 
-    /// How the edges into it join, when there are any or it was said before there were.
+    /// Returns the group of edges into the member. It exists once an edge was added or its join was set.
     pub fn group(&self, flow_id: FlowId) -> Result<Option<Group>, ScriptError> {
         let group = &self.group;
         if group.is_empty() {
@@ -54,7 +54,7 @@ impl MemberFields {
         }))
     }
 
-    /// Whether its join says that other upstreams are still to be looked at.
+    /// Returns whether its join has other upstreams that are still to be checked.
     pub fn looks_after_siblings(&self) -> bool {
         self.group.bytes("cancel_siblings_pending").is_some()
     }
@@ -70,7 +70,7 @@ fn join(group: &Hash) -> Result<Join, ScriptError> {
     }
 }
 
-/// The stored data of a member beside its record; empty for an execution in no flow.
+/// The membership data of an execution outside its record; empty for an execution in no flow.
 #[derive(Default)]
 pub(super) struct MembershipFields {
     deps: Hash,
@@ -78,7 +78,7 @@ pub(super) struct MembershipFields {
 }
 
 impl MembershipFields {
-    /// Reads it; empty when the execution is in no flow.
+    /// Reads the fields; empty when the execution is in no flow.
     pub(super) fn read(fields: &mut Fields) -> Result<Self, ScriptError> {
         let value = match fields.value()? {
             Value::Nil => return Ok(Self::default()),
@@ -88,7 +88,7 @@ impl MembershipFields {
         Ok(Self { deps: Hash::parse(part.list()?)?, dependents: part.read()? })
     }
 
-    /// The membership, from the record and these fields.
+    /// Returns the membership, from the record and these fields.
     pub(super) fn membership(&self, core: &Hash) -> Result<Option<Box<Membership>>, ScriptError> {
         let Some(flow_id) = core.maybe("flow_id")? else { return Ok(None) };
         Ok(Some(Box::new(Membership {
@@ -106,7 +106,7 @@ impl MembershipFields {
     }
 }
 
-/// The blocker of an execution: its upstreams, unless it says otherwise.
+/// Returns the blocked phase of an execution. Without another blocker it waits for its upstreams.
 pub(super) fn blocked(core: &Hash) -> Result<Phase, ScriptError> {
     let on = match core.text("blocked_on")? {
         None => Blocker::Dependencies,
@@ -143,7 +143,7 @@ fn siblings(deps: &Hash) -> Result<Option<Siblings>, ScriptError> {
 }
 
 impl EdgeFields {
-    /// The edge these are the fields of.
+    /// Returns the edge.
     pub fn edge(&self, flow_id: FlowId) -> Result<Edge, ScriptError> {
         Ok(Edge {
             id: self.id,
@@ -157,7 +157,7 @@ impl EdgeFields {
         })
     }
 
-    /// What does not fit together: either half repeats some of the other.
+    /// Returns the contradictions between the edge's two hashes, which repeat some fields.
     pub fn strays(&self) -> Vec<String> {
         let differs = |name: &&str| self.edge.bytes(name) != self.dep.bytes(name);
         let twice = ["upstream_execution_id", "passes", "input_name"].into_iter().filter(differs);
@@ -165,7 +165,7 @@ impl EdgeFields {
     }
 }
 
-/// The use of the upstream's result.
+/// Reads the use of the upstream's result.
 fn passes(fields: &Hash) -> Result<Option<PassMode>, ScriptError> {
     match fields.text("passes")? {
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! Records as they are kept on a server, read back into the types of the rules.
+//! Converts stored records into the types of the rules.
 
 mod event;
 mod execution;

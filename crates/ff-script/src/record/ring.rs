@@ -1,4 +1,4 @@
-//! The secrets of a partition: a field per secret, one per moment it ends at, and which of them is current.
+//! The secrets of a partition: a field per secret, one per end time, and the kid of the current one.
 
 use bytes::Bytes;
 use ff_core::token::{KeyRing, RingKey, Secret};
@@ -10,7 +10,7 @@ use crate::ScriptError;
 const SECRET: &str = "secret:";
 const EXPIRES_AT: &str = "expires_at:";
 
-/// Reads a ring. Errors do not quote what was read.
+/// Reads a ring. Errors do not quote the fields.
 pub(crate) fn ring(fields: &Hash) -> Result<KeyRing, ScriptError> {
     let mut ring = KeyRing { current: fields.maybe("current_kid")?, ..KeyRing::default() };
     for (name, value) in fields.all::<String, String>()? {
@@ -23,7 +23,7 @@ pub(crate) fn ring(fields: &Hash) -> Result<KeyRing, ScriptError> {
     Ok(ring)
 }
 
-/// The names and values a ring is kept as.
+/// Returns the names and values of a ring, as they are stored.
 pub(crate) fn ring_fields(ring: &KeyRing) -> Vec<Bytes> {
     let mut fields = Vec::new();
     let mut field = |name: String, value: String| fields.extend([Bytes::from(name), value.into()]);

@@ -1,4 +1,4 @@
-//! Signals, and the feed that tells of them.
+//! Reading signals and the entries of the signal feed.
 
 use bytes::Bytes;
 use ff_core::contracts::ReceivedSignal;
@@ -10,7 +10,7 @@ use super::Hash;
 use crate::ScriptError;
 use crate::reply::Fields;
 
-/// A signal as functions return it: its id, its names and values, and its bytes or nothing.
+/// Reads a signal from a function's answer: its id, its names and values, and its bytes or null.
 pub(crate) fn received(execution_id: ExecutionId, mut row: Fields) -> Result<ReceivedSignal, ScriptError> {
     let id = row.read()?;
     let fields = Hash::parse(row.list()?)?;
@@ -29,7 +29,7 @@ pub(crate) fn received(execution_id: ExecutionId, mut row: Fields) -> Result<Rec
     Ok(ReceivedSignal { signal, payload })
 }
 
-/// An entry of the feed.
+/// Reads an entry of the feed.
 pub(crate) fn delivery(position: Position, fields: &Hash) -> Result<Delivery, ScriptError> {
     Ok(Delivery {
         position,
@@ -47,7 +47,7 @@ fn source(fields: &Hash) -> Result<Source, ScriptError> {
     Ok(Source { kind: fields.read("source_type")?, identity: fields.maybe("source_identity")? })
 }
 
-/// Bytes with their type, which is kept only when it is not JSON.
+/// Returns a payload. Its content type is stored only when it is not JSON.
 fn payload(fields: &Hash, bytes: Bytes) -> Result<Payload, ScriptError> {
     Ok(Payload::new(fields.maybe("content_type")?.unwrap_or_else(ContentType::json), bytes))
 }

@@ -1,4 +1,4 @@
-//! Suspensions: the current one of an execution, with its counts, and the last one that is over.
+//! Reading suspensions and waitpoints: the current suspension with its counted signals, and the last one that ended.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::Hash;
 use crate::ScriptError;
 use crate::reply::Fields;
 
-/// The suspension an execution is in.
+/// Reads the current suspension of an execution.
 pub(super) fn current(fields: &Hash, counted: &Hash) -> Result<Suspension, ScriptError> {
     let json = fields.read::<String>("condition")?;
     let condition = Condition::parse(json.as_bytes()).map_err(|error| unreadable("a condition", &error))?;
@@ -39,7 +39,7 @@ pub(super) fn current(fields: &Hash, counted: &Hash) -> Result<Suspension, Scrip
     })
 }
 
-/// The last suspension that is over, if there was one.
+/// Reads the last suspension that ended, if there was one.
 pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptError> {
     if fields.is_empty() {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(super) fn past(fields: &Hash) -> Result<Option<Box<PastSuspension>>, ScriptE
     })))
 }
 
-/// How the last suspension ended, as a claim tells it; the signals come after it.
+/// Reads the end of the last suspension from a claim's answer, where the signals follow it.
 pub(crate) fn resumption(fields: &mut Fields) -> Result<Resumption, ScriptError> {
     Ok(Resumption {
         suspension_id: fields.read()?,
@@ -84,7 +84,8 @@ pub(crate) fn resumption(fields: &mut Fields) -> Result<Resumption, ScriptError>
     })
 }
 
-/// The counted signals, by leaf and in order: `<leaf>|<as>` is which it was, the signal, and how large that is.
+/// Reads the counted signals, by leaf and in order. A field `<leaf>|<as>` has the position, the id and the size of a
+/// signal.
 fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<CountedSignal>>, ScriptError> {
     let mut lists = BTreeMap::<usize, BTreeMap<usize, CountedSignal>>::new();
     for (name, value) in counted.all::<String, String>()? {
@@ -101,14 +102,15 @@ fn lists(counted: &Hash) -> Result<BTreeMap<usize, Vec<CountedSignal>>, ScriptEr
     Ok(lists.into_iter().map(|(leaf, list)| (leaf, list.into_values().collect())).collect())
 }
 
-/// The signals one leaf has counted. `as` is given only where it is not the signal itself.
+/// Returns the signals that one leaf has counted. `counts_as` is kept only where the leaf counts distinct waitpoints or
+/// sources.
 fn of_leaf(leaf: &Condition, counted: Option<Vec<CountedSignal>>) -> Vec<CountedSignal> {
     let tells_apart = matches!(leaf, Condition::Count { of: Distinct::Waitpoints | Distinct::Sources, .. });
     let counted = counted.unwrap_or_default().into_iter();
     counted.map(|one| CountedSignal { counts_as: one.counts_as.filter(|_| tells_apart), ..one }).collect()
 }
 
-/// The lists of all leaves as what they are together.
+/// Combines the lists of all leaves into a tally.
 fn whole(lists: Vec<Vec<CountedSignal>>) -> Result<Tally, ScriptError> {
     let json = serde_json::to_value(lists).and_then(serde_json::from_value);
     json.map_err(|error| unreadable("a tally", &error))
@@ -118,7 +120,7 @@ fn unreadable(what: &str, error: &dyn std::fmt::Display) -> ScriptError {
     ScriptError::parse(format!("{what} cannot be read: {error}"))
 }
 
-/// A waitpoint, without the signals that wait for its suspension.
+/// Reads a waitpoint, without its buffered signals.
 pub(crate) fn waitpoint(execution_id: ExecutionId, id: WaitpointId, fields: &Hash) -> Result<Waitpoint, ScriptError> {
     let mac = Mac::from_hex(&fields.read::<String>("token_mac")?);
     let mac = mac.ok_or_else(|| ScriptError::parse("the field token_mac cannot be read"))?;
@@ -139,7 +141,7 @@ pub(crate) fn waitpoint(execution_id: ExecutionId, id: WaitpointId, fields: &Has
     })
 }
 
-/// The waitpoints an execution keeps in mind: id, expiry and key of each on a line.
+/// Reads the pending waitpoints of an execution: id, expiry and key of each on a line.
 pub(super) fn pending(core: &Hash) -> Result<Vec<PendingWaitpoint>, ScriptError> {
     let read = |line: &str| {
         let mut words = line.splitn(3, ' ');
@@ -150,7 +152,7 @@ pub(super) fn pending(core: &Hash) -> Result<Vec<PendingWaitpoint>, ScriptError>
     lines(core.text("pending_waitpoints")?, read)
 }
 
-/// The waitpoints of a suspension: id and key of each on a line.
+/// Reads the waitpoints of a suspension: id and key of each on a line.
 pub(super) fn bound(fields: &Hash) -> Result<Vec<BoundWaitpoint>, ScriptError> {
     let read = |line: &str| {
         let (id, key) = line.split_once(' ')?;
@@ -159,7 +161,7 @@ pub(super) fn bound(fields: &Hash) -> Result<Vec<BoundWaitpoint>, ScriptError> {
     lines(fields.text("waitpoints")?, read)
 }
 
-/// A list that is kept in one field.
+/// Parses a list that one field holds, with one item per line.
 pub(super) fn lines<T>(text: Option<&str>, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, ScriptError> {
     let read: Option<_> = text.into_iter().flat_map(|text| text.split('\n')).map(read).collect();
     read.ok_or_else(|| ScriptError::parse("a list in a field cannot be read"))

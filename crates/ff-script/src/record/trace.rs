@@ -1,23 +1,23 @@
-//! The trace of an execution or a flow: two fields, which only those have that were submitted in one.
+//! The trace of an execution or a flow: two fields, absent if it was submitted outside a trace.
 
 use ff_core::trace::TraceContext;
 
 use super::Hash;
 use crate::{Fields, ScriptError};
 
-/// The fields as functions take them.
+/// Returns the two fields as functions take them.
 pub(crate) fn trace_fields(trace: Option<&TraceContext>) -> (Option<String>, Option<String>) {
     let traceparent = trace.map(|trace| trace.traceparent().to_owned());
     (traceparent, trace.and_then(TraceContext::tracestate).map(str::to_owned))
 }
 
-/// The trace a record has.
+/// Reads the trace of a record.
 pub(crate) fn trace_of(core: &Hash) -> Result<Option<Box<TraceContext>>, ScriptError> {
     let Some(traceparent) = core.text("traceparent")? else { return Ok(None) };
     read(traceparent, core.text("tracestate")?).map(Some)
 }
 
-/// The trace in a reply.
+/// Reads the trace of an answer.
 pub(crate) fn read_trace(mut fields: Fields) -> Result<Box<TraceContext>, ScriptError> {
     let traceparent = fields.text()?;
     let tracestate = if fields.is_empty() { None } else { Some(fields.text()?) };

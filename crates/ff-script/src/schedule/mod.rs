@@ -9,12 +9,12 @@ use crate::server::ask_word;
 use crate::signature::WriteSchedule;
 use crate::{ScriptError, Server};
 
-/// The keys of the partition a schedule may be on.
+/// Returns the keys of a partition that may have schedules.
 pub fn schedule_keys(partition: u16) -> IndexKeys {
     IndexKeys::new(&Partition::new(PartitionFamily::Execution, partition))
 }
 
-/// Writes a schedule over a version of it, or removes it.
+/// Replaces a given version of a schedule, or removes it.
 pub async fn ff_write_schedule(
     server: &dyn Server,
     partitions: &PartitionConfig,

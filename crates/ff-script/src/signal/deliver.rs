@@ -11,8 +11,8 @@ use crate::server::ask;
 use crate::signature::{DeliverSignal, OpenWaitpoint};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Delivers a signal to a waitpoint. Its token was verified before; that the secret it was verified under is still there and
-/// verifies is judged in the step that writes.
+/// Delivers a signal to a waitpoint. The caller has verified the token; the function checks in the same atomic step
+/// that the secret still exists and still verifies.
 pub async fn ff_deliver_signal(
     server: &dyn Server,
     args: DeliverArgs,
@@ -54,7 +54,7 @@ impl FromFcallResult for DeliveredSignal {
     }
 }
 
-/// The waitpoint of a signal, and the secret that verifies its token.
+/// The waitpoint of a signal, and the secret to verify its token with.
 #[derive(Clone, Debug)]
 pub struct WaitpointLookup {
     pub waitpoint_id: WaitpointId,
@@ -65,16 +65,16 @@ pub struct WaitpointLookup {
     secret_mark: Option<String>,
 }
 
-/// A token whose MAC is right.
+/// A token with a valid MAC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedToken {
     pub token: WaitpointToken,
-    /// Identifies the secret it was verified under. The token handed to the maker of a waitpoint needs none.
+    /// Identifies the secret that verified the token. The token handed to the maker of a waitpoint needs none.
     pub secret_mark: Option<String>,
 }
 
 impl WaitpointLookup {
-    /// Judges a token shown for the waitpoint: genuine, and under a secret that verifies.
+    /// Verifies a token that was presented for the waitpoint: its MAC must be right, and its secret must still verify.
     pub fn verify(
         &self,
         execution: &ExecutionId,
@@ -88,8 +88,8 @@ impl WaitpointLookup {
     }
 }
 
-/// Which waitpoint of an execution is meant, and the secret of a token's kid. Refused in the same way, no matter what
-/// is missing.
+/// Returns the waitpoint that a signal is for, and the secret of the token's kid. The refusal is the same for every
+/// missing record.
 pub async fn ff_open_waitpoint(
     server: &dyn Server,
     execution: &ExecutionId,

@@ -1,4 +1,4 @@
-//! Reading the signals of an execution, oldest first.
+//! Reading the signals of an execution, oldest first, and the deliveries of a partition.
 
 use ff_core::contracts::ReceivedSignal;
 use ff_core::keys::IndexKeys;
@@ -12,15 +12,15 @@ use crate::server::ask_fields;
 use crate::signature::{ReadDeliveries, ReadSignals};
 use crate::{Fields, ScriptError, Server};
 
-/// Some signals of an execution.
+/// A page of an execution's signals.
 #[derive(Clone, Debug)]
 pub struct KeptSignals {
     pub signals: Vec<ReceivedSignal>,
-    /// How many the execution received in all.
+    /// Number of signals that the execution has received.
     pub count: usize,
 }
 
-/// A page of an execution's signals, with their bytes or without.
+/// Reads a page of an execution's signals, with or without their payloads.
 pub async fn ff_read_signals(
     server: &dyn Server,
     id: &ExecutionId,
@@ -42,7 +42,7 @@ pub async fn ff_read_signals(
     .await
 }
 
-/// One signal of an execution with its bytes, if it received it.
+/// Reads one signal of an execution with its payload, if the execution received it.
 pub async fn ff_read_signal(
     server: &dyn Server,
     id: &ExecutionId,
@@ -59,20 +59,20 @@ async fn read(server: &dyn Server, id: &ExecutionId, read: ReadSignals) -> Resul
     Ok(KeptSignals { signals: signals(*id, &mut fields)?, count })
 }
 
-/// A list of signals, as functions tell them.
+/// Reads a list of signals from a function's answer.
 pub(crate) fn signals(id: ExecutionId, fields: &mut Fields) -> Result<Vec<ReceivedSignal>, ScriptError> {
     let signals = fields.list()?;
     signals.into_iter().map(|one| received(id, fields.part(one)?)).collect()
 }
 
-/// The deliveries of a partition after a place. A hint says when there is more.
+/// Reads the deliveries of a partition after a position. The reader gets a hint when there is more.
 pub async fn ff_read_deliveries(
     server: &dyn Server,
     partition: u16,
     after: Option<Position>,
     limit: usize,
 ) -> Result<FeedPart, ScriptError> {
-    // No place is before 1970; the server takes no other number for one.
+    // The server accepts no negative number, so a position before 1970 becomes the first one.
     let after = after.map(|place| if place.at.0 < 0 { Position::default() } else { place }.to_string());
     let mut fields = read_feed(server, partition, false, after, limit).await?;
     fields.text()?;
@@ -81,7 +81,7 @@ pub async fn ff_read_deliveries(
     Ok(FeedPart { deliveries, missed: fields.maybe_text()?.is_some() })
 }
 
-/// Where a partition's feed ends now. A hint tells when there is more.
+/// Returns the end of a partition's feed. The reader gets a hint when there is more.
 pub async fn ff_feed_end(server: &dyn Server, partition: u16) -> Result<Option<Position>, ScriptError> {
     read_feed(server, partition, true, None, 0).await?.maybe_read()
 }

@@ -12,7 +12,7 @@ use crate::server::{ask, ask_fields};
 use crate::signature::{ForkExecution, ListSteps, RecordStep};
 use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
-/// Records a step of an execution, once.
+/// Records a step of an execution once.
 pub async fn ff_record_step(server: &dyn Server, args: RecordStepArgs) -> Result<StepRecorded, ScriptError> {
     let mut record = RecordStep {
         core: core_key(&args.execution_id),
@@ -50,7 +50,7 @@ impl FromFcallResult for StepRecorded {
     }
 }
 
-/// The recorded steps of an execution, in order.
+/// Lists the recorded steps of an execution in order.
 pub async fn ff_list_steps(server: &dyn Server, args: ListStepsArgs) -> Result<StepsPage, ScriptError> {
     let list = ListSteps {
         core: core_key(&args.execution_id),
@@ -72,7 +72,7 @@ pub(crate) fn page(mut fields: Fields) -> Result<StepsPage, ScriptError> {
     Ok(StepsPage { steps, next })
 }
 
-/// A step from its head, which has its size before it, and its result.
+/// Reads a step: its head, which follows its size, and its result.
 fn step(fields: &mut Fields) -> Result<Step, ScriptError> {
     let packed = fields.text()?;
     let json = packed.split_once(' ').map_or("", |(_, json)| json);
@@ -83,12 +83,12 @@ fn step(fields: &mut Fields) -> Result<Step, ScriptError> {
 
 /// Creates an execution from another one.
 ///
-/// The payload is read first: Lua could not tell what stands for it, where an upstream has put another one in its place.
+/// Reads the payload first, because Lua cannot tell its fingerprint once an upstream has replaced it.
 pub async fn ff_fork_execution(server: &dyn Server, args: ForkArgs) -> Result<ForkedExecution, ScriptError> {
     let beside = ExtraReads { payload: true, ..ExtraReads::default() };
     let payload = match ff_read_execution(server, &args.execution_id, beside).await {
         Ok(source) => source.payload.unwrap_or_default(),
-        // The fork may be there although the execution is gone by now.
+        // The fork may exist although the source is gone by now.
         Err(ScriptError::ExecutionNotFound(_)) => Payload::default(),
         Err(error) => return Err(error),
     };
@@ -115,7 +115,7 @@ impl FromFcallResult for ForkedExecution {
     }
 }
 
-/// The step counters of a record.
+/// Reads the step counter of a record.
 pub(crate) fn counter(core: &Hash) -> Result<Option<StepCounter>, ScriptError> {
     let Some(counted) = core.text("steps")? else { return Ok(None) };
     let unreadable = || ScriptError::parse(format!("the counter of steps {counted:?} cannot be read"));
@@ -125,7 +125,7 @@ pub(crate) fn counter(core: &Hash) -> Result<Option<StepCounter>, ScriptError> {
     Ok(Some(StepCounter { next: small(next)?, count: small(count)?, undos: small(undos)?, bytes }))
 }
 
-/// The origin of a fork, from its record.
+/// Reads the origin of a fork from its record.
 pub(crate) fn fork_origin(core: &Hash) -> Result<Option<Box<ForkOrigin>>, ScriptError> {
     let Some(origin) = core.text("forked_from")? else { return Ok(None) };
     let parts = origin.split_once(' ').and_then(|(id, steps)| Some((id.parse().ok()?, steps.parse().ok()?)));

@@ -13,12 +13,13 @@ use crate::server::{ask, ask_fields};
 use crate::signature::{AppendFrame, ReadAttemptStream, ReadSummary};
 use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
-/// How often patches are merged into a summary that others change meanwhile.
+/// Maximum number of times that one call merges its patches into a summary that other callers change meanwhile.
 const MERGES: usize = 8;
 
-/// Adds frames to the stream of the running attempt.
+/// Appends frames to the stream of the running attempt.
 ///
-/// Patches are merged here: Lua would change numbers. The function takes the document only for the version it was made of.
+/// Patches are merged here, because Lua would change numbers. The function accepts the merged document only for the
+/// version it was merged into.
 pub async fn ff_append_frame(server: &dyn Server, args: AppendFramesArgs) -> Result<FramesAppended, ScriptError> {
     let is_summary = args.frames.iter().any(|frame| frame.frame_type.as_str() == FrameType::PATCH);
     if !is_summary {
@@ -33,12 +34,12 @@ pub async fn ff_append_frame(server: &dyn Server, args: AppendFramesArgs) -> Res
     merge_and_append(server, &args).await
 }
 
-/// Merges patches into the summary as it stands, and appends them if it still stands so.
+/// Merges patches into the current summary, and appends them if the summary has not changed meanwhile.
 async fn merge_and_append(server: &dyn Server, args: &AppendFramesArgs) -> Result<FramesAppended, ScriptError> {
     let summary = ff_read_summary(server, &args.execution_id, None).await?;
     let first = args.from.unwrap_or(summary.version);
     let known = usize::try_from(summary.version.saturating_sub(first)).unwrap_or(usize::MAX);
-    // The function refuses other errors of the call, with nothing written.
+    // The function refuses other errors of the call, and then writes nothing.
     let new = args.frames.get(known..).unwrap_or_default();
     let is_one = |mode: &Option<StreamMode>| mode.or(args.mode) == Some(StreamMode::Summary);
     if new.is_empty() || !is_one(&summary.mode) {
@@ -46,7 +47,7 @@ async fn merge_and_append(server: &dyn Server, args: &AppendFramesArgs) -> Resul
     }
     match summarise(summary.document.as_deref(), new) {
         Ok(document) => append(server, args, Some((summary.version, document.into()))).await,
-        // Other errors of the call come first; without a version the function writes nothing.
+        // The function checks for other errors of the call first. Without a version it writes nothing.
         Err(refusal) => match append(server, args, None).await {
             Err(ScriptError::InvalidOffset(other)) if other.field.as_deref() == Some("version") => Err(refusal.into()),
             done => done,
@@ -90,14 +91,14 @@ impl FromFcallResult for FramesAppended {
 /// The summary of an attempt's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSummary {
-    /// How many frames there were.
+    /// Number of frames so far.
     pub version: u64,
-    /// Nothing when there is no stream.
+    /// None when there is no stream.
     pub mode: Option<StreamMode>,
     pub document: Option<String>,
 }
 
-/// The summary of an attempt, or of the last one.
+/// Reads the summary of an attempt, by default of the last one.
 pub async fn ff_read_summary(
     server: &dyn Server,
     id: &ExecutionId,
@@ -108,7 +109,7 @@ pub async fn ff_read_summary(
     Ok(StreamSummary { version: fields.read()?, mode: fields.maybe_read()?, document: fields.maybe_free()? })
 }
 
-/// The output of the attempts of an execution, from the place of a reader on.
+/// Reads the output of an execution's attempts, from the position of a reader on.
 pub async fn ff_read_attempt_stream(server: &dyn Server, args: &ReadStreamArgs) -> Result<StreamParts, ScriptError> {
     let start = args.start();
     let read = ReadAttemptStream {

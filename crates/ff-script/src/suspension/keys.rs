@@ -4,7 +4,7 @@ use ff_core::keys::{ExecKeyContext, IndexKeys};
 use ff_core::partition::Partition;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, WaitpointId, WorkerInstanceId};
 
-/// The parts of the keys of `ff_suspend_execution`.
+/// The parts from which the keys of `ff_suspend_execution` are built.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
@@ -13,7 +13,7 @@ pub struct SuspendOpKeys<'a> {
     pub worker_instance_id: &'a WorkerInstanceId,
 }
 
-/// The parts of the keys of `ff_resume_execution`.
+/// The parts from which the keys of `ff_resume_execution` are built.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumeOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
@@ -23,14 +23,14 @@ pub struct ResumeOpKeys<'a> {
     pub waitpoint_id: &'a WaitpointId,
 }
 
-/// The parts of the keys of `ff_create_pending_waitpoint` and `ff_close_waitpoint`.
+/// The parts from which the keys of `ff_create_pending_waitpoint` and `ff_close_waitpoint` are built.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitpointOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
     pub idx: &'a IndexKeys,
 }
 
-/// The parts of the keys of `ff_expire_suspension`.
+/// The parts from which the keys of `ff_expire_suspension` are built.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpireSuspensionOpKeys<'a> {
     pub ctx: &'a ExecKeyContext,
@@ -42,7 +42,7 @@ pub struct ExpireSuspensionOpKeys<'a> {
     pub attempt_index: AttemptIndex,
 }
 
-/// The key contexts of an execution.
+/// Returns the key contexts of an execution.
 pub(super) fn contexts(id: &ExecutionId) -> (ExecKeyContext, IndexKeys) {
     let partition = Partition::of(id);
     (ExecKeyContext::new(&partition, id), IndexKeys::new(&partition))

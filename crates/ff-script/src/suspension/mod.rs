@@ -1,4 +1,4 @@
-//! The functions of suspensions, waitpoints and the secrets behind their tokens.
+//! The functions of suspensions, waitpoints and the secrets of tokens.
 
 mod keys;
 mod secrets;

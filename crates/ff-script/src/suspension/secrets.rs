@@ -1,4 +1,4 @@
-//! The secrets tokens are signed under: rotated, named, read for signing, and given to partitions that have none.
+//! The secrets that sign tokens: rotating, listing and reading them, and storing them on partitions that have none.
 
 use ff_core::contracts::{
     ListWaitpointHmacKidsArgs, RotateWaitpointHmacSecretArgs, RotateWaitpointHmacSecretOutcome, VerifyingKid,
@@ -45,7 +45,7 @@ impl FromFcallResult for RotateWaitpointHmacSecretOutcome {
     }
 }
 
-/// The names of the secrets of a partition.
+/// Lists the kids of the secrets of a partition.
 pub async fn ff_list_waitpoint_hmac_kids(
     server: &dyn Server,
     idx: &IndexKeys,
@@ -66,11 +66,11 @@ impl FromFcallResult for WaitpointHmacKids {
     }
 }
 
-/// Secrets to sign under, as they were when they were read.
+/// The secrets for signing, as last read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SigningRing {
     pub ring: KeyRing,
-    /// Shown with what is signed, so that a store that has other secrets under the same name notices.
+    /// Sent with signed tokens, so that a partition with another secret of the same kid notices.
     pub(super) mark: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl From<KeyRing> for SigningRing {
     }
 }
 
-/// The secrets of a partition; none when it was given none.
+/// Reads the secrets of a partition; none when it has none yet.
 pub async fn ff_read_waitpoint_hmac_secrets(
     server: &dyn Server,
     partition: u16,
@@ -92,7 +92,7 @@ pub async fn ff_read_waitpoint_hmac_secrets(
     Ok(ring.map(|ring| SigningRing { ring, mark }))
 }
 
-/// Gives a partition its secrets, unless it has some, and says which it has.
+/// Stores secrets for a partition that has none, and returns the stored secrets.
 pub async fn ff_seed_waitpoint_hmac_secrets(
     server: &dyn Server,
     partition: u16,

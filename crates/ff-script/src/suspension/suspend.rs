@@ -1,4 +1,4 @@
-//! The holder lets go and waits.
+//! Functions that suspend an execution, and that end a suspension by an operator's decision.
 
 use bytes::Bytes;
 use ff_core::contracts::{
@@ -19,23 +19,23 @@ use crate::server::ask;
 use crate::signature::{ResumeExecution, SuspendExecution};
 use crate::{FcallResult, Fields, FromFcallResult, ScriptError, Server};
 
-/// A suspension with the ids it is to have and the tokens of its new waitpoints, which are signed before the call.
+/// A suspension with its ids and the tokens of its new waitpoints, which are signed before the call.
 #[derive(Clone, Debug)]
 pub struct SignedSuspension {
     pub args: SuspendArgs,
     pub suspension_id: SuspensionId,
-    /// One for each waitpoint that is asked for, in their order.
+    /// One for each requested waitpoint, in order.
     pub waitpoints: Vec<NamedWaitpoint>,
-    /// Of the secret the new ones are signed under, when it is known.
+    /// The mark of the secret that signed the new tokens, if it is known.
     pub secret_mark: Option<String>,
 }
 
-/// A waitpoint of a suspension that is asked for.
+/// A waitpoint of a requested suspension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedWaitpoint {
     pub id: WaitpointId,
     pub key: WaitpointKey,
-    /// None when it was made ahead, and has its token.
+    /// None for a pending waitpoint, which has its token already.
     pub token: Option<NewToken>,
 }
 
@@ -43,15 +43,15 @@ pub struct NamedWaitpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewToken {
     Signed(WaitpointToken),
-    /// The caller knows of no secret; the function refuses it, after all other refusals.
+    /// The caller knows no secret. The function refuses this, after all other refusals.
     Unsigned,
 }
 
 impl NewToken {
-    /// Stands where a token belongs. It is none, so nothing can be opened by it.
+    /// The text in place of a missing token. It is not a valid token, so it opens nothing.
     const UNSIGNED: &str = "unsigned";
 
-    /// Signs under the current secret of a ring.
+    /// Signs a token with the current secret of a ring.
     pub(super) fn signed(ring: &KeyRing, execution: &ExecutionId, id: &WaitpointId, key: &WaitpointKey) -> Self {
         ring.mint(execution, id, key).map_or(Self::Unsigned, Self::Signed)
     }
@@ -65,7 +65,7 @@ impl NewToken {
 }
 
 impl SignedSuspension {
-    /// Names and signs the requested waitpoints.
+    /// Assigns ids to the requested waitpoints, and signs the tokens of the new ones.
     pub fn new(args: SuspendArgs, signing: &SigningRing, nonce: &Nonce) -> Self {
         let name = |(nth, binding): (usize, &WaitpointBinding)| match binding {
             WaitpointBinding::Pending { id, key } => NamedWaitpoint { id: *id, key: key.clone(), token: None },
@@ -80,7 +80,8 @@ impl SignedSuspension {
     }
 }
 
-/// Releases the lease until a condition is met, unless it is met already. The function signs the token of a new waitpoint.
+/// Releases the lease until a condition is met, unless it is met already. The function signs the token of a new
+/// waitpoint.
 pub async fn ff_suspend_execution(
     server: &dyn Server,
     keys: &SuspendOpKeys<'_>,
@@ -98,7 +99,7 @@ pub async fn ff_suspend_execution(
     ask(server, suspend.call()).await
 }
 
-/// The same, on any number of waitpoints whose tokens are signed here, which is faster.
+/// Suspends on any number of waitpoints. Their tokens are signed here, which is faster.
 pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> Result<SuspendedExecution, ScriptError> {
     let Some((first, further)) = signed.waitpoints.split_first() else {
         return Err(Refusal::invalid("waitpoints", "must not be empty").into());
@@ -149,8 +150,8 @@ pub async fn suspend_signed(server: &dyn Server, signed: &SignedSuspension) -> R
     ask(server, call).await
 }
 
-/// The call without an attempt's index, and with a placeholder for the keys of attempt, worker and lane: the function finds
-/// them in the record.
+/// Builds the call without an attempt's index, and with a placeholder for the keys of attempt, worker and lane, which
+/// the function takes from the record.
 fn call(ctx: &ExecKeyContext, idx: &IndexKeys, args: &SuspendExecutionArgs) -> SuspendExecution {
     SuspendExecution {
         exec_core: ctx.core(),
@@ -198,7 +199,7 @@ fn call(ctx: &ExecKeyContext, idx: &IndexKeys, args: &SuspendExecutionArgs) -> S
     }
 }
 
-/// A further waitpoint as the list has it. One made ahead has an empty token.
+/// Encodes a further waitpoint for the list. A pending one has an empty token.
 fn triple(waitpoint: &NamedWaitpoint) -> [Bytes; 3] {
     let token = waitpoint.token.as_ref().map(NewToken::expose).unwrap_or_default();
     [waitpoint.id.to_string().into(), waitpoint.key.to_string().into(), token.into()]
@@ -239,7 +240,7 @@ impl FromFcallResult for SuspendedExecution {
     }
 }
 
-/// Id, key and token.
+/// Reads the id, key and token of a waitpoint.
 pub(super) fn granted(fields: &mut Fields) -> Result<GrantedWaitpoint, ScriptError> {
     let (waitpoint_id, waitpoint_key) = (fields.read()?, fields.read()?);
     Ok(GrantedWaitpoint { waitpoint_id, waitpoint_key, waitpoint_token: token(&fields.text()?)? })
@@ -249,7 +250,7 @@ pub(super) fn token(text: &str) -> Result<WaitpointToken, ScriptError> {
     WaitpointToken::parse(text).map_err(|error| ScriptError::parse(error.to_string()))
 }
 
-/// Ends a suspension without its condition being met.
+/// Ends a suspension although its condition is not met.
 pub async fn ff_resume_execution(
     server: &dyn Server,
     keys: &ResumeOpKeys<'_>,
@@ -290,7 +291,7 @@ pub async fn resume_by_operator(
     ask(server, resume.call()).await
 }
 
-/// The call with a placeholder for the keys of lane and waitpoint, which the function finds in the record.
+/// Builds the call with a placeholder for the keys of lane and waitpoint, which the function takes from the record.
 fn resume_call(
     ctx: &ExecKeyContext,
     idx: &IndexKeys,

@@ -1,4 +1,4 @@
-//! Waitpoints apart from a suspension: created ahead of it, and closed.
+//! Functions for waitpoints outside a suspension: creating them ahead of it, closing and reading them.
 
 use ff_core::contracts::{
     CloseWaitpointArgs, CloseWaitpointResult, ClosedWaitpoint, CreatePendingWaitpointArgs,
@@ -17,7 +17,7 @@ use crate::server::{ask, ask_fields};
 use crate::signature::{CloseWaitpoint, CreatePendingWaitpoint, ReadWaitpoints};
 use crate::{FcallResult, FromFcallResult, ScriptError, Server};
 
-/// Creates a waitpoint that pends until a suspension uses it or it expires. The function signs its token.
+/// Creates a waitpoint that is pending until a suspension uses it or it expires. The function signs its token.
 pub async fn ff_create_pending_waitpoint(
     server: &dyn Server,
     keys: &WaitpointOpKeys<'_>,
@@ -28,7 +28,7 @@ pub async fn ff_create_pending_waitpoint(
     Ok(CreatePendingWaitpointResult::Created { waitpoint_id, waitpoint_key, waitpoint_token })
 }
 
-/// The same, under a fence and with a token that is signed here, which is faster.
+/// Creates a pending waitpoint under a fence. Its token is signed here, which is faster.
 pub async fn create_signed_waitpoint(
     server: &dyn Server,
     request: &CreateWaitpointArgs,
@@ -56,7 +56,7 @@ pub async fn create_signed_waitpoint(
     ask(server, create.call()).await
 }
 
-/// The call without a fence and without a token.
+/// Builds the call without a fence and without a token.
 fn create_call(
     WaitpointOpKeys { ctx, idx }: &WaitpointOpKeys<'_>,
     args: &CreatePendingWaitpointArgs,
@@ -87,7 +87,7 @@ impl FromFcallResult for GrantedWaitpoint {
     }
 }
 
-/// Closes a waitpoint that no suspension has used.
+/// Closes a pending waitpoint.
 pub async fn ff_close_waitpoint(
     server: &dyn Server,
     keys: &WaitpointOpKeys<'_>,
@@ -97,7 +97,7 @@ pub async fn ff_close_waitpoint(
     Ok(CloseWaitpointResult::Closed)
 }
 
-/// The same, and whether the waitpoint was closed before.
+/// Closes a pending waitpoint, and returns whether it was closed before.
 pub async fn close_waitpoint(server: &dyn Server, args: &CloseWaitpointArgs) -> Result<ClosedWaitpoint, ScriptError> {
     let (ctx, idx) = contexts(&args.execution_id);
     ask(server, close_call(&WaitpointOpKeys { ctx: &ctx, idx: &idx }, args).call()).await
@@ -121,25 +121,25 @@ impl FromFcallResult for ClosedWaitpoint {
     }
 }
 
-/// A waitpoint as it is kept.
+/// A waitpoint as the store has it.
 #[derive(Clone, Debug)]
 pub struct KeptWaitpoint {
-    /// Without the signals that wait for its suspension: of these only the ids are known.
+    /// Without its buffered signals; their ids are in `buffered`.
     pub waitpoint: Waitpoint,
     pub state: WaitpointState,
     pub buffered: Vec<SignalId>,
-    /// The idempotency key of the suspension that began with it, if it had one.
+    /// The idempotency key of the suspension that has it as its first waitpoint, if any.
     pub suspend_key: Option<IdempotencyKey>,
 }
 
 impl KeptWaitpoint {
-    /// The waitpoint with its signals, as far as they are found.
+    /// Returns the waitpoint with its buffered signals, as far as they are found.
     pub fn with_signals(self, mut find: impl FnMut(&SignalId) -> Option<BufferedSignal>) -> Waitpoint {
         Waitpoint { buffered: self.buffered.iter().filter_map(&mut find).collect(), ..self.waitpoint }
     }
 }
 
-/// The waitpoints of an execution: one of them or all, open or not.
+/// Reads the waitpoints of an execution: one or all, and optionally only those that take signals.
 pub async fn ff_read_waitpoints(
     server: &dyn Server,
     id: &ExecutionId,

@@ -1,4 +1,5 @@
-//! The functions of worker instances. Their keys lie outside the partitions, so the moment comes with the call.
+//! The functions of worker instances. Their keys belong to no partition and so have no clock; the caller sends the
+//! time.
 
 use ff_core::contracts::{
     HeartbeatArgs, LeaveArgs, LeftWorker, RegisterWorkerArgs, RegisteredWorker, SeenWorker, SweptWorker,
@@ -32,7 +33,7 @@ pub async fn ff_register_worker(
     ask(server, register.call()).await
 }
 
-/// Notes that a worker instance is there.
+/// Records that a worker instance is alive.
 pub async fn ff_heartbeat_worker(
     server: &dyn Server,
     args: &HeartbeatArgs,
@@ -43,13 +44,13 @@ pub async fn ff_heartbeat_worker(
     ask(server, heartbeat.call()).await
 }
 
-/// Takes out a worker instance.
+/// Removes a worker instance.
 pub async fn ff_leave_worker(server: &dyn Server, args: &LeaveArgs) -> Result<LeftWorker, ScriptError> {
     let leave = LeaveWorker { worker: worker_key(&args.worker_instance_id), namespace: args.namespace.to_string() };
     ask(server, leave.call()).await
 }
 
-/// Takes out a worker instance if it is gone; says as well whether it is known.
+/// Removes a worker instance if it has expired. Also returns whether it is still registered.
 pub async fn ff_sweep_worker(
     server: &dyn Server,
     id: &WorkerInstanceId,
@@ -60,7 +61,7 @@ pub async fn ff_sweep_worker(
     Ok((SweptWorker { gone: fields.maybe_text()?.is_some() }, fields.maybe_text()?.is_some()))
 }
 
-/// A worker instance from the fields of its key, if there are any.
+/// Reads a worker instance from the fields of its key, if there are any.
 pub fn read_worker(id: WorkerInstanceId, partition: u16, fields: Vec<Value>) -> Result<Option<Worker>, ScriptError> {
     worker(id, partition, &Hash::parse(fields)?)
 }
@@ -86,7 +87,7 @@ impl FromFcallResult for LeftWorker {
     }
 }
 
-/// Names with commas between, which no name can hold.
+/// Joins names with commas, which no name contains.
 fn names<T: ToString>(names: impl IntoIterator<Item = T>) -> String {
     names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(",")
 }

@@ -1,4 +1,4 @@
-//! Refusals: the codes of one table, on both sides of the wire.
+//! Refusal codes: Lua and Rust use one table.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ fn every_code_of_a_header_is_in_the_table() {
     }
 }
 
-/// A refusal that no header names does not exist when the code asks for it.
+/// Lua has no function for a code that no header names, so such a call would fail.
 #[test]
 fn lua_refuses_only_with_codes_that_headers_name() {
     let files = lua_files();

@@ -1,8 +1,8 @@
-//! Functions other programs call by name: published signatures do not change.
+//! Functions that other programs call by name: published signatures do not change.
 
 use ff_script::signature::{SIGNATURES, Signature};
 
-/// The published functions of the existing domains, word for word: a function, its keys, its arguments.
+/// The published functions of the existing domains, word for word: function, keys, arguments.
 const SPELLED: &[(&str, &str, &str)] = &[
     (
         "ff_suspend_execution",
@@ -41,16 +41,16 @@ const SPELLED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What comes after it, in the order it was published in.
+/// The arguments that were added to them later, in the order of publication.
 const APPENDED: &[(&str, &str)] = &[
     ("ff_suspend_execution", "waitpoint_token, timeout_in_ms, idempotency_key, dedup_ttl_ms, further"),
     ("ff_create_pending_waitpoint", "expires_in_ms, lease_id, lease_epoch, attempt_id, waitpoint_token"),
 ];
 
-/// Published functions, with how many keys and arguments of theirs are published. Ours come after.
+/// The published functions, with the numbers of their published keys and arguments. Later ones are ours.
 const PUBLISHED: &str = include_str!("../../../ff-core/tests/fixtures/functions.tsv");
 
-/// Published names of functions; their arguments are ours.
+/// Functions whose names are published; their arguments are ours.
 const NAMED: &[&str] = &[
     "ff_create_execution",
     "ff_claim_execution",
@@ -108,7 +108,7 @@ fn what_was_published_is_there_under_its_name() {
     }
 }
 
-/// A published function may take more than was published, never less: the first keys and arguments are the published ones.
+/// A published function may take more than was published, but its first keys and arguments are the published ones.
 #[test]
 fn published_functions_take_what_was_published_first() {
     let rows = published();

@@ -1,30 +1,30 @@
-//! The Lua files as they lie in the repository.
+//! Reading the Lua files of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A Lua file.
 pub(crate) struct LuaFile {
-    /// The folder it is in: a domain, or what the domains share.
+    /// The folder of the file: a domain, or a folder of shared code.
     pub(crate) folder: String,
-    /// Its name without the ending.
+    /// The name without the extension.
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
 impl LuaFile {
-    /// Whether it holds a function, as opposed to something functions share.
+    /// Returns whether the file has a function, and not shared code.
     pub(crate) fn is_function(&self) -> bool {
         !matches!(self.folder.as_str(), "lib" | "clock")
     }
 
-    /// Its code, without comments.
+    /// Returns the code without comments.
     pub(crate) fn code(&self) -> impl Iterator<Item = &str> {
         self.text.lines().filter(|line| !line.trim_start().starts_with("--"))
     }
 
-    /// The lines of its header that begin with a word, each as its words after that. A plus at the end of the word marks
-    /// what may be left out.
+    /// Returns the header lines that begin with a word, each as the words after it. A plus after that word marks an
+    /// optional line.
     pub(crate) fn header<'a>(&'a self, first: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
         let header = self.text.lines().map_while(|line| line.strip_prefix("---"));
         header.filter_map(move |line| {
@@ -33,12 +33,12 @@ impl LuaFile {
         })
     }
 
-    /// The second words of the header's lines that begin with a word.
+    /// Returns the second words of the header lines that begin with a word.
     pub(crate) fn named<'a>(&'a self, first: &'a str) -> Vec<&'a str> {
         self.header(first).map(|words| words[0]).collect()
     }
 
-    /// The codes it refuses with, by the refusals its code calls.
+    /// Returns the codes of the refusals that the code calls.
     pub(crate) fn refusals(&self) -> Vec<&str> {
         let mut codes = Vec::new();
         for line in self.code() {
@@ -54,14 +54,14 @@ impl LuaFile {
     }
 }
 
-/// All of them, in the order of their paths.
+/// Returns all Lua files, in the order of their paths.
 pub(crate) fn lua_files() -> Vec<LuaFile> {
     let lua = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
     let files = entries(&lua).into_iter().flat_map(|folder| entries(&folder));
     files.map(|path| read(&path)).collect()
 }
 
-/// Those that hold a function.
+/// Returns the files with functions.
 pub(crate) fn functions() -> Vec<LuaFile> {
     lua_files().into_iter().filter(LuaFile::is_function).collect()
 }

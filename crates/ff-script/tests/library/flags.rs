@@ -1,10 +1,10 @@
-//! Which functions run on a full server, and on one that may not be written to.
+//! The flags of functions: which of them run on a full server, and which only read.
 
 use std::collections::BTreeSet;
 
 use ff_script::signature::SIGNATURES;
 
-/// They end, renew, stop or tidy up: on a full server everything that runs must be able to go on and to end.
+/// Functions that end, renew, stop or tidy up: on a full server running work must be able to go on and to end.
 const ON_A_FULL_SERVER: &[&str] = &[
     "ff_ack_cancel_member",
     "ff_apply_dependency_to_child",
@@ -49,7 +49,7 @@ const ON_A_FULL_SERVER: &[&str] = &[
     "ff_update_progress",
 ];
 
-/// They only look.
+/// Functions that only read.
 const READING: &[&str] = &[
     "ff_count_lanes",
     "ff_list_queue",
@@ -91,7 +91,7 @@ fn every_function_has_the_flags_of_what_it_does() {
     assert_eq!(flagged(&["no-writes"]), set(READING));
     let without = flagged(&[]);
     assert_eq!(ON_A_FULL_SERVER.len() + READING.len() + without.len(), SIGNATURES.len());
-    // Readers of events note that they are there.
+    // Reading events also records that they are followed.
     let reads = |name: &&str| name.starts_with("ff_read_") || name.starts_with("ff_list_");
     assert_eq!(without.iter().copied().filter(reads).collect::<Vec<_>>(), ["ff_read_events"]);
 }

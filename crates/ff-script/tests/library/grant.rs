@@ -57,7 +57,7 @@ async fn what_cannot_be_granted_is_refused_and_left_alone() {
     }
 }
 
-/// Makes an execution so that the call is refused for this reason.
+/// Arranges an execution so that the call is refused with this code.
 async fn arrange(wire: &Wire, function: &str, code: Code) -> ExecutionId {
     let reclaims = function.contains("reclaim");
     let situation = match code {
@@ -103,7 +103,7 @@ async fn ask(wire: &Wire, function: &str, id: ExecutionId) -> Result<(), ScriptE
     }
 }
 
-/// A worker claims an execution that another lost, under its grant.
+/// A worker claims an execution that another worker lost, under its grant.
 #[tokio::test]
 async fn what_another_worker_lost_is_taken_up_under_a_grant() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -121,7 +121,7 @@ async fn what_another_worker_lost_is_taken_up_under_a_grant() {
     }
 }
 
-/// One known execution is handed over in one call, whether it waits or was assigned before.
+/// One call assigns and claims a given execution, whether it waits or was assigned before.
 #[tokio::test]
 async fn one_execution_is_granted_and_claimed_at_once() {
     let wire = Wire::start(LibraryClock::Test).await;

@@ -1,4 +1,4 @@
-//! One function per file, and one place for its signature.
+//! Headers: one function per file, and one place for its signature.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn every_shared_piece_is_used() {
     }
 }
 
-/// The order of a call is made from the header; here it is spelled out once, to be sure of it.
+/// The build derives the order of a call from the header; this test spells one order out.
 #[test]
 fn a_call_sends_its_arguments_in_the_order_of_the_header() {
     let call = CompleteExecution {

@@ -1,4 +1,5 @@
-//! The keys the functions write, held against the builders of the contract: Lua spells them out for itself.
+//! The keys that the functions write, compared with the key builders of the contract, because Lua spells out the names
+//! itself.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use redis::cmd;
 use crate::situation::{LEASE_TTL_MS, ONE_PARTITION, claim};
 use crate::wire::Wire;
 
-/// Follows one execution that has everything an execution can have, and compares the keys at each stop.
+/// Follows one execution that has every kind of data, and compares the keys at each stage.
 #[tokio::test]
 async fn an_execution_is_kept_under_the_keys_of_the_contract() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -99,7 +100,7 @@ async fn an_execution_is_kept_under_the_keys_of_the_contract() {
     assert_eq!(list_keys(&wire).await, with([ended, history].concat()));
 }
 
-/// Work that has everything work can have.
+/// Returns a submission with every kind of data.
 fn eventful() -> SubmitArgs {
     let mut args = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::bytes("cat.png"));
     args.tags.insert(TagKey::parse("region").unwrap(), TagValue::parse("eu").unwrap());
@@ -109,7 +110,7 @@ fn eventful() -> SubmitArgs {
     args
 }
 
-/// Every key there is, with its type.
+/// Returns every key on the server, with its type.
 async fn list_keys(wire: &Wire) -> BTreeMap<String, &'static str> {
     let mut keys = BTreeMap::new();
     for key in wire.keys().await {

@@ -1,4 +1,4 @@
-//! Giving servers the library.
+//! Loading the library into servers.
 
 use ff_script::{LIBRARY, LibraryClock, LoadError, VERSION, Version, check_library, ensure_library, library};
 use redis::cmd;
@@ -35,7 +35,7 @@ async fn an_older_library_is_replaced() {
     assert_eq!(version(&server).await, format!("{VERSION} server"));
 }
 
-/// A library takes calls of the minor version before it, so an older program works with it and leaves it alone.
+/// A library accepts the calls of the previous minor version, so an older program works with it and leaves it in place.
 #[tokio::test]
 async fn a_newer_library_is_never_replaced() {
     let server = Wire::bare().await;
@@ -73,7 +73,7 @@ async fn a_program_does_not_work_with_the_clock_of_another() {
     }
 }
 
-/// Gives the server the library under another version.
+/// Loads the library into the server under another version.
 async fn give(server: &Wire, version: Version) {
     let (own, other) = (format!("version = '{VERSION}'"), format!("version = '{version}'"));
     let text = library(LibraryClock::Server);
@@ -81,7 +81,7 @@ async fn give(server: &Wire, version: Version) {
     server.ask::<String>(cmd("FUNCTION").arg("LOAD").arg(text.replace(&own, &other))).await;
 }
 
-/// The version and the clock of the library a server has.
+/// Returns the version and the clock of the server's library.
 async fn version(server: &Wire) -> String {
     let (done, ok, version, clock): (i64, String, String, String) =
         server.ask(cmd("FCALL").arg("ff_version").arg(0)).await;
@@ -91,7 +91,7 @@ async fn version(server: &Wire) -> String {
     format!("{version} {clock}")
 }
 
-/// How often a server was given functions.
+/// Returns the number of times that functions were loaded into a server.
 async fn loads(server: &Wire) -> usize {
     let stats: String = server.ask(cmd("INFO").arg("commandstats")).await;
     let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_function|load:calls="));

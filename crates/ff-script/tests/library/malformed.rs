@@ -1,4 +1,4 @@
-//! Arguments no wrapper sends: a function validates before it writes, for every caller.
+//! Arguments that no wrapper sends: a function validates before it writes, for every caller.
 
 use bytes::Bytes;
 use ff_core::engine_error::Code;
@@ -16,7 +16,7 @@ use crate::wire::Wire;
 const CORE: &str = "ff:exec:{fp:0}:{fp:0}:018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c:core";
 const UUID: &str = "018f3c5e-7a10-7c31-9c45-0d3f7c1a2b3c";
 
-/// Types of arguments, each with something of that type and what is none.
+/// Types of arguments, each with a valid value and invalid values.
 const TYPES: &[(&str, &str, &[&str])] = &[
     ("text", "word", &[""]),
     ("text?", "", &[]),
@@ -74,7 +74,7 @@ async fn a_call_that_leaves_something_out_is_refused_and_nothing_is_written() {
     assert_eq!(wire.contents().await, before);
 }
 
-/// Lists whose items belong together must have all of them.
+/// Lists whose items belong together must be complete.
 #[tokio::test]
 async fn half_a_pair_is_refused_and_nothing_is_written() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -128,7 +128,7 @@ async fn half_a_pair_is_refused_and_nothing_is_written() {
     }
 }
 
-/// A function that breaks off must not spoil the call after it.
+/// A function that fails midway must not spoil the next call.
 #[tokio::test]
 async fn a_call_that_breaks_off_leaves_nothing_for_the_next() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -148,13 +148,13 @@ fn cancel(core: &str) -> Fcall {
     CancelExecution { core: core.into(), reason: None, requested_by: None }.call()
 }
 
-/// A call whose arguments are all of their types, by their names and with what they are not.
+/// A call with valid arguments, and the name, valid value and invalid values of each.
 struct ValidRequest {
     call: Fcall,
     types: Vec<(&'static str, &'static str, &'static [&'static str])>,
 }
 
-/// One of every function.
+/// Returns one valid call of every function.
 fn calls() -> Vec<ValidRequest> {
     let mut calls = Vec::new();
     for signature in SIGNATURES {
@@ -168,7 +168,7 @@ fn calls() -> Vec<ValidRequest> {
 
 fn types(signature: &'static Signature) -> Vec<(&'static str, &'static str, &'static [&'static str])> {
     let file = functions().into_iter().find(|file| file.name == signature.name).unwrap();
-    // A list that is all there is has tests of its own.
+    // A list that takes all arguments has its own tests.
     let kinds = file.header("arg").filter(|words| words[1] != "all").map(|words| {
         let known = TYPES.iter().find(|(kind, ..)| *kind == words[1]);
         known.unwrap_or_else(|| panic!("{} has an argument of type {}", signature.name, words[1]))

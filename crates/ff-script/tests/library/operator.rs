@@ -1,4 +1,4 @@
-//! Refusals of operators and worker instances: the code is right, and nothing is written.
+//! Refusals to operators and worker instances: the code is right, and nothing is written.
 
 use ff_core::contracts::{
     ConfigureLaneArgs, CopyLaneArgs, HeartbeatArgs, RegisterClassesArgs, RegisterWorkerArgs, ReplayArgs, SetTagsArgs,
@@ -53,14 +53,14 @@ async fn what_cannot_be_operated_is_refused_and_left_alone() {
     }
 }
 
-/// An execution, and a flow beside it.
+/// An execution and a flow.
 struct OperatorScene<'w> {
     subject: Subject,
     scene: Scene<'w>,
 }
 
 impl<'w> OperatorScene<'w> {
-    /// Makes them so that the call is refused for this reason.
+    /// Arranges both so that the call is refused with this code.
     async fn arrange(wire: &'w Wire, function: &str, code: Code) -> Self {
         let situation = match code {
             Code::ExecutionNotFound => Situation::Absent,
@@ -138,7 +138,7 @@ impl<'w> OperatorScene<'w> {
     }
 }
 
-/// Has the default lane take no new work.
+/// Sets the default lane to draining, so that it takes no new work.
 pub(crate) async fn drain(wire: &Wire) {
     let (namespace, lane) = (Namespace::default_name(), LaneId::default_name());
     let args = ConfigureLaneArgs::state(namespace, lane, LaneState::Draining);

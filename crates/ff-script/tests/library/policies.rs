@@ -1,4 +1,4 @@
-//! Policies as other programs may send them: with fields left out, or wrong.
+//! Policies that other programs may send: with absent or wrong fields.
 
 use bytes::Bytes;
 use ff_core::contracts::{FailArgs, FailedAttempt};
@@ -80,7 +80,7 @@ fn create(policy: &str) -> (ExecutionId, CreateExecution) {
     (id, call)
 }
 
-/// Absent fields of a policy have the defaults of the rules, in every function that reads them.
+/// Absent fields of a policy get the defaults of the rules, in every function that reads them.
 #[tokio::test]
 async fn a_policy_with_fields_left_out_takes_the_defaults() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -119,7 +119,7 @@ async fn a_policy_that_is_none_is_refused_and_nothing_is_written() {
         assert!(Policy::parse(json.as_bytes()).is_err(), "the rules take {json}");
         let mut call = create(json).1.call();
         if json.is_empty() {
-            // An empty argument is one that is left out.
+            // A space is sent, because an empty argument is an absent one.
             call.args[13] = Bytes::from_static(b" ");
         }
         let Err(error) = FcallResult::parse(call.signature, wire.fcall(call).await.unwrap()) else {

@@ -1,4 +1,4 @@
-//! Every refusal a header names, provoked on a real server: it is given, and nothing is written.
+//! Every refusal that a header names, provoked on a real server: it is given, and nothing is written.
 
 use std::collections::BTreeSet;
 
@@ -138,7 +138,7 @@ async fn a_refusal_is_given_and_writes_nothing() {
     }
 }
 
-/// Malformed arguments have a test of their own.
+/// Malformed arguments have their own test.
 #[test]
 fn every_refusal_of_every_header_is_tried() {
     let in_every_situation = functions_of_one_execution();
@@ -148,7 +148,7 @@ fn every_refusal_of_every_header_is_tried() {
     assert_eq!(tried(), named.filter(|refusal| !asked_there(refusal)).collect());
 }
 
-/// The refusals that are tried one by one, with the functions that give them.
+/// Returns the refusals that are tested one by one, with their functions.
 fn tried() -> BTreeSet<(&'static str, &'static str)> {
     let mut tried: BTreeSet<_> = CASES.iter().map(|(call, _, code)| (call.function(), code.as_str())).collect();
     tried.extend(suspension::tried());
@@ -161,7 +161,7 @@ fn tried() -> BTreeSet<(&'static str, &'static str)> {
     tried
 }
 
-/// Functions that refuse something, take no key but that of the execution, and are not tried one by one.
+/// Returns the functions that refuse something, take only the key of an execution, and are not tested one by one.
 fn functions_of_one_execution() -> Vec<&'static Signature> {
     let tried = tried();
     let is_tried = |signature: &Signature| tried.iter().any(|(function, _)| *function == signature.name);
@@ -169,8 +169,8 @@ fn functions_of_one_execution() -> Vec<&'static Signature> {
     of_one.filter(|signature| !is_tried(signature)).collect()
 }
 
-/// A function on one execution gives each refusal of its header in some situation and to some arguments, gives no other, and writes
-/// nothing when it refuses.
+/// A function on one execution gives each refusal of its header in some situation with some arguments, gives no other
+/// refusal, and writes nothing when it refuses.
 #[tokio::test]
 async fn every_refusal_comes_in_some_situation() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -194,7 +194,7 @@ async fn every_refusal_comes_in_some_situation() {
     }
 }
 
-/// Every combination of a few values of each argument's type.
+/// Returns every combination of a few values of each argument's type.
 fn arguments(signature: &Signature) -> Vec<Vec<Bytes>> {
     let file = functions().into_iter().find(|file| file.name == signature.name).unwrap();
     let mut all = vec![Vec::new()];

@@ -17,22 +17,22 @@ pub(crate) const ONE_PARTITION: PartitionConfig =
 
 pub(crate) const LEASE_TTL_MS: u64 = 30_000;
 
-/// How an execution stands.
+/// The state of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Situation {
-    /// There is no such execution.
+    /// The execution does not exist.
     Absent,
     /// It waits and was never held.
     Waiting,
     Held,
-    /// It was taken from the caller, and another worker holds it now.
+    /// The caller's lease was revoked, and another worker holds it now.
     HeldByAnother,
-    /// The caller's lease has run out, and no pump has run yet.
+    /// The caller's lease has expired, and no pump has run yet.
     RanOut,
-    /// It was taken from the caller, and waits.
+    /// The caller's lease was revoked, and it waits.
     Revoked,
     Completed,
-    /// It has ended, and its policy does not let it run again.
+    /// It has ended, and its policy does not allow a replay.
     CompletedForGood,
 }
 
@@ -44,7 +44,8 @@ pub(crate) struct Subject {
 }
 
 impl Situation {
-    /// The situation in which a call of a holder is refused with a code; that of a holder, when the code is about something else.
+    /// Returns the situation in which a holder's call is refused with a code. If the code does not concern the lease,
+    /// returns `Held`.
     pub(crate) fn that_refuses_holders(code: Code) -> Self {
         match code {
             Code::ExecutionNotFound => Self::Absent,
@@ -67,7 +68,7 @@ impl Situation {
         Self::CompletedForGood,
     ];
 
-    /// Makes an execution that stands so.
+    /// Creates an execution in this situation.
     pub(crate) async fn arrange(self, wire: &Wire) -> Subject {
         let mut submitted = SubmitArgs::new(Kind::parse("resize").unwrap(), Payload::json("1"));
         if self == Self::CompletedForGood {
@@ -106,14 +107,14 @@ impl Subject {
     }
 }
 
-/// Takes the one execution that waits.
+/// Claims the one execution that waits.
 pub(crate) async fn claim(wire: &Wire) -> Task {
     let args = ClaimArgs::new(0, Holder::parse("w", "w-1").unwrap());
     let mut claims = ff_claim_execution(wire, args, &SystemEntropy.nonce()).await.unwrap();
     claims.claimed.remove(0).task
 }
 
-/// A fence that was never given out.
+/// Returns a fence that was never issued.
 fn made_up() -> Fence {
     let (lease_id, attempt_id) = SystemEntropy.nonce().lease(0);
     Fence { lease_id, lease_epoch: LeaseEpoch(1), attempt_id }

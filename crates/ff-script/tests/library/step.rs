@@ -1,4 +1,4 @@
-//! Refusals of calls that record or read steps, or fork: each is reported, and nothing is written.
+//! Refusals of calls that record or read steps, or fork: the code is right, and nothing is written.
 
 use ff_core::contracts::{ForkArgs, ListStepsArgs, RecordStepArgs, StepPoint};
 use ff_core::engine_error::Code;

@@ -1,4 +1,4 @@
-//! A server of its own for a test, asked over one connection and looked at behind the library's back.
+//! A server for one test, called over one connection and inspected without the library.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, cmd};
 
 use crate::servers::{Flavour, Process};
 
-/// The moment tests begin at, where they own the clock.
+/// The time at which tests begin when they own the clock.
 const BEGINNING: u64 = 1_700_000_000_000;
 
 pub(crate) struct Wire {
@@ -23,17 +23,17 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// A server without the library.
+    /// Starts a server without the library.
     pub(crate) async fn bare() -> Self {
         let server = Process::start(Flavour::Valkey, &[]);
         let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
-        // A machine that also compiles may take longer than the half second that is the default.
+        // A machine that also compiles may take longer than the default of half a second.
         let patient = AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(20)));
         let connection = client.get_multiplexed_async_connection_with_config(&patient).await.unwrap();
         Self { _server: server, client, connection, now: AtomicU64::new(BEGINNING) }
     }
 
-    /// A server with the library.
+    /// Starts a server with the library.
     pub(crate) async fn start(clock: LibraryClock) -> Self {
         let wire = Self::bare().await;
         ensure_library(&wire, clock).await.unwrap();
@@ -41,24 +41,24 @@ impl Wire {
         wire
     }
 
-    /// Empties it, at the same moment. Its functions must notice that their caches are stale.
+    /// Empties the server without changing its time. The functions must notice that their caches are stale.
     pub(crate) async fn empty(&self) {
         self.ask::<()>(cmd("FLUSHALL").arg("SYNC")).await;
         self.advance(0).await;
     }
 
-    /// Moves the clock of the one partition tests use.
+    /// Moves the clock of the one partition that tests use.
     pub(crate) async fn advance(&self, ms: u64) {
         let now = self.now.fetch_add(ms, Ordering::SeqCst) + ms;
         self.ask::<()>(cmd("SET").arg(test_clock_key("{fp:0}")).arg(now)).await;
     }
 
-    /// The time of the server.
+    /// Returns the time of the server.
     pub(crate) fn now(&self) -> u64 {
         self.now.load(Ordering::SeqCst)
     }
 
-    /// Everything that is published on a channel from now on.
+    /// Returns all messages on a channel from now on.
     pub(crate) async fn listen(&self, channel: &str) -> PubSub {
         let mut listening = self.client.get_async_pubsub().await.unwrap();
         listening.subscribe(channel).await.unwrap();
@@ -69,8 +69,8 @@ impl Wire {
         command.query_async(&mut self.connection.clone()).await.unwrap()
     }
 
-    /// Every key with its bytes and its expiry. The latest moment of a partition is left out: a call may note what time it
-    /// is also when it is refused.
+    /// Returns every key with its bytes and its expiry, except the latest time of a partition, which a refused call may
+    /// also record.
     pub(crate) async fn contents(&self) -> BTreeMap<String, (Vec<u8>, i64)> {
         let mut contents = BTreeMap::new();
         for key in self.keys().await {
@@ -86,7 +86,7 @@ impl Wire {
         self.ask(cmd("KEYS").arg("*")).await
     }
 
-    /// The functions it has, each with its flags.
+    /// Returns the server's functions with their flags.
     pub(crate) async fn functions(&self) -> BTreeMap<String, Vec<String>> {
         type Description = BTreeMap<String, redis::Value>;
         let libraries: Vec<Description> = self.ask(cmd("FUNCTION").arg("LIST")).await;

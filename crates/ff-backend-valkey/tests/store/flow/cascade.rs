@@ -1,4 +1,4 @@
-//! Notifying dependents edge by edge, over the published keys of a flow: a key that cannot be read is left alone.
+//! Notifying dependents edge by edge, over the published keys of a flow: an unreadable key is left alone.
 
 use ff_backend_valkey::cascade::run_cascade;
 use ff_core::contracts::CascadeStep;
@@ -23,8 +23,8 @@ struct UnnotifiedFlow {
 }
 
 impl UnnotifiedFlow {
-    /// Everything depends on `a`, which ended with an outcome. This program's own copy of the graph is gone, so that
-    /// only the published keys can be followed.
+    /// Creates a flow in which everything depends on `a`, which ended with an outcome. This program's own copy of the
+    /// graph is deleted, so only the published keys can be followed.
     async fn of(args: SubmitFlowArgs, outcome: &str) -> Self {
         let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
         let store = connect(&server.url()).await;
@@ -46,7 +46,7 @@ impl UnnotifiedFlow {
         FlowKeyContext::new(&flow_partition(&self.id, &self.store.partitions()), &self.id)
     }
 
-    /// The key of the edge from `a` to a node.
+    /// Returns the key of the edge from `a` to a node.
     fn edge_key(&self, to: &str) -> String {
         let [from, to] = ["a", to].map(|node| member(&self.store, &self.id, node));
         self.flow_keys().edge(&edge_id(&self.id, &from, &to))
@@ -65,7 +65,7 @@ fn notified(resolved: u32, cascaded_children: u32) -> CascadeStep {
     CascadeStep { resolved, cascaded_children, more: false }
 }
 
-/// `a` before each of these.
+/// Returns a flow in which `a` precedes each of these nodes.
 fn before(nodes: &[&str]) -> SubmitFlowArgs {
     let mut args = flow(["a"].iter().chain(nodes).copied());
     args.edges = nodes.iter().map(|to| edge("a", to)).collect();
@@ -143,7 +143,7 @@ async fn a_skip_is_passed_on_and_a_live_execution_tells_nobody() {
     assert_eq!(forgotten.state("d").await, PublicState::Skipped);
 }
 
-/// One line for a completion that is dispatched, and a line for each edge only at debug level.
+/// A dispatched completion logs one line, and its edges log a line each only at debug level.
 #[tokio::test]
 async fn a_dispatch_is_logged_once_with_its_counts_and_its_edges_for_debugging() {
     use tracing::Level;

@@ -1,4 +1,4 @@
-//! The cost of a completion must not depend on how many others its join waits for.
+//! The cost of a completion must not depend on the number of upstreams that its join waits for.
 
 use ff_engine::Orchestration;
 
@@ -7,10 +7,11 @@ use super::*;
 use crate::connect;
 use crate::support::{Flavour, Process};
 
-/// Upstreams of all joins together.
+/// Number of upstreams of all joins together.
 const UPSTREAMS: usize = 1_000;
 
-/// How often each width is measured. A busy machine makes a measurement longer, never shorter, so the shortest counts.
+/// Number of measurements of each width. A busy machine makes a measurement longer, never shorter, so the shortest
+/// counts.
 const ROUNDS: usize = 5;
 
 #[tokio::test]
@@ -26,7 +27,7 @@ async fn a_completion_costs_the_same_however_many_its_join_waits_for() {
     assert!(wide * 2 <= narrow * 3, "into a wide join {wide} us, into narrow ones {narrow} us");
 }
 
-/// The server's time for completing all upstreams, when they go into joins of this width.
+/// Returns the server's time for completing all upstreams, when they lead into joins of this width.
 async fn time_of(server: &Process, store: &ValkeyBackend, width: usize) -> u64 {
     let names: Vec<_> = (0..UPSTREAMS).map(|n| format!("n{n}")).collect();
     let joins: Vec<_> = (0..UPSTREAMS / width).map(|n| format!("join{n}")).collect();

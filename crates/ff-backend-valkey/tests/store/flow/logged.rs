@@ -6,7 +6,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Keeps the lines about dispatches: level, message and fields.
+/// Records the log lines of dispatches: level, message and fields.
 #[derive(Clone, Default)]
 pub(super) struct Lines(Arc<Mutex<Vec<(Level, String)>>>);
 

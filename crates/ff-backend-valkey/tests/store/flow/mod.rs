@@ -2,7 +2,7 @@
 
 mod cascade;
 mod fan_in;
-/// Too long for every change.
+/// These tests take too long to run on every change.
 mod full {
     mod large;
 }
@@ -23,7 +23,7 @@ use futures_util::future::join_all;
 
 use crate::claim_on;
 
-/// Longer than any of these takes, so that no lease runs out where only costs are looked at.
+/// Longer than any of these tests, so that no lease expires where only costs are measured.
 const LONG_LEASE_MS: u64 = 600_000;
 
 fn name(text: &str) -> NodeName {
@@ -38,12 +38,12 @@ fn edge(from: &str, to: &str) -> EdgeSpec {
     EdgeSpec { upstream: name(from), downstream: name(to), passes: None }
 }
 
-/// An edge whose upstream's result comes under the upstream's name.
+/// Returns an edge that passes the upstream's result on under the upstream's name.
 fn passing(from: &str, to: &str) -> EdgeSpec {
     EdgeSpec { passes: Some(PassMode::Input(InputName::parse(from).unwrap())), ..edge(from, to) }
 }
 
-/// A flow of nodes without edges yet.
+/// Returns a flow of nodes without edges.
 fn flow<'n>(nodes: impl IntoIterator<Item = &'n str>) -> SubmitFlowArgs {
     let header = FlowHeader::new(Kind::parse("etl").unwrap());
     SubmitFlowArgs { header, nodes: nodes.into_iter().map(node).collect(), edges: vec![] }
@@ -57,7 +57,7 @@ fn member(store: &ValkeyBackend, flow: &FlowId, node: &str) -> ExecutionId {
     member_id(flow, &name(node), &store.partitions())
 }
 
-/// Pumps a partition until nothing is pending.
+/// Pumps a partition until nothing is due.
 async fn settle(store: &ValkeyBackend, partition: u16) {
     while let Some(next) = store.pump(partition).await.unwrap().next_due {
         if next > store.now().await.unwrap() {
@@ -84,7 +84,7 @@ async fn complete(store: &ValkeyBackend, claimed: &ClaimedExecution, result: Opt
     store.complete(CompleteArgs { execution_id, fence, result }).await.unwrap();
 }
 
-/// Completes all of them at once, so that they share calls.
+/// Completes all executions at the same time, so that they share calls.
 async fn complete_together(store: &ValkeyBackend, claimed: &[ClaimedExecution]) {
     join_all(claimed.iter().map(|one| complete(store, one, None))).await;
 }

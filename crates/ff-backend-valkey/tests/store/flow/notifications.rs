@@ -1,4 +1,4 @@
-//! Waiting for a flow and passing results on to members, on a server and on a cluster.
+//! Waiting for the end of a flow and passing results on to members, on a server and on a cluster.
 
 use ff_core::contracts::FlowEventsArgs;
 use ff_core::flow::FlowState;

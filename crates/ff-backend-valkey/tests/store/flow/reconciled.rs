@@ -1,4 +1,4 @@
-//! The safety net: sweeps find what waits in vain, and otherwise nothing.
+//! The safety net: sweeps find members that wait in vain, and nothing else.
 
 use ff_core::flow::edge_id;
 use ff_core::keys::{ExecKeyContext, FlowKeyContext};
@@ -10,7 +10,7 @@ use super::*;
 use crate::connect;
 use crate::support::{Flavour, Process};
 
-/// More sweeps than pass between two looks of the safety net.
+/// More sweeps than pass between two checks of the safety net.
 const SWEEPS: usize = 20;
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn a_member_that_waits_in_vain_is_found() {
     let [a, b] = ["a", "b"].map(|node| member(&store, &id, node));
     assert_eq!(store.describe(&b).await.unwrap().public_state, PublicState::Waiting);
 
-    // As if the end had never been propagated: an edge, the join and its member as they were before.
+    // Restores the edge, the join and the member, as if the end had never been propagated.
     let edge = edge_id(&id, &a, &b);
     let of = ExecKeyContext::new(&Partition::of(&b), &b);
     let flow = FlowKeyContext::new(&Partition::of(&b), &id);

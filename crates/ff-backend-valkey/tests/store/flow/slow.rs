@@ -1,4 +1,4 @@
-//! A server's own account of its calls: which took long, and how long all of them took together.
+//! A server's statistics of its calls: the slow calls, and the time of all calls together.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,22 @@ use redis::{AsyncConnectionConfig, Client, Value, cmd, from_redis_value};
 use crate::PATIENCE;
 use crate::support::{Flavour, Process};
 
-/// The shortest call that is recorded: shorter ones are never too long.
+/// Minimum duration of a recorded call. Shorter calls are never too long.
 const REMEMBERED_US: u64 = 500;
 
-/// Work that takes about a millisecond where a function may take five: Lua with some calls of the server in between.
+/// The reference script: it takes about a millisecond where a function may take five, and mixes Lua with calls of the
+/// server.
 const REFERENCE: &str = "local text = {} for i = 1, 200 do redis.call('HSET', 'reference', i % 20, i) \
     for j = 1, 20 do text[j] = tostring(i * j) .. ':' end table.concat(text) end return 0";
 
-/// A server that remembers every call that took a while.
+/// Starts a server that records every slow call.
 pub(crate) fn watched_server() -> Process {
     let remembered = REMEMBERED_US.to_string();
     let options = ["--appendonly", "no", "--slowlog-log-slower-than", &remembered, "--slowlog-max-len", "200000"];
     Process::start(Flavour::Valkey, &options)
 }
 
-/// The microseconds the reference takes on this server: the median of many.
+/// Returns the microseconds that the reference takes on this server: the median of many runs.
 pub(crate) fn reference_us(server: &Process) -> u64 {
     let mut took: Vec<_> = (0..101)
         .map(|_| {
@@ -36,7 +37,7 @@ pub(crate) fn reference_us(server: &Process) -> u64 {
     took[50]
 }
 
-/// The calls of functions that took longer than so many microseconds, by what was asked, with what each took.
+/// Returns the function calls that took longer than `longer_than_us`, by their arguments, with their durations.
 pub(crate) async fn slow_calls(server: &Process, longer_than_us: u64) -> BTreeMap<String, u64> {
     let client = Client::open(format!("redis://127.0.0.1:{}", server.port)).unwrap();
     let patient = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
@@ -51,17 +52,17 @@ pub(crate) async fn slow_calls(server: &Process, longer_than_us: u64) -> BTreeMa
     entries.into_iter().filter_map(call).collect()
 }
 
-/// How many functions were called since the server was last asked to count from zero.
+/// Returns the number of function calls since the last reset of the statistics.
 pub(crate) fn calls_of_functions(server: &Process) -> usize {
     usize::try_from(command_stat(server, "fcall", "calls=")).unwrap()
 }
 
-/// The microseconds a server spent in functions since it was last asked to count from zero.
+/// Returns the microseconds that the server spent in functions since the last reset of the statistics.
 pub(crate) fn time_in_functions(server: &Process) -> u64 {
     command_stat(server, "fcall", "usec=")
 }
 
-/// How many commands the server was given since it was last asked to count from zero, by functions or otherwise.
+/// Returns the number of commands since the last reset of the statistics, including those within functions.
 pub(crate) fn total_calls(server: &Process) -> u64 {
     let stats = server.ask(&["INFO", "commandstats"]);
     let calls = |line: &str| line.split_once("calls=")?.1.split(',').next()?.parse::<u64>().ok();
@@ -76,7 +77,7 @@ fn command_stat(server: &Process, command: &str, field: &str) -> u64 {
     value.parse().unwrap()
 }
 
-/// Counts time from zero.
+/// Resets the statistics.
 pub(crate) fn count_from_zero(server: &Process) {
     assert_eq!(server.ask(&["CONFIG", "RESETSTAT"]), "+OK");
 }

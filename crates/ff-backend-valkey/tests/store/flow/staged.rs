@@ -1,4 +1,4 @@
-//! A submission that takes several calls, broken off between two of them.
+//! A submission of several calls, interrupted between two of them.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::*;
 use crate::support::{Flavour, Process};
 use crate::{findings, options};
 
-/// Calls functions one by one, as no store would: it stops where a test wants it to.
+/// Calls functions one by one, unlike a store, so that a test can stop anywhere.
 struct OneByOne(MultiplexedConnection);
 
 #[async_trait]

@@ -1,6 +1,6 @@
-//! The cost of calls for a server: none blocks it for long, and a listing costs in proportion to its rows.
+//! The cost of calls for a server: none blocks it for long, and the cost of a listing depends on its rows.
 
-/// Too long for every change.
+/// These tests take too long to run on every change.
 mod full {
     mod large;
 }
@@ -18,14 +18,14 @@ use crate::flow::slow::{calls_of_functions, count_from_zero, total_calls};
 use crate::support::{Flavour, Process};
 use crate::{connect, options, work};
 
-/// Most lanes have nothing on most partitions, or only finished work; a listing's cost follows from the rows there are.
+/// Most lanes have nothing or only finished work on most partitions, so the cost of a listing must depend on its rows.
 #[tokio::test]
 async fn listing_lanes_asks_little_where_there_is_nothing() {
     let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
     let store = connect(&server.url()).await;
     let (lanes, partitions) = (200, u64::from(store.partitions().num_flow_partitions));
     for nth in 0..lanes {
-        // Every other one has only what has finished.
+        // Every second lane has only finished work.
         let id = store.submit(in_lane(nth)).await.unwrap().execution_id;
         if nth % 2 == 0 {
             store.cancel(CancelArgs { execution_id: id, reason: None, requested_by: None }).await.unwrap();
@@ -42,7 +42,7 @@ async fn listing_lanes_asks_little_where_there_is_nothing() {
     }
 }
 
-/// Requests of the same moment share one count.
+/// Requests at the same time share one count.
 #[tokio::test]
 async fn several_who_list_lanes_at_once_cost_little_more_than_one() {
     let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
@@ -60,7 +60,7 @@ async fn several_who_list_lanes_at_once_cost_little_more_than_one() {
     assert!(eight < 3 * one, "{eight} calls for eight, {one} for one");
 }
 
-/// However many lanes have nothing, a page looks at so many and says where to go on.
+/// A page looks at a bounded number of lanes, however many are empty, and says where to continue.
 #[tokio::test]
 async fn a_page_of_lanes_looks_at_a_bounded_number() {
     let server = Process::start(Flavour::Valkey, &["--appendonly", "no"]);
@@ -78,7 +78,7 @@ async fn a_page_of_lanes_looks_at_a_bounded_number() {
     assert_eq!((names, second.next), (vec!["last"], None));
 }
 
-/// Work in one of many lanes, on whichever partition.
+/// Returns work in one of many lanes, on any partition.
 fn in_lane(nth: usize) -> SubmitArgs {
     SubmitArgs { uuid: Uuid::now_v7(), lane: LaneId::parse(&format!("lane-{nth:04}")).unwrap(), ..work() }
 }
@@ -87,7 +87,7 @@ fn listing(finished: bool, limit: usize) -> ListLanesArgs {
     ListLanesArgs { namespace: Some(Namespace::default_name()), after: None, limit, finished }
 }
 
-/// The lanes of every page.
+/// Returns the lanes of all pages.
 async fn all_pages(store: &ValkeyBackend, finished: bool) -> BTreeSet<LaneId> {
     let mut args = listing(finished, 1_000);
     let mut lanes = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The keys a flow is kept under, held against the builders of the contract: Lua spells them out for itself.
+//! The keys of a flow, compared with the key builders of the contract, because Lua spells out the names itself.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn flow_keys(flow_id: &FlowId) -> (FlowKeyContext, FlowIndexKeys, IndexKeys, Par
     (FlowKeyContext::new(&partition, flow_id), FlowIndexKeys::new(&partition), IndexKeys::new(&partition), partition)
 }
 
-/// Follows a flow that has everything a flow can have, and looks for each of its keys.
+/// Follows a flow that has every kind of data, and looks for each of its keys.
 #[tokio::test]
 async fn a_flow_is_kept_under_the_keys_of_the_contract() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -113,7 +113,7 @@ async fn a_flow_is_kept_under_the_keys_of_the_contract() {
     assert!(!now.contains(&(child.deps_unresolved(), "set")), "nothing is unresolved any more");
 }
 
-/// The work a step leaves is found in the indexes of pending work.
+/// The pending work of a step is in the indexes of pending work.
 #[tokio::test]
 async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -158,7 +158,7 @@ async fn what_is_owed_is_kept_under_the_keys_of_the_contract() {
     }
 }
 
-/// Every key there is, with its type.
+/// Returns every key on the server, with its type.
 async fn list_keys(wire: &Wire) -> KeySet {
     let mut keys = BTreeSet::new();
     for key in wire.keys().await {

@@ -1,4 +1,4 @@
-//! Flows: every refusal of their functions, the keys they are kept under, the call that was published, and what a step does.
+//! Flows: every refusal of their functions, their keys, the published call, and the effects of a step.
 
 mod keyspace;
 mod published;

@@ -1,4 +1,4 @@
-//! The call other programs settle edges with: exactly the keys and arguments that were published, and their answers.
+//! The call with which other programs settle edges: exactly the published keys and arguments, and its answers.
 
 use ff_core::keys::{ExecKeyContext, FlowIndexKeys, FlowKeyContext, IndexKeys};
 use ff_core::partition::{Partition, PartitionFamily};
@@ -10,7 +10,7 @@ use redis::cmd;
 use super::scene::{Scene, Stand, exec_core};
 use crate::wire::Wire;
 
-/// Tells `b` that `a` has succeeded.
+/// Returns the call that notifies `b` of the success of `a`.
 pub(crate) fn resolve(scene: &Scene) -> ResolveDependency {
     let partition = Partition::new(PartitionFamily::Execution, 0);
     let (from, to, edge, lane) = (scene.member("a"), scene.member("b"), scene.edge("a", "b"), LaneId::default_name());
@@ -39,7 +39,7 @@ pub(crate) fn resolve(scene: &Scene) -> ResolveDependency {
     }
 }
 
-/// The words of an answer.
+/// Returns the words of an answer.
 async fn answer(wire: &Wire, call: Fcall) -> Vec<String> {
     let Value::List(values) = wire.fcall(call).await.unwrap() else { panic!("the answer is a list") };
     let word = |value| match value {

@@ -21,25 +21,25 @@ use redis::cmd;
 use crate::situation::{LEASE_TTL_MS, ONE_PARTITION, Situation, Subject};
 use crate::wire::Wire;
 
-/// How a flow stands: `a` before `b`, and `x` beside them.
+/// The state of a flow in which `a` precedes `b`, and `x` is independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
-    /// There is no such flow.
+    /// The flow does not exist.
     Absent,
-    /// The first of two parts has come.
+    /// The first of two parts is submitted.
     Staged,
-    /// The same, and its record says that it has as much of something as it may.
+    /// Staged, and a count in its record is at its limit.
     StagedWith(&'static str, u64),
     Open,
-    /// The same, and its record says that it has as much of something as it may.
+    /// Open, and a count in its record is at its limit.
     OpenWith(&'static str, u64),
     /// `a` and `x` are leased.
     Held,
-    /// The same, and `a` was taken away.
+    /// Held, and the lease of `a` was revoked.
     Revoked,
-    /// The same, and another worker has it now.
+    /// Revoked, and another worker holds `a` now.
     HeldByAnother,
-    /// The same, and the lease has run out.
+    /// Held, and the leases have expired.
     RanOut,
     /// `a` failed, and `b` was skipped; `x` runs.
     Failed,
@@ -48,7 +48,7 @@ pub(crate) enum Stand {
     Cancelled,
 }
 
-/// A flow, a member of another one, an execution of none, and the fence of the caller on `a`.
+/// A flow, a member of another flow, an execution outside any flow, and the caller's fence on `a`.
 pub(crate) struct Scene<'w> {
     pub(crate) wire: &'w Wire,
     pub(crate) flow_id: FlowId,
@@ -61,7 +61,7 @@ pub(crate) fn node(name: &str) -> NodeName {
     NodeName::parse(name).unwrap()
 }
 
-/// A graph of such nodes and edges, with these joins.
+/// Returns a graph with these nodes, edges and joins.
 pub(crate) fn graph(nodes: &[&str], edges: &[(&str, &str)], joins: &[(&str, Join)]) -> SubmitFlowArgs {
     let join = |name: &&str| joins.iter().find(|(of, _)| of == name).map_or(Join::AllOf, |(_, join)| *join);
     let spec = |name: &&str| {
@@ -76,7 +76,7 @@ pub(crate) fn graph(nodes: &[&str], edges: &[(&str, &str)], joins: &[(&str, Join
     }
 }
 
-/// Hands in a whole graph.
+/// Submits a whole graph.
 pub(crate) async fn submit(wire: &Wire, args: SubmitFlowArgs) -> FlowId {
     let flow_id = args.header.flow_id;
     for part in args.plan().unwrap() {
@@ -85,7 +85,7 @@ pub(crate) async fn submit(wire: &Wire, args: SubmitFlowArgs) -> FlowId {
     flow_id
 }
 
-/// Takes up to so many.
+/// Claims up to `max` executions.
 pub(crate) async fn claim(wire: &Wire, max: usize) -> Vec<Task> {
     let args = ClaimArgs {
         kinds: vec![Kind::parse("work").unwrap()],
@@ -179,7 +179,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The key of the flow's record.
+    /// Returns the key of the flow's record.
     pub(crate) fn core(&self) -> String {
         FlowKeyContext::new(&flow_partition(&self.flow_id, &ONE_PARTITION), &self.flow_id).core()
     }
@@ -192,14 +192,14 @@ impl Scene<'_> {
         edge_id(&self.flow_id, &self.member(from), &self.member(to))
     }
 
-    /// A node as the functions take it.
+    /// Encodes a node as the functions take it.
     pub(crate) fn node_items(&self, name: &str) -> Vec<Bytes> {
         let id = self.member(name).to_string();
         let said = [&id, name, "default", "work", "1", "0123456789abcdef", "", "0", "", "", "", "", "", "all_of", ""];
         said.iter().chain(&["", "0"]).map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
     }
 
-    /// An edge as the functions take it.
+    /// Encodes an edge as the functions take it.
     pub(crate) fn edge_items(&self, from: &ExecutionId, to: &ExecutionId) -> Vec<Bytes> {
         let id = edge_id(&self.flow_id, from, to);
         [id.to_string(), from.to_string(), to.to_string(), String::new(), String::new(), "from->to".into()]
@@ -207,12 +207,12 @@ impl Scene<'_> {
             .to_vec()
     }
 
-    /// An edge between two nodes, likewise.
+    /// Encodes an edge between two nodes, likewise.
     pub(crate) fn between(&self, from: &str, to: &str) -> Vec<Bytes> {
         self.edge_items(&self.member(from), &self.member(to))
     }
 
-    /// A join as the functions take it.
+    /// Encodes a join as the functions take it.
     pub(crate) fn join_items(&self, of: &ExecutionId, variant: &str, k: &str) -> Vec<Bytes> {
         let said = [&of.to_string(), "node", variant, k, "let_run"];
         said.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()

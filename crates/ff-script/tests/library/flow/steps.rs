@@ -1,4 +1,4 @@
-//! The effects of a step, seen in the store itself.
+//! The effects of a step, observed in the store.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use super::scene::{claim, complete, fail, graph, submit};
 use crate::situation::ONE_PARTITION;
 use crate::wire::Wire;
 
-/// Pumps once, and says whether there is more to do now.
+/// Pumps once, and returns whether more is due now.
 pub(crate) async fn pump(wire: &Wire) -> bool {
     let pumped = ff_pump(wire, 0, &SystemEntropy.nonce()).await.unwrap();
     pumped.next_due.is_some_and(|at| at.0.unsigned_abs() <= wire.now())
@@ -76,7 +76,7 @@ async fn a_chain_of_skips_goes_no_deeper_than_one_step() {
     assert_eq!(counts(&wire, &flow_id).await["skipped"], names.len() - 1);
 }
 
-/// Ends without a waiting caller have no hint; those with one have one hint.
+/// The end of a flow is published once if a caller waits for it, and not at all otherwise.
 #[tokio::test]
 async fn the_end_of_a_flow_is_told_to_whoever_waits_for_it() {
     let wire = Wire::start(LibraryClock::Test).await;

@@ -1,4 +1,4 @@
-//! Valid calls, spelled out field by field so that each field can be spoiled.
+//! Valid calls, spelled out field by field so that a test can spoil each field.
 
 use bytes::Bytes;
 use ff_core::entropy::{Entropy, SystemEntropy};
@@ -18,7 +18,7 @@ impl Scene<'_> {
         (ExecKeyContext::new(&partition, &self.subject.id), IndexKeys::new(&partition))
     }
 
-    /// The token of a new waitpoint.
+    /// Mints the token of a new waitpoint.
     pub(super) fn token(&self, id: &WaitpointId, text: &str) -> String {
         self.ring.mint(&self.subject.id, id, &key(text)).unwrap().expose()
     }
@@ -73,7 +73,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A suspension on the waitpoint that was made ahead.
+    /// Returns a suspension on the pending waitpoint.
     pub(super) fn suspend_on_granted(&self) -> SuspendExecution {
         let waitpoint_id = self.granted().waitpoint_id.to_string();
         SuspendExecution { waitpoint_id, waitpoint_token: None, use_pending_waitpoint: true, ..self.suspend_call() }

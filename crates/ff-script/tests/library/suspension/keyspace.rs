@@ -1,4 +1,4 @@
-//! The keys waiting is kept under, held against the builders of the contract: Lua spells them out for itself.
+//! The keys of suspensions, compared with the key builders of the contract, because Lua spells out the names itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ use super::scene::{Scene, Stand, key};
 use crate::situation::Situation;
 use crate::wire::Wire;
 
-/// Follows one execution through a suspension that has everything a suspension can have, and compares the keys that come
-/// and go at each stop.
+/// Follows one execution through a suspension that has every kind of data, and compares the keys that appear and
+/// disappear at each stage.
 #[tokio::test]
 async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
     let wire = Wire::start(LibraryClock::Test).await;
@@ -77,7 +77,7 @@ async fn a_suspension_is_kept_under_the_keys_of_the_contract() {
     }
 }
 
-/// Waits for two signals of one waitpoint, of which one is there.
+/// Suspends until two signals of one waitpoint have arrived; one has.
 async fn suspend(scene: &Scene<'_>) {
     let condition = Condition::Count { n: 2, of: Distinct::Signals, waitpoints: vec![key("b")], name: None };
     let id = scene.granted().waitpoint_id;
@@ -111,7 +111,7 @@ fn added<'k>(
     to.iter().cloned().chain(more.iter().cloned())
 }
 
-/// Every key there is, with its type.
+/// Returns every key on the server, with its type.
 async fn list_keys(wire: &Wire) -> BTreeSet<(String, &'static str)> {
     const TYPES: &[&str] = &["string", "hash", "list", "set", "zset", "stream"];
     let mut keys = BTreeMap::new();
@@ -122,7 +122,7 @@ async fn list_keys(wire: &Wire) -> BTreeSet<(String, &'static str)> {
     keys.into_iter().collect()
 }
 
-/// However late it is by the server's clock: scores lose their fractions as moments grow.
+/// This holds however late the server's clock is, because scores lose their fractions as times grow.
 #[tokio::test]
 async fn signals_of_one_moment_are_kept_in_the_order_they_came_in() {
     let wire = Wire::start(LibraryClock::Test).await;

@@ -1,4 +1,4 @@
-//! Suspensions: every refusal of their functions, their keys, calls as they were published, and resuming.
+//! Suspensions: every refusal of their functions, their keys, their published calls, and resuming.
 
 mod calls;
 mod keyspace;

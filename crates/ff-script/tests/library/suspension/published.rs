@@ -1,4 +1,4 @@
-//! Calls with exactly the keys and arguments that were published: programs that know no more still get their answer.
+//! Calls with exactly the published keys and arguments: programs that know no others still get their answer.
 
 use bytes::Bytes;
 use ff_core::contracts::GrantedWaitpoint;
@@ -22,7 +22,7 @@ use super::scene::{Scene, Stand};
 use crate::situation::Situation;
 use crate::wire::Wire;
 
-/// The call without what came after it was published.
+/// Returns the call without the keys and arguments that were added after publication.
 fn published(mut call: Fcall) -> Fcall {
     let Signature { keys_required, args_required, .. } = call.signature;
     call.keys.truncate(*keys_required);
@@ -30,7 +30,7 @@ fn published(mut call: Fcall) -> Fcall {
     call
 }
 
-/// The words of an answer.
+/// Returns the words of an answer.
 async fn answer(scene: &Scene<'_>, call: Fcall) -> Vec<String> {
     let Value::List(values) = scene.wire.fcall(call).await.unwrap() else { panic!("the answer is a list") };
     let word = |value| match value {
@@ -41,7 +41,7 @@ async fn answer(scene: &Scene<'_>, call: Fcall) -> Vec<String> {
     values.into_iter().map(word).collect()
 }
 
-/// A token that the server signs has the bytes it would have here, and what it opens is opened by one that is signed here.
+/// A token that the server signs has the same bytes as one that is signed here, and both open the same waitpoint.
 #[tokio::test]
 async fn a_suspension_without_a_token_gets_the_one_that_is_signed_here() {
     let wire = Wire::start(LibraryClock::Test).await;

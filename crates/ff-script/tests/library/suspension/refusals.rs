@@ -1,4 +1,4 @@
-//! Every refusal the functions of suspensions and signals name: it is given, and nothing is written.
+//! Every refusal that the functions of suspensions and signals name: it is given, and nothing is written.
 
 use Code::*;
 use Situation::*;
@@ -264,7 +264,7 @@ fn secret(scene: &Scene, hex: &str, grace_ms: &str) -> Fcall {
     RotateWaitpointHmacSecret { new_secret_hex, grace_ms, ..scene.rotate_call() }.call()
 }
 
-/// A MAC that is wrong in one place.
+/// Returns a MAC that is wrong in one place.
 fn forged(mac: &str, at: usize) -> String {
     let other = if mac.as_bytes()[at] == b'0' { "1" } else { "0" };
     format!("{}{other}{}", &mac[..at], &mac[at + 1..])
@@ -365,7 +365,7 @@ async fn a_refusal_is_given_and_writes_nothing() {
     }
 }
 
-/// Which refusals of which functions are tried here.
+/// Returns the functions and refusals that are tested here.
 pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
     CASES.iter().flat_map(|(function, cases)| cases.iter().map(|(_, _, code)| (*function, code.as_str())))
 }

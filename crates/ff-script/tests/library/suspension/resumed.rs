@@ -1,4 +1,4 @@
-//! Resumed executions, by the functions that our stores do not call.
+//! Resumed executions, claimed with functions that our stores do not call.
 
 use ff_core::contracts::{ClaimedExecution, SuspendOutcome};
 use ff_core::engine_error::Code;
@@ -72,7 +72,7 @@ async fn a_token_is_judged_by_the_secret_of_its_kid() {
     assert!(!format!("{opened:?}").contains(&scene.ring.keys[&token.kid].secret.expose_hex()), "it shows no secret");
 }
 
-/// A MAC that its caller verified counts for the secret it was verified under, and for no other of the same name.
+/// A MAC that the caller verified is valid for the secret that verified it, and not for another secret of the same kid.
 #[tokio::test]
 async fn a_token_of_another_secret_opens_by_the_mark_of_that_secret() {
     let wire = Wire::start(LibraryClock::Test).await;

@@ -19,32 +19,32 @@ use redis::cmd;
 use crate::situation::{Situation, Subject, claim};
 use crate::wire::Wire;
 
-/// How long waitpoints are made ahead for.
+/// Time until pending waitpoints expire.
 pub(crate) const PENDS_MS: u64 = 1_000;
 
-/// How an execution stands.
+/// The state of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
     /// Without a suspension or waitpoint.
     Plain(Situation),
     /// Held, and its partition has no secrets.
     WithoutSecrets,
-    /// Held, and another secret has become current since its holder looked.
+    /// Held, and another secret has become current since its holder read the secrets.
     Rotated,
-    /// Held, and its partition has as many secrets as it may.
+    /// Held, and its partition has the maximum number of secrets.
     FullOfSecrets,
-    /// Held, with a waitpoint made ahead.
+    /// Held, with a pending waitpoint.
     Pending,
-    /// The same, and it expired unused.
+    /// Held, with a pending waitpoint that expired unused.
     PendingRanOut,
-    /// The same, and an operator closed it.
+    /// Held, with a pending waitpoint that an operator closed.
     PendingClosed,
-    /// Held, with as many waitpoints made ahead as it may have.
+    /// Held, with the maximum number of pending waitpoints.
     FullOfWaitpoints,
-    /// Held, with a waitpoint made ahead that keeps as many signals as it may.
+    /// Held, with a pending waitpoint that has buffered the maximum number of signals.
     FullOfEarlySignals,
     Suspended,
-    /// Suspended, and it took as many signals as it may.
+    /// Suspended, after the maximum number of signals.
     FullOfSignals,
     /// Suspended, and the secret of its token was retired.
     Retired,
@@ -52,11 +52,11 @@ pub(crate) enum Stand {
     GoneOn,
     /// It was suspended and cancelled.
     Cancelled,
-    /// It was put off, and is not due yet.
+    /// It was delayed, and is not due yet.
     PutOff,
 }
 
-/// An execution, the secrets of its partition, and what was handed out.
+/// An execution, the secrets of its partition, and the last waitpoint it was given.
 pub(crate) struct Scene<'w> {
     pub(crate) wire: &'w Wire,
     pub(crate) subject: Subject,
@@ -145,18 +145,18 @@ impl Stand {
 }
 
 impl Scene<'_> {
-    /// The waitpoint that was handed out last.
+    /// Returns the last waitpoint that was created.
     pub(crate) fn granted(&self) -> &GrantedWaitpoint {
         self.granted.as_ref().expect("a waitpoint was handed out")
     }
 
-    /// A suspension on one new waitpoint.
+    /// Returns a suspension on one new waitpoint.
     pub(crate) fn suspension(&self, text: &str) -> SignedSuspension {
         let args = SuspendArgs::new(self.subject.id, self.subject.fence, key(text));
         SignedSuspension::new(args, &self.ring.clone().into(), &SystemEntropy.nonce())
     }
 
-    /// A signal that is let in.
+    /// Returns a signal that is accepted.
     pub(crate) fn signal(&self) -> DeliverArgs {
         let granted = self.granted();
         let token = PresentedToken::from(&granted.waitpoint_token);

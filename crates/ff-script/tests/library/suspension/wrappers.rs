@@ -25,7 +25,7 @@ use super::scene::{Scene, Stand};
 use crate::situation::Situation;
 use crate::wire::Wire;
 
-/// The values a program makes its calls from.
+/// The values from which a program makes its calls.
 struct Program<'w> {
     wire: &'w Wire,
     ctx: ExecKeyContext,

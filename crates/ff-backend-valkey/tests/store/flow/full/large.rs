@@ -1,5 +1,5 @@
-//! A flow of as many members as one may have: no call about it keeps the server from others for long. Judged against a
-//! script of known work on the same server in the same run, so that the speed of the machine does not count.
+//! A flow with the maximum number of members: no call about it occupies the server for long. The limit is relative to a
+//! reference script on the same server in the same run, so that the speed of the machine does not matter.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::flow::*;
 use crate::options;
 use crate::support::Process;
 
-/// Members that depend on the first, and on which another depends.
+/// Number of members that depend on the first one, and on which another member depends.
 const WIDE: usize = 5_000;
 
 #[tokio::test]
@@ -26,15 +26,16 @@ async fn no_call_about_ten_thousand_members_takes_long() {
     let calls = run(&server).await;
     let slow = slow_calls(&server, LONGEST * unit).await;
     println!("{calls} calls, {} of them longer than {LONGEST} times the {unit} us of the reference", slow.len());
-    // A busy machine interrupts a few; a function that does too much is slow whenever it is called.
+    // A busy machine interrupts a few calls; a function that does too much is slow every time.
     assert!(slow.len() * 500 <= calls, "{} of {calls} calls took too long, in microseconds: {slow:#?}", slow.len());
 }
 
-/// How many times the reference a call may take. The reference takes about a millisecond where a call may take five.
+/// Maximum duration of a call, as a multiple of the reference. The reference takes about a millisecond where a call may
+/// take five.
 const LONGEST: u64 = 5;
 
-/// Submits, runs and reads one flow, and cancels another; says how many functions were called. Ids and randomness are the
-/// same every time, so that the same calls are made.
+/// Submits, runs and reads one flow, and cancels another. Returns the number of function calls. Ids and randomness are
+/// the same in every run, so that the same calls are made.
 async fn run(server: &Process) -> usize {
     let options = ValkeyOptions { entropy: Arc::new(SeededEntropy::new(1)), ..options() };
     let store = ValkeyBackend::connect(&server.url(), options).await.unwrap();
@@ -60,7 +61,8 @@ async fn run(server: &Process) -> usize {
     calls_of_functions(server)
 }
 
-/// A node everything depends on, one that depends on everything of a layer with an input of each, and the rest entangled.
+/// Returns a flow with a node that all others depend on, a node that depends on a whole layer with an input from each,
+/// and a tangle of other nodes.
 fn graph(nth: u128) -> SubmitFlowArgs {
     let names: Vec<_> = (0..limits::FLOW_NODES).map(|n| format!("n{n}")).collect();
     let mut args = flow(names.iter().map(String::as_str));
@@ -79,7 +81,7 @@ fn graph(nth: u128) -> SubmitFlowArgs {
     args
 }
 
-/// Works until nothing is left, one call at a time and several at once by turns.
+/// Works until nothing is left, in alternating rounds of single calls and of several calls at once.
 async fn to_its_end(store: &ValkeyBackend, id: &FlowId) {
     let partition = partition_of(store, id);
     for round in 0.. {

@@ -1,6 +1,6 @@
-//! As many early signals as are kept, and a thousand lanes on every partition: no call keeps the server from others for
-//! long. Judged against a script of known work on the same server in the same run, so that the speed of the machine does
-//! not count.
+//! The maximum number of buffered signals, and a thousand lanes on every partition: no call occupies the server for
+//! long. The limit is relative to a reference script on the same server in the same run, so that the speed of the
+//! machine does not matter.
 
 use std::time::Instant;
 
@@ -21,13 +21,14 @@ use crate::support::Process;
 use crate::suspensions::{key, signal};
 use crate::{claim, connect, options, work};
 
-/// How many times the reference a call may take. The reference takes about a millisecond where a call may take five.
+/// Maximum duration of a call, as a multiple of the reference. The reference takes about a millisecond where a call may
+/// take five.
 const LONGEST: u64 = 5;
 
-/// Waitpoints made ahead that share the signals.
+/// Number of pending waitpoints that share the signals.
 const AHEAD: usize = 10;
 
-/// How often each suspension is tried. A busy machine interrupts one or another.
+/// Number of runs of each suspension. A busy machine interrupts some of them.
 const TIMES: usize = 5;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -39,7 +40,7 @@ async fn no_step_takes_long_however_many_signals_came_early() {
         let n = u32::try_from(limits::BUFFERED_SIGNALS).unwrap();
         Condition::Count { n, of: Distinct::Signals, waitpoints: keys, name: None }
     };
-    // Every signal is looked at by every part, and counts for none.
+    // Every part looks at every signal and counts none.
     let unmet = |keys: Vec<WaitpointKey>| {
         let name = Some(SignalName::parse("another").unwrap());
         let part = |waitpoint: &WaitpointKey| Condition::Signal { waitpoint: waitpoint.clone(), name: name.clone() };
@@ -68,7 +69,7 @@ async fn no_step_takes_long_however_many_signals_came_early() {
     }
 }
 
-/// Fails when a function took too long more often than a busy machine explains.
+/// Fails when a function was too slow more often than a busy machine explains.
 async fn rarely_slow(server: &Process, unit: u64) {
     let slow = slow_calls(server, LONGEST * unit).await;
     for function in ["ff_suspend_execution", "ff_resume_execution", "ff_claim_execution", "ff_deliver_signal"] {
@@ -82,7 +83,7 @@ fn pending(granted: &GrantedWaitpoint) -> WaitpointBinding {
     WaitpointBinding::Pending { id: granted.waitpoint_id, key: granted.waitpoint_key.clone() }
 }
 
-/// An execution that is held, and its waitpoints, which have been sent as many signals as are kept.
+/// Returns a held execution, and its waitpoints, which have the maximum number of buffered signals.
 async fn full_of_early_signals(store: &ValkeyBackend) -> ((ExecutionId, ff_core::lease::Fence), Vec<GrantedWaitpoint>) {
     let execution_id = store.submit(work()).await.unwrap().execution_id;
     let task = claim(store, &execution_id).await.task;
@@ -104,7 +105,7 @@ async fn full_of_early_signals(store: &ValkeyBackend) -> ((ExecutionId, ff_core:
     ((execution_id, fence), waitpoints)
 }
 
-/// Lanes in the larger of two stores, of which one has a tenth as many.
+/// Number of lanes in the listing.
 const LANES: usize = 1_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -123,7 +124,7 @@ async fn listing_a_thousand_lanes_leaves_the_server_to_others() {
         assert_eq!(all_pages(&store, finished).await.len(), LANES);
         let (took, busy) = (began.elapsed(), time_in_functions(&server));
         println!("finished {finished}: {took:?}, of which the server worked {busy} us; the reference takes {unit} us");
-        // So many references for as many lanes on as many partitions.
+        // The limit is the time of a thousand references for these lanes on all partitions.
         assert!(busy < 1_000 * unit, "{LANES} lanes took the server {busy} us, the reference {unit} us");
     }
     let slow = slow_calls(&server, LONGEST * unit).await;

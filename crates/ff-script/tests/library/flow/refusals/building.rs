@@ -1,4 +1,4 @@
-//! Refusals of the functions that build a graph: submitting, creating, growing, and its one-element forms.
+//! Refusals of the functions that build a graph: submitting, creating, growing, and the forms that add one element.
 
 use bytes::Bytes;
 use ff_core::engine_error::Code;
@@ -18,7 +18,7 @@ const NODES: u64 = limits::FLOW_NODES as u64;
 const EDGES: u64 = limits::FLOW_EDGES as u64;
 const BYTES: u64 = limits::FLOW_BYTES as u64;
 
-/// The second of two parts.
+/// Returns the second of two parts.
 fn part(scene: &Scene) -> SubmitFlow {
     SubmitFlow {
         core: scene.core(),
@@ -35,13 +35,13 @@ fn part(scene: &Scene) -> SubmitFlow {
     }
 }
 
-/// The same as a part of its own.
+/// Returns a graph that is submitted as one part.
 fn whole(scene: &Scene, nodes: &[&str], edges: Vec<Bytes>) -> Fcall {
     let nodes = nodes.iter().flat_map(|name| scene.node_items(name)).collect();
     SubmitFlow { part: 0, parts: 1, nodes, edges, ..part(scene) }.call()
 }
 
-/// One more node, as the next part of what is staged under the same fingerprint.
+/// Returns one more node, as the next part of the staged graph with the same fingerprint.
 fn one_more(scene: &Scene) -> SubmitFlow {
     let fingerprint = graph(&["a", "x", "b"], &[("a", "b")], &[]).plan().unwrap().remove(0).fingerprint;
     SubmitFlow { fingerprint: fingerprint.into(), nodes: scene.node_items("c"), ..part(scene) }
@@ -106,7 +106,7 @@ fn grow(scene: &Scene) -> GrowFlow {
     }
 }
 
-/// In the name of the holder of `a`.
+/// Returns a call by the holder of `a`.
 fn held(scene: &Scene) -> GrowFlow {
     GrowFlow {
         holder_id: Some(scene.member("a").to_string()),

@@ -1,4 +1,4 @@
-//! Every refusal the functions of flows name: it is given, and nothing is written.
+//! Every refusal that the functions of flows name: it is given, and nothing is written.
 
 mod building;
 
@@ -67,7 +67,7 @@ fn wait(scene: &Scene) -> MoveToWaitingChildren {
     }
 }
 
-/// The same by the holder of an execution that is in no flow.
+/// Returns the call of a holder whose execution is in no flow.
 fn wait_alone(scene: &Scene) -> Fcall {
     let fence = scene.plain.fence;
     MoveToWaitingChildren {
@@ -244,7 +244,7 @@ async fn a_refusal_is_given_and_writes_nothing() {
     }
 }
 
-/// Which refusals of which functions are tried here.
+/// Returns the functions and refusals that are tested here.
 pub(crate) fn tried() -> impl Iterator<Item = (&'static str, &'static str)> {
     cases().flat_map(|(function, cases)| cases.iter().map(|(_, _, code)| (*function, code.as_str())))
 }
