@@ -1,5 +1,5 @@
-//! Finds the promises: every `pub(crate) async fn name(world: World)` in `src/<domain>/<theme>.rs`. Writes them down twice: as the
-//! table of the suite, and by domain and theme, for the tests that are made of them.
+//! Finds the conformance tests: every `pub(crate) async fn name(world: World)` in `src/<domain>/<theme>.rs`. Writes two files: the
+//! table of the suite, and the list of themes by domain from which the tests are generated.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -41,7 +41,7 @@ fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// The name of a module, without the ending of its file.
+/// Returns the name of a module, which is its file name without the extension.
 fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().display().to_string()
 }

@@ -1,8 +1,8 @@
-//! The promises every store keeps, each a named test written once and run on every one of them.
+//! The conformance suite: tests that every store must pass, each written once and run on every store.
 //!
-//! A promise is a `pub(crate) async fn` of a theme (`src/<domain>/<theme>.rs`) that takes a [`World`]: a store, the
-//! layers between it and the caller, and a clock the test owns. `build.rs` lists them; `tests/stores/main.rs` says
-//! which promises are checked in which world.
+//! A promise is one such test: a `pub(crate) async fn` of a theme (`src/<domain>/<theme>.rs`) that takes a [`World`], which has a
+//! store, the layers between it and the caller, and a clock that the test controls. `build.rs` lists the promises.
+//! `tests/stores/main.rs` says which of them run in which world.
 
 #![allow(clippy::unwrap_used, reason = "everything here is a test: panicking is how it fails")]
 

@@ -1,4 +1,4 @@
-//! Imports for the promises: the calls of a store and their values, and the world.
+//! Imports for the conformance tests: the calls of a store, their values, and the world.
 
 pub(crate) use ff_core::api_key::{KeyHash, Role, SecretKey};
 pub(crate) use ff_core::backend::Answer;

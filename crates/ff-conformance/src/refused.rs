@@ -1,4 +1,4 @@
-//! Saying that a call must be refused, and how.
+//! Assertions that a call is refused with a given code.
 
 use std::fmt::Debug;
 

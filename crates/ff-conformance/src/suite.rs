@@ -1,4 +1,4 @@
-//! The suite: every promise, by domain and theme, and checking some of them in a world.
+//! The suite: the table of all promises by domain and theme, and the function that checks some of them in a world.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,15 +9,15 @@ use crate::world::{World, ms};
 
 type Promise = fn(World) -> BoxFuture<'static, ()>;
 
-/// Every promise there is, as the build script found them: by domain and theme, in the order they are written. One that it does not find
-/// is never used, and the compiler says so.
+/// Every promise that the build script found, by domain and theme, in the order of the source. The compiler reports a promise that
+/// the script missed as unused.
 const PROMISES: &[(&str, Promise)] = include!(concat!(env!("OUT_DIR"), "/promises.rs"));
 
-/// Which promises a world is held to.
+/// The set of promises that a world is checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     All,
-    /// Every third promise: for a store that differs from another in its server alone.
+    /// Every third promise: for a store that differs from another one only in its server.
     Third,
     /// The first promise of every other theme: for the same code over another store.
     Sample,
@@ -25,7 +25,7 @@ pub enum Scope {
     AcrossPartitions,
 }
 
-/// Themes that read or change several partitions; the others stay on one, where a cluster is as good as a server.
+/// Themes that read or change several partitions. The others stay on one partition, where a cluster behaves like a server.
 pub const ACROSS_PARTITIONS: &[&str] = &[
     "event::",
     "execution::acting::",
@@ -45,12 +45,12 @@ pub const ACROSS_PARTITIONS: &[&str] = &[
 ];
 
 impl Scope {
-    /// The names of its promises.
+    /// Returns the names of the promises in this scope.
     pub fn names(self) -> Vec<&'static str> {
         self.promises("").into_iter().map(|(name, _)| name).collect()
     }
 
-    /// The promises whose names begin with `prefix`.
+    /// Returns the promises of this scope whose names begin with `prefix`.
     fn promises(self, prefix: &str) -> Vec<(&'static str, Promise)> {
         let mut chosen = PROMISES.to_vec();
         let mut theme = ("", 0);
@@ -74,14 +74,14 @@ impl Scope {
     }
 }
 
-/// Checks the promises of a scope whose names begin with `prefix`, each in a world of its own, and panics with the names of
-/// all that were broken. Not generic over the promises, so that each costs the compiler next to nothing.
+/// Checks the promises of a scope whose names begin with `prefix`, each in its own world, and panics with the names of all that
+/// failed. Promises are function pointers, not generics, so that each costs little compile time.
 pub fn check(scope: Scope, prefix: &str, world: impl AsyncFn() -> World) {
     let (mut broken, promises) = (Vec::new(), scope.promises(prefix));
     let count = promises.len();
     for (name, promise) in promises {
         println!("{name}");
-        // A runtime of its own ends with everything a broken promise left running.
+        // Each promise has its own runtime, which stops everything that a failed promise left running.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let attempt = AssertUnwindSafe(|| runtime.block_on(async { keep(world().await, promise).await }));
         if catch_unwind(attempt).is_err() {

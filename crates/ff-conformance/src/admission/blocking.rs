@@ -1,4 +1,4 @@
-//! An execution that may not run now leaves the queues, says why, and comes back to its place when it may.
+//! A blocked execution leaves the queues, shows the reason, and returns to its place when it is unblocked.
 
 use super::{nothing_to_claim, words};
 use crate::event::{follow, read};
@@ -193,7 +193,7 @@ fn budget() -> BlockDetail {
     BlockDetail::Budget { name: "tokens".into(), dimension: "usd_micros".into(), retry_at: None }
 }
 
-/// Blocks executions of one partition, each given with its epoch; how many were.
+/// Blocks executions of one partition, each given with its lease epoch, and returns the number blocked.
 async fn block(world: &World, targets: &[(ExecutionId, u64)], detail: BlockDetail) -> usize {
     let target = |(execution_id, epoch): &(ExecutionId, u64)| BlockTarget {
         execution_id: *execution_id,

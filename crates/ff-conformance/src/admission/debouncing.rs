@@ -1,4 +1,4 @@
-//! Submissions of a debounce key become one execution, which starts when there was none for a while.
+//! Submissions with one debounce key become one execution, which starts after a delay without further submissions.
 
 use super::nothing_to_claim;
 use crate::prelude::*;
@@ -36,7 +36,7 @@ pub(crate) async fn one_that_has_started_is_left_alone(world: World) {
     assert_eq!(world.worker("w").claim().await.payload, Payload::json("3"));
 }
 
-/// One that waits for a worker has not started either.
+/// An execution that waits for a worker has not started, so a new submission still moves it.
 pub(crate) async fn one_that_waits_for_a_worker_is_moved(world: World) {
     let first = debounced(&world, "1").submit().await;
     world.clock.advance(ms(1_000)).await;

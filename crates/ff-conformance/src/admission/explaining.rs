@@ -1,4 +1,4 @@
-//! One answer to why an execution, or a lane, does not run: the same on every store, and nothing is written for it.
+//! An explanation says why an execution or a lane does not run. It is the same on every store, and nothing is written.
 
 use ff_core::explain::{Explanation, TermKind, Verdict};
 
@@ -118,7 +118,7 @@ pub(crate) async fn a_lane_is_explained_by_its_causes(world: World) {
     assert!(explained.summary.starts_with("3 of lane default do not run"), "{}", explained.summary);
 }
 
-/// The terms that keep an execution from running.
+/// Returns the names of the terms that keep an execution from running, without its position.
 fn keeps(explained: &Explanation) -> Vec<&'static str> {
     let keeps = explained.terms.iter().filter(|term| term.verdict != Verdict::Passes);
     keeps.map(|term| term.term.as_str()).filter(|term| *term != "position").collect()

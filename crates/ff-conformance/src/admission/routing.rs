@@ -1,4 +1,4 @@
-//! Work that no live worker can run leaves the queues, and comes back when a worker registers that can.
+//! Executions that no live worker can run leave the queues. They return when a capable worker registers.
 
 use ff_engine::{Engine, EngineOptions};
 
@@ -91,7 +91,7 @@ pub(crate) async fn a_queue_is_listed_as_it_stands(world: World) {
     world.check_invariants().await;
 }
 
-/// An engine that does not wait long before it blocks.
+/// Starts an engine with a short routing grace, so that it soon blocks executions.
 fn engine(world: &World) -> Engine {
     Engine::start_with(world.engine_store.clone(), EngineOptions { routing_grace: ms(20) })
 }
@@ -113,7 +113,7 @@ fn is_unblocked(event: &EventKind) -> bool {
     matches!(event, EventKind::Unblocked { .. })
 }
 
-/// Reads events until so many of a kind have come.
+/// Reads events until `count` events that match `is` have arrived.
 async fn until(world: &World, cursor: &mut EventCursor, is: fn(&EventKind) -> bool, mut count: usize) {
     while count > 0 {
         let page = world.long_poll.next_events(since(cursor), 30_000).await.unwrap();

@@ -44,7 +44,7 @@ pub(crate) async fn queued_work_runs_one_after_the_other_in_order(world: World) 
     assert!(nothing_to_claim(&world).await);
 }
 
-/// However the one that runs ends, the next goes on; while it lives, none does.
+/// Every kind of end lets the next execution start. While the running one lives, no other starts.
 pub(crate) async fn every_end_lets_the_next_go_on(world: World) {
     let first = only(&world, OnConflict::Queue).retries(1, ms(100)).submit().await;
     let second = only(&world, OnConflict::Queue).submit().await;

@@ -1,4 +1,4 @@
-//! An id stands for one key, and of its secret only the hash is kept.
+//! An id names one API key. Only the hash of its secret is stored.
 
 use super::{ids, key};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! Promises about API keys.
+//! Conformance tests for API keys.
 
 pub(crate) mod creating;
 pub(crate) mod listing;
@@ -6,7 +6,7 @@ pub(crate) mod revoking;
 
 use crate::prelude::*;
 
-/// A key by which a tenant submits and works.
+/// Returns the arguments of a tenant's key with the roles submit and work.
 pub(crate) fn key(id: &str) -> CreateKeyArgs {
     CreateKeyArgs {
         key_id: KeyId::parse(id).unwrap(),
@@ -18,7 +18,7 @@ pub(crate) fn key(id: &str) -> CreateKeyArgs {
     }
 }
 
-/// The ids of all keys, one to a page.
+/// Returns the ids of all keys, read one per page.
 pub(crate) async fn ids(world: &World) -> Vec<String> {
     let (mut ids, mut after) = (Vec::new(), None);
     loop {

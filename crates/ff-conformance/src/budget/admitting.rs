@@ -1,4 +1,4 @@
-//! A budget reserves the estimate of a claim, and blocks executions it has no room for.
+//! A budget reserves the estimate of each claim, and blocks executions that do not fit.
 
 use super::{named, put, report, standing};
 use crate::prelude::*;
@@ -38,7 +38,7 @@ pub(crate) async fn what_a_budget_keeps_back_says_so(world: World) {
     assert!(format!("{explained:?}").contains("ff budgets show small"), "{explained:?}");
 }
 
-/// Waiting workers do not poll: room given back at the end of a lease wakes them.
+/// Waiting workers do not poll. The end of a lease releases its reservation and wakes them.
 pub(crate) async fn room_that_is_given_back_goes_to_those_that_wait(world: World) {
     with_engine(&world);
     put(&world, "all", FORTY_OF_A_HUNDRED).await;
@@ -80,7 +80,7 @@ pub(crate) async fn every_budget_that_applies_has_to_have_room(world: World) {
     assert_eq!(held[0].task.tags.values().next().unwrap().as_str(), "globex");
 }
 
-/// With estimates no execution starts that could spend more than is left, however many workers ask at once.
+/// With estimates, no execution starts that could overspend the budget, however many workers claim at once.
 pub(crate) async fn with_estimates_nothing_is_overspent(world: World) {
     with_engine(&world);
     let json = r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":10}}}"#;

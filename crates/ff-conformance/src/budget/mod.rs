@@ -1,4 +1,4 @@
-//! Promises about budgets.
+//! Conformance tests for budgets.
 
 pub(crate) mod admitting;
 pub(crate) mod defining;
@@ -15,7 +15,7 @@ pub(crate) fn named(name: &str) -> BudgetRef {
     BudgetRef { namespace: Namespace::default_name(), name: BudgetName::parse(name).unwrap() }
 }
 
-/// Defines a budget of the default tenant as its JSON says.
+/// Defines a budget of the default namespace from JSON.
 pub(crate) async fn try_put(world: &World, name: &str, json: &str) -> Answer<Budget> {
     let definition = Some(serde_json::from_str(json).unwrap());
     let BudgetRef { namespace, name } = named(name);
@@ -30,7 +30,7 @@ pub(crate) fn tokens(amount: u64) -> Amounts {
     Amounts::from([(Dimension::parse("tokens").unwrap(), amount)])
 }
 
-/// Reports tokens under an id.
+/// Reports tokens under a report id.
 pub(crate) async fn report(held: &LeasedExecution, world: &World, id: &str, amount: u64) -> Answer<UsageReported> {
     let args = ReportUsageArgs {
         execution_id: held.id(),
@@ -41,7 +41,7 @@ pub(crate) async fn report(held: &LeasedExecution, world: &World, id: &str, amou
     world.backend.report_usage(args).await
 }
 
-/// How the tokens of a budget stand: used, reserved, spent since it was made.
+/// Returns the tokens of a budget: used, reserved, and spent since its creation.
 pub(crate) async fn standing(world: &World, name: &str) -> (u64, u64, u64) {
     let info = world.backend.describe_budget(named(name)).await.unwrap();
     let balance = info.balance[&Dimension::parse("tokens").unwrap()];

@@ -1,4 +1,4 @@
-//! Budgets recover from processes that died and messages that were lost.
+//! Budgets recover from crashed processes and lost messages.
 
 use ff_core::budget::Budget;
 
@@ -8,7 +8,7 @@ use crate::quota::{claim_all, get, submit_for, with_engine};
 
 const PLAIN: &str = r#"{"scope":"namespace","limits":{"tokens":{"hard":100}},"estimate":{"*":{"tokens":60}}}"#;
 
-/// Reserves the admissions of a claim in a budget, as a process does that dies right after.
+/// Reserves the admissions of a claim in a budget, like a process that crashes right after. Returns the number admitted.
 async fn reserve(world: &World, budget: &Budget) -> usize {
     let mut admitted = 0;
     for partition in world.partitions() {
@@ -36,7 +36,7 @@ pub(crate) async fn what_a_process_reserved_that_died_is_free_again(world: World
     assert_eq!(claim_all(&world).await.len(), 0);
 }
 
-/// A report that reached the execution and not its budgets is carried on by any engine.
+/// Any engine finishes a usage report that reached the execution but not its budgets.
 pub(crate) async fn a_report_that_broke_off_is_finished(world: World) {
     put(&world, "all", PLAIN).await;
     submit_for(&world, "acme", 1).await;
@@ -47,13 +47,13 @@ pub(crate) async fn a_report_that_broke_off_is_finished(world: World) {
         report_id: IdempotencyKey::parse(id).unwrap(),
         amounts: tokens(9),
     };
-    // The store alone adds it to the execution; nothing tells the budget.
+    // This call adds the usage to the execution only, not to the budget.
     assert!(world.engine_store.report_usage(args("a")).await.unwrap().pending.is_some());
     assert_eq!(standing(&world, "all").await.0, 0);
     let backlog = UsageBacklogArgs { namespace: Namespace::default_name(), limit: 10 };
     assert_eq!(world.engine_store.usage_backlog(backlog.clone()).await.unwrap(), [held.id()]);
     world.check_invariants().await;
-    // One more that reached the budget and was not settled.
+    // This report reaches the budget and is not settled.
     let pending = world.engine_store.report_usage(args("b")).await.unwrap().pending.unwrap();
     let PendingUsage { execution_id, kind, budgets, total, counted } = *pending;
     let charge = ChargeBudgetArgs { budget_id: budgets[0], execution_id, kind, total, counted };
@@ -62,7 +62,7 @@ pub(crate) async fn a_report_that_broke_off_is_finished(world: World) {
     let again = world.backend.report_usage(args("b")).await.unwrap();
     assert!(again.duplicate && again.budgets.len() == 1);
     assert_eq!(standing(&world, "all").await, (18, 42, 18));
-    // It is settled after the answer.
+    // The report is settled after the answer.
     while !world.engine_store.usage_backlog(backlog.clone()).await.unwrap().is_empty() {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! A budget begins anew when its time comes, or when an operator says so.
+//! A budget resets at the end of its period, or when an operator resets it.
 
 use super::{named, put, report, standing};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! Every spend is counted exactly once, and shown.
+//! All usage is counted exactly once, and shown.
 
 use super::{put, report, standing, tokens};
 use crate::prelude::*;
@@ -32,7 +32,7 @@ pub(crate) async fn usage_is_counted_without_a_budget_too(world: World) {
     world.check_invariants().await;
 }
 
-/// A dimension that a budget does not limit is the execution's and no budget's.
+/// Usage in a dimension that a budget does not limit counts for the execution only.
 pub(crate) async fn a_dimension_a_budget_does_not_know_is_not_counted_there(world: World) {
     put(&world, "calls", r#"{"scope":"namespace","limits":{"calls":{"hard":1}}}"#).await;
     submit_for(&world, "acme", 1).await;

@@ -1,4 +1,4 @@
-//! A budget may have an execution that has spent too much wait for an answer, and lets it go on with one.
+//! A budget may ask that an execution which overspent suspends until an operator decides. An approval lets it continue.
 
 use ff_core::budget::OnHardLimit;
 
@@ -9,7 +9,7 @@ use crate::world::flow::complete_all;
 
 const ASKS: &str = r#"{"scope":"namespace","limits":{"tokens":{"hard":10}},"on_hard_limit":"suspend"}"#;
 
-/// Takes the first of two executions, and has it spend more than the budget allows and wait.
+/// Claims one of two executions, lets it exceed the budget, and suspends it.
 async fn spent_and_waiting(world: &World) -> LeasedExecution {
     put(world, "asks", ASKS).await;
     submit_for(world, "acme", 2).await;
@@ -40,7 +40,7 @@ pub(crate) async fn an_answer_lets_the_execution_go_on_and_no_other(world: World
     }
 }
 
-/// The answer holds for the attempts after a worker that died, until the execution waits for something else or is run anew.
+/// An approval also covers the attempts after a lost lease, until the execution suspends for another reason or is replayed.
 pub(crate) async fn an_answer_outlives_the_worker_that_went_on_with_it(world: World) {
     let held = spent_and_waiting(&world).await;
     world.decide(&held.id(), OperatorDecision::Approve).await.unwrap();
@@ -54,7 +54,7 @@ pub(crate) async fn an_answer_outlives_the_worker_that_went_on_with_it(world: Wo
     world.check_invariants().await;
 }
 
-/// A budget that blocks does so independently of the decision about another budget.
+/// A blocking budget blocks regardless of the decision about another budget.
 pub(crate) async fn an_answer_is_not_for_budgets_that_do_not_ask(world: World) {
     let held = spent_and_waiting(&world).await;
     put(&world, "blocks", r#"{"scope":"namespace","limits":{"calls":{"hard":0}}}"#).await;

@@ -1,4 +1,4 @@
-//! A reader of the feed gets each event once and in order, and goes on where it was.
+//! A reader of the feed gets each event once and in order, and continues from its cursor.
 
 use super::{follow, read, since};
 use crate::prelude::*;
@@ -49,14 +49,14 @@ pub(crate) async fn pages_together_tell_everything_once(world: World) {
     assert_eq!(seen, ids);
 }
 
-/// A server encrypts cursors for callers of one namespace; no store and no other server reads on from them.
+/// A server encrypts cursors for callers of one namespace. Stores and other servers refuse such a cursor.
 pub(crate) async fn an_encrypted_cursor_without_its_key_is_refused(world: World) {
     let start = follow(&world).await;
     let cursor = EventCursor { sealed: Some(SealedPlaces::new("AmsxAAAA")), ..start };
     assert_refused!(world.backend.events(since(&cursor)).await, "invalid_cursor");
 }
 
-/// A cursor is the reader's own text: it outlives the reader.
+/// The reader keeps the cursor as text, so the cursor outlives the reader.
 pub(crate) async fn a_reader_goes_on_where_it_was(world: World) {
     let start = follow(&world).await;
     let first = world.submit("resize", b"cat.png").await;

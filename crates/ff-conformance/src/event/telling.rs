@@ -64,7 +64,7 @@ pub(crate) async fn the_end_of_a_member_names_its_flow(world: World) {
     assert!(ends.iter().all(|event| event.flow_id == Some(flow.id)));
 }
 
-/// Submissions of different shapes, with labels that were seen before and new ones.
+/// Submits executions of different shapes in one call, with new labels and labels seen before.
 pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
     let start = follow(&world).await;
     let job = || world.job("resize").on_partition(1);
@@ -82,7 +82,7 @@ pub(crate) async fn a_bulk_is_told_in_its_order(world: World) {
     assert_eq!(page.events.iter().map(|event| event.execution_id).collect::<Vec<_>>(), sent);
 }
 
-/// The events of an execution, in order.
+/// Returns the events of an execution, in order.
 async fn events_of(world: &World, start: &EventCursor, id: &ExecutionId) -> Vec<EventKind> {
     let page = read(world, start).await;
     page.events.iter().filter(|event| event.execution_id == *id).map(|event| event.what).collect()

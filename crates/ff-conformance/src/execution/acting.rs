@@ -1,4 +1,4 @@
-//! Many executions are cancelled or replayed by a filter, a page at a time.
+//! A bulk operation cancels or replays the executions that match a filter, a page at a time.
 
 use crate::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) async fn many_are_replayed_by_what_they_are(world: World) {
     assert_eq!(world.state(&blue[0]).await, PublicState::Waiting);
 }
 
-/// A page whose answer got lost is requested again: nothing is done twice.
+/// A caller repeats the request for a page whose answer was lost. No execution is changed twice.
 pub(crate) async fn what_has_changed_since_is_left_alone(world: World) {
     let (blue, _) = colours(&world).await;
     world.cancel(&blue[0]).await.unwrap();
@@ -68,7 +68,7 @@ pub(crate) async fn a_page_acts_on_at_most_a_thousand(world: World) {
     assert_refused!(world.backend.bulk(sized(0)).await, "invalid_input");
 }
 
-/// Three of one colour, in the order of their ids, and another.
+/// Submits three executions of one colour and one of another. Returns the ids of the three, sorted, and the other id.
 async fn colours(world: &World) -> (Vec<ExecutionId>, ExecutionId) {
     let mut blue = Vec::new();
     for _ in 0..3 {
@@ -91,7 +91,7 @@ fn replay() -> BulkAction {
     BulkAction::Replay { reason: None, requested_by: None, reopen_downstream: false }
 }
 
-/// Every page of it.
+/// Runs a bulk operation to its last page, and returns every page.
 async fn act(world: &World, mut args: BulkArgs) -> Vec<BulkPage> {
     let mut pages = Vec::new();
     loop {
@@ -104,7 +104,7 @@ async fn act(world: &World, mut args: BulkArgs) -> Vec<BulkPage> {
     }
 }
 
-/// The executions it was done to, in the order of the ids.
+/// Returns the ids of the changed executions, sorted.
 fn ids(pages: &[BulkPage]) -> Vec<ExecutionId> {
     let mut ids: Vec<_> = pages.iter().flat_map(|page| page.executions.iter().copied()).collect();
     ids.sort_unstable();

@@ -1,4 +1,4 @@
-//! The history of an execution: every try, and the leases that were taken away or given up.
+//! The history of an execution has every attempt, and the leases that were revoked or given up.
 
 use crate::prelude::*;
 
@@ -18,7 +18,7 @@ pub(crate) async fn the_attempt_under_way_is_part_of_the_history(world: World) {
     assert_eq!((attempt.holder.worker_id.as_str(), &attempt.end), ("holder", &None));
 }
 
-/// One long life: expired, put off, failed, revoked, cancelled, replayed and finished.
+/// Runs one execution through lease expiry, delay, failure, revocation, cancellation, replay and completion.
 pub(crate) async fn a_history_tells_every_try_in_order(world: World) {
     let id = world.job("resize").retries(3, ms(500)).submit().await;
     let began = world.clock.now();

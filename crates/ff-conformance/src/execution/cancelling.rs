@@ -72,7 +72,7 @@ pub(crate) async fn who_cancelled_and_why_is_kept(world: World) {
     assert_eq!(world.describe(&id).await.finished_by, Some(by));
 }
 
-/// Only the first cancellation says why; a second one cannot rewrite it.
+/// The first cancellation sets the reason. A second one cannot change it.
 pub(crate) async fn a_second_reason_is_not_taken(world: World) {
     let id = world.submit("resize", b"cat.png").await;
     let because = |reason: &str| CancelArgs { execution_id: id, reason: Some(reason.into()), requested_by: None };

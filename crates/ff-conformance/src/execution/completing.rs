@@ -1,4 +1,4 @@
-//! The holder says the work is done.
+//! The holder completes the execution.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An execution that has lived as long as it may ends, wherever it is.
+//! An execution expires at its deadline, in every live state.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The holder puts the work off, and the same attempt goes on later.
+//! The holder delays the execution, and the same attempt continues later.
 
 use crate::prelude::*;
 

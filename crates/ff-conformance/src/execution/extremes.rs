@@ -1,4 +1,4 @@
-//! Every number a caller sends is taken or refused. None breaks a store, a server, or stored data.
+//! Every number a caller sends is accepted or refused. No number breaks a store, a server, or stored data.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -8,7 +8,7 @@ use ff_core::entropy::SystemEntropy;
 use crate::prelude::*;
 use crate::world::conditions::key;
 
-/// Where types, columns and doubles end.
+/// Boundary values of integer types, columns and doubles.
 const COUNTS: [u64; 11] = [
     0,
     1,
@@ -25,7 +25,7 @@ const COUNTS: [u64; 11] = [
 const MOMENTS: [i64; 8] =
     [i64::MIN, -1, 0, 1 << 32, 1 << 53, limits::MOMENT_MAX_MS, limits::MOMENT_MAX_MS + 1, i64::MAX];
 
-/// The reply, when it was not a refusal. An error of the store is neither.
+/// Returns the answer, or `None` for a refusal. Panics on an error of the store.
 #[track_caller]
 fn answered<T: Debug>(answer: Answer<T>, what: impl Debug) -> Option<T> {
     match answer {
@@ -78,7 +78,7 @@ fn exponential(initial_delay_ms: u64, max_delay_ms: u64, multiplier: f64) -> Bac
     Backoff::Exponential { initial_delay_ms, max_delay_ms, multiplier, jitter: true }
 }
 
-/// Has every policy be used: tries fail, and are tried again if they may.
+/// Claims waiting executions and fails them, so that every policy is applied.
 async fn fail_what_waits(world: &World) {
     for held in world.worker("hand").claim_up_to(10).await {
         held.fail("network").await.unwrap();

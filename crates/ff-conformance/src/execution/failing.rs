@@ -33,7 +33,7 @@ pub(crate) async fn a_backoff_grows_up_to_its_ceiling(world: World) {
     }
 }
 
-/// Executions that failed together must not come back together.
+/// Executions that failed together must not be retried together.
 pub(crate) async fn jitter_spreads_retries_within_their_backoff(world: World) {
     let backoff = Backoff::Fixed { delay_ms: 10_000, jitter: true };
     let retry_policy = RetryPolicy { backoff, ..RetryPolicy::default() };

@@ -1,4 +1,4 @@
-//! Handing in the same work again finds it instead of doing it twice.
+//! A repeated submission under the same key finds the existing execution.
 
 use crate::prelude::*;
 
@@ -11,7 +11,7 @@ pub(crate) async fn the_same_key_is_the_same_execution(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Of two submissions the first decides: other settings of the second are ignored.
+/// The first submission decides: the settings of a second one are ignored.
 pub(crate) async fn a_repeat_does_not_change_what_is_there(world: World) {
     let id = keyed(&world).priority(5).submit().await;
     let again = keyed(&world).priority(9).lane("other").tag("a", "b").try_submit().await.unwrap();
@@ -94,7 +94,7 @@ pub(crate) async fn a_key_belongs_to_its_namespace(world: World) {
     assert_ne!(theirs.execution_id, ours);
 }
 
-/// Of many submissions at once, one creates the execution.
+/// Exactly one of many concurrent submissions creates the execution.
 pub(crate) async fn a_key_asked_for_at_once_by_many_creates_one(world: World) {
     let calls = (0..16).map(|_| keyed(&world).try_submit());
     let answers: Vec<_> = futures_util::future::join_all(calls).await.into_iter().map(Result::unwrap).collect();

@@ -1,4 +1,4 @@
-//! Finished executions are kept for their retention, and then nothing is left of them.
+//! A finished execution is kept for its retention, and then deleted completely.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub(crate) async fn nothing_of_forgotten_work_is_left(world: World) {
     assert_eq!(after.collect::<Vec<_>>(), before, "but the entries of feeds");
 }
 
-/// The idempotency key must find its execution.
+/// An idempotency key must find its execution for as long as the key is remembered.
 pub(crate) async fn work_is_kept_while_its_key_is_remembered(world: World) {
     let job = || world.job("resize").key("order 1").retention(ms(0));
     let id = job().submit().await;
@@ -86,7 +86,7 @@ pub(crate) async fn a_flow_goes_with_its_members_once_it_has_ended(world: World)
     assert_eq!(world.contents().await, before);
 }
 
-/// Reads answer not found, and no list shows it.
+/// Checks that reads answer not found and that no list shows the execution.
 async fn assert_forgotten(world: &World, id: &ExecutionId) {
     assert_refused!(world.backend.describe(id).await, "execution_not_found");
     assert_refused!(world.backend.result(id).await, "execution_not_found");

@@ -1,5 +1,5 @@
-//! Every limit is taken at the limit and refused one past it, with the field, the limit and the value sent. Nothing is
-//! written then.
+//! A value at its limit is accepted. A value one past it is refused with the field, the limit and the value sent, and nothing is
+//! written.
 
 use crate::prelude::*;
 
@@ -88,7 +88,7 @@ pub(crate) async fn a_message_may_have_eight_kibibytes(world: World) {
 
 type Spoil = fn(&mut Policy);
 
-/// A policy is honoured or refused, never half of each.
+/// A policy is accepted whole or refused whole.
 pub(crate) async fn a_policy_out_of_range_is_refused_by_its_field(world: World) {
     let cases: &[(&str, Spoil)] = &[
         ("retry_policy.max_retries", |policy| policy.retry_policy.max_retries = limits::MAX_RETRIES_MAX + 1),

@@ -1,4 +1,4 @@
-//! Executions are found page by page, each exactly once.
+//! Executions are listed page by page, each exactly once.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(crate) async fn the_newest_come_first(world: World) {
     assert_eq!(page.executions[0], world.describe(&ids[0]).await);
 }
 
-/// Many of one moment are the hard case: a cursor must tell them apart.
+/// Many executions of one moment are the hard case: a cursor must tell them apart.
 pub(crate) async fn every_row_is_on_exactly_one_page(world: World) {
     let mut ids = BTreeSet::new();
     for _ in 0..3 {
@@ -112,7 +112,7 @@ pub(crate) async fn a_page_has_at_most_a_thousand_rows(world: World) {
     assert_eq!(refusal.field.as_deref(), Some("limit"));
 }
 
-/// The row a cursor names may be gone from the list by the time it is used.
+/// The row of a cursor may have left the list before the cursor is used.
 pub(crate) async fn a_cursor_outlives_its_row(world: World) {
     for _ in 0..6 {
         world.submit("resize", b"cat.png").await;

@@ -1,4 +1,4 @@
-//! A reply may get lost after the work was done. Asking again gives the first answer and changes nothing.
+//! A reply may be lost after the operation was applied. A repeated call gets the first answer and changes nothing.
 
 use crate::prelude::*;
 
@@ -31,7 +31,7 @@ pub(crate) async fn failing_twice_is_one_failure(world: World) {
     assert_refused!(held.fail("network").await, "stale_lease");
 }
 
-/// With jitter a second decision would come out differently, so the first must be remembered.
+/// With jitter a second decision would differ, so the first must be remembered.
 pub(crate) async fn a_retry_keeps_its_first_moment(world: World) {
     let held = world.held().await;
     let FailedAttempt::RetryScheduled { retry_at } = held.fail("network").await.unwrap() else { panic!("no retry") };
@@ -78,7 +78,7 @@ pub(crate) async fn revoking_twice_is_one_revocation(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// The second request meets work that lives again, and says so.
+/// The second request finds a live execution and is refused.
 pub(crate) async fn replaying_twice_is_one_replay(world: World) {
     let held = world.held().await;
     held.complete(b"done").await.unwrap();

@@ -1,4 +1,4 @@
-//! Promises about executions.
+//! Conformance tests for executions.
 
 pub(crate) mod acting;
 pub(crate) mod attempts;

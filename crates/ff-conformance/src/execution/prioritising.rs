@@ -1,4 +1,4 @@
-//! An operator may give an execution another priority.
+//! An operator may change the priority of an execution.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The holder says how far it is.
+//! The holder reports its progress.
 
 use crate::prelude::*;
 
@@ -56,7 +56,7 @@ pub(crate) async fn more_than_everything_is_refused(world: World) {
     assert_eq!(world.describe(&held.id()).await.progress.unwrap().percent, Some(100));
 }
 
-/// Saying how far one is does not keep a lease alive: only a renewal does.
+/// Progress does not keep a lease alive: only a renewal does.
 pub(crate) async fn progress_is_no_renewal(world: World) {
     let held = world.held().await;
     world.clock.advance(held.lease_ttl() - ms(1)).await;

@@ -1,4 +1,4 @@
-//! Queries about an execution, and about one that is not there.
+//! Queries about an execution that exists, and about one that does not.
 
 use tokio::time::timeout;
 
@@ -73,7 +73,7 @@ pub(crate) async fn an_id_nobody_was_given_is_not_found(world: World) {
     }
 }
 
-/// Such an id would be stored where no query looks.
+/// An execution with such an id would be stored where no query looks.
 pub(crate) async fn an_id_beyond_the_last_partition_is_refused(world: World) {
     let id = ExecutionId::new(world.backend.partitions().num_flow_partitions, Uuid::now_v7());
     for (call, answer) in every_call(&world, id).await {
@@ -82,7 +82,7 @@ pub(crate) async fn an_id_beyond_the_last_partition_is_refused(world: World) {
     }
 }
 
-/// Every call about one execution, by name.
+/// Makes every call about one execution, and returns the answers with the names of the calls.
 async fn every_call(world: &World, execution_id: ExecutionId) -> Vec<(&'static str, Answer<()>)> {
     let fence = Fence { lease_id: LeaseId::new(), lease_epoch: LeaseEpoch(1), attempt_id: AttemptId::new() };
     let failure = Failure { category: Kind::parse("network").unwrap(), message: String::new(), permanent: false };

@@ -1,4 +1,4 @@
-//! A finished execution is run again under its own id.
+//! A finished execution is replayed under its own id.
 
 use crate::prelude::*;
 
@@ -150,7 +150,7 @@ pub(crate) async fn what_still_lives_cannot_be_replayed(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// A reply that comes late, even after the replay, is still an answer to the first run.
+/// After the replay, a repeated completion still gets the answer of the first run, until another worker claims.
 pub(crate) async fn who_finished_it_before_cannot_touch_the_replay(world: World) {
     let first = world.held().await;
     first.complete(b"first").await.unwrap();

@@ -55,7 +55,7 @@ pub(crate) async fn a_search_can_be_of_a_time(world: World) {
     }
 }
 
-/// An execution that matches from the first page to the last is on exactly one of them, under any writes in between.
+/// An execution that matches from the first page to the last is on exactly one of them, despite writes in between.
 pub(crate) async fn what_stays_is_seen_exactly_once_under_writes(world: World) {
     let mut ids = Vec::new();
     for _ in 0..12 {
@@ -132,7 +132,7 @@ fn all() -> Filter {
     Filter::everything(Namespace::default_name())
 }
 
-/// Everything a filter means, from however many pages.
+/// Returns every execution that matches a filter, read page by page. Checks that no execution is on two pages.
 async fn search(world: &World, filter: Filter) -> BTreeSet<ExecutionId> {
     let mut args = ListArgs { filter, after: None, limit: 2 };
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Submitted work is kept as it was sent, and starts when it was meant to.
+//! A submission is stored as it was sent, and starts at the requested time.
 
 use crate::prelude::*;
 
@@ -44,7 +44,7 @@ pub(crate) async fn work_reads_back_as_it_was_submitted(world: World) {
     assert_eq!((read.started_at, read.finished_at, read.lease, read.failure), (None, None, None, None));
 }
 
-/// The same JSON written another way is another text, and a submitter may sign or hash the text it sent.
+/// A submitter may sign or hash the text it sent, so the same JSON written another way is another payload.
 pub(crate) async fn json_comes_back_with_its_own_whitespace(world: World) {
     for text in [
         "{ \"b\" :1,\t\"a\": [ ] }\n",
@@ -112,7 +112,7 @@ pub(crate) async fn a_client_reads_its_own_writes(world: World) {
     }
 }
 
-/// A machine's clock may be set back; recorded times may not follow it.
+/// The clock of a machine may be set back. Recorded times must not follow it.
 pub(crate) async fn recorded_times_do_not_run_backwards(world: World) {
     let held = world.held().await;
     let before = world.describe(&held.id()).await.changed_at;

@@ -1,4 +1,4 @@
-//! An attempt that ran too long counts as a failure.
+//! An attempt that exceeds its timeout counts as a failure.
 
 use crate::prelude::*;
 

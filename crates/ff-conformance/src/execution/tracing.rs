@@ -1,4 +1,4 @@
-//! Work keeps the trace it was submitted in.
+//! An execution keeps the trace context of its submission.
 
 use ff_core::trace::TraceContext;
 

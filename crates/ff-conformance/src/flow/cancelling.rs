@@ -1,4 +1,4 @@
-//! Once a cancellation is acknowledged, nothing starts that its policy does not spare.
+//! Once a flow's cancellation is acknowledged, members start only if the policy allows it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -199,8 +199,8 @@ pub(crate) async fn no_member_starts_after_the_acknowledgement_however_many_ask(
     assert!(flow.start().await.is_empty());
 }
 
-/// Claims members and completes the first ones only, so that the flow cannot end before it is cancelled. Once the
-/// cancellation is acknowledged, a claim gets nothing.
+/// Claims members and completes only the first ones, so that the flow cannot end before it is cancelled. Checks that a claim gets
+/// nothing once the cancellation is acknowledged.
 async fn hammer(world: World, flow: Flow, nth: usize, acknowledged: Arc<AtomicBool>, claimed: Arc<AtomicUsize>) {
     let worker = world.worker(&format!("hammer-{nth}"));
     let mut late = 0;
@@ -209,7 +209,7 @@ async fn hammer(world: World, flow: Flow, nth: usize, acknowledged: Arc<AtomicBo
         let held = worker.claim_on(flow.partition(), 3).await;
         assert!(!too_late || held.is_empty(), "something started after the acknowledgement");
         let before = claimed.fetch_add(held.len(), Ordering::SeqCst);
-        // A store in memory answers without waiting for anything, and others have to get their turn.
+        // A store in memory answers without waiting, and the other tasks must get their turn.
         tokio::task::yield_now().await;
         for held in held.into_iter().filter(|_| before < 300) {
             if held.complete_with(None).await.is_err() {
@@ -220,7 +220,7 @@ async fn hammer(world: World, flow: Flow, nth: usize, acknowledged: Arc<AtomicBo
     }
 }
 
-/// A flow with a member in every state a live one can be in, and one that is done.
+/// Returns a flow with one completed member and a member in every live state, and the leases of the members that started.
 async fn busy(world: &World) -> (Flow, BTreeMap<String, LeasedExecution>) {
     let retried = |node: &mut NodeSpec| {
         node.policy.retry_policy.max_retries = 1;

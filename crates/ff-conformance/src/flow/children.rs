@@ -1,4 +1,4 @@
-//! A holder may add members to its flow and let go until they have ended.
+//! A holder may add members to its flow and release its lease until they have ended.
 
 use crate::lease::long_poll::woken_by;
 use crate::prelude::*;
@@ -261,7 +261,7 @@ pub(crate) async fn a_waiting_worker_gets_the_parent_when_its_child_ends(world: 
     assert_eq!(held.node(), "parent");
 }
 
-/// A flow whose first member is held, and another waits for it.
+/// Returns a flow with its first member leased, and another member that waits for it.
 async fn parent(world: &World) -> (Flow, LeasedExecution) {
     let flow = world.graph("parent>below").submit().await;
     let held = flow.start_one().await;

@@ -1,4 +1,4 @@
-//! However a member ends, its dependents learn of it, at once and truly.
+//! Every end of a member reaches its dependents at once and correctly.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ pub(crate) async fn a_holder_that_is_revoked_has_ended_nothing(world: World) {
     assert_eq!(flow.state("b").await, "waiting");
 }
 
-/// A held member with a chain below it, and a dependent that needs it or another.
+/// Returns a flow and its leased member `a`, with a chain below `a` and a dependent that needs `a` or `x`.
 async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, LeasedExecution) {
     let graph = world.graph("a>b>c a>either x>either").join("either", lenient(1));
     let flow = graph.with("a", change).submit().await;
@@ -126,7 +126,7 @@ async fn watched(world: &World, change: impl FnOnce(&mut NodeSpec)) -> (Flow, Le
     (flow, held)
 }
 
-/// The chain is skipped to its end, and a dependent that also has another upstream goes on waiting for it.
+/// Checks that the chain is skipped to its end, and that a dependent with another upstream keeps waiting for it.
 async fn ends_as(flow: &Flow, state: &str) {
     assert_eq!(flow.states("a b c either").await, [state, "skipped", "skipped", "waiting_children"]);
     assert_eq!(flow.edge_state("a", "b").await, EdgeState::Failed);

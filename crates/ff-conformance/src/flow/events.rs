@@ -149,7 +149,7 @@ pub(crate) async fn a_waiting_worker_gets_what_is_submitted_in_a_flow_and_added_
     assert_eq!(held.node(), "b");
 }
 
-/// How a flow ends when a long poll for its end is open before `event` happens.
+/// Returns the end of a flow as reported by a long poll that is open before `event` happens.
 async fn ended_by<T>(world: &World, flow: &Flow, event: impl AsyncFnOnce() -> T) -> FlowEnd {
     let waiting = pin!(world.long_poll.flow_ended(&flow.id, 60_000));
     let settled = pin!(round_trips(world));

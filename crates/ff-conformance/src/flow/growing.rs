@@ -1,4 +1,4 @@
-//! A flow may grow while it lives.
+//! A live flow can get more members and edges.
 
 use crate::prelude::*;
 use crate::world::graph::{grown, input, lenient, member, node, quorum};
@@ -212,8 +212,8 @@ pub(crate) async fn what_is_wrong_with_a_change_is_named_and_nothing_is_written(
     assert_eq!(nothing_grows(&world, short, "invalid_input").await.field.as_deref(), Some("nodes.y.join"));
 }
 
-/// A caller that grows a flow learns nothing of other flows, which may be another tenant's: not which flow an execution
-/// is in, and not that there is such an execution.
+/// A caller that grows a flow must learn nothing about other flows, which may belong to another tenant: neither which flow an
+/// execution is in nor whether the execution exists.
 pub(crate) async fn a_member_of_another_flow_is_answered_as_one_that_does_not_exist(world: World) {
     let (other, flow) = (world.graph("a").submit().await, world.graph("b").submit().await);
     let fence = other.start_one().await.fence();
@@ -309,7 +309,7 @@ pub(crate) async fn one_change_adds_so_many_of_each_and_no_more(world: World) {
     assert_eq!(flow.close().await.state, FlowState::Completed);
 }
 
-/// Expects a refusal that writes nothing.
+/// Checks that the growth is refused with `code` and writes nothing.
 async fn nothing_grows(world: &World, args: GrowFlowArgs, code: &str) -> Refusal {
     let before = world.contents().await;
     let refusal = refused_as(world.backend.grow_flow(args).await, code);

@@ -1,4 +1,4 @@
-//! A join is decided as soon as the numbers say so, once.
+//! A join is decided once, as soon as the counts of its edges determine the outcome.
 
 use futures_util::future::join_all;
 

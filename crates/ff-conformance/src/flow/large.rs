@@ -1,4 +1,4 @@
-//! The promises of a flow hold for a large one, in bounded steps that any engine may take.
+//! The rules of a flow also hold for a large one. The engine processes it in bounded steps, and any engine may take a step.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) async fn a_quorum_cancels_two_thousand_siblings_across_a_dead_engine(
     let cancelled = async || flow.info().await.counts.of(PublicState::Cancelled);
     assert!(cancelled().await < 1_000, "a step is bounded");
     for _ in 0..3 {
-        // An engine that dies in the middle of its step has taken it or not, and the next one goes on from there.
+        // An engine that crashes during a step has applied it or not, and the next engine continues from there.
         if let Ok(pumped) = timeout(Duration::ZERO, world.engine_store.pump(flow.partition())).await {
             pumped.unwrap();
         }
@@ -74,7 +74,7 @@ pub(crate) async fn a_submission_given_up_half_way_leaves_nothing_to_be_seen(wor
     is_seen(&world, &graph).await;
     let forgotten = async || loop {
         world.clock.advance(ms(limits::STAGING_MS)).await;
-        // Read before the flow: a server may still finish a submission that its client gave up.
+        // Reads the contents before the flow: a server may still finish a submission that its client abandoned.
         let count: usize = world.contents().await.iter().map(|partition| partition.executions.len()).sum();
         if count == if is_seen(&world, &graph).await { 1_002 } else { 0 } {
             return;
@@ -94,21 +94,21 @@ pub(crate) async fn a_submission_given_up_half_way_may_be_repeated(world: World)
     assert!(graph.try_submit().await.unwrap().duplicate);
 }
 
-/// A top, so many in the middle, and one that waits for all of them.
+/// Builds a graph with one source, `middle` members below it, and a sink that waits for all of them.
 fn wide(world: &World, middle: usize) -> Graph {
     let names: Vec<_> = (0..middle).map(|nth| format!("n{nth}")).collect();
     let text: Vec<_> = names.iter().map(|name| format!("top>{name}>sink")).collect();
     world.graph(&text.join(" "))
 }
 
-/// Begins a submission and gives it up after a moment. A store may be quicker than that.
+/// Starts a submission and abandons it after 3 ms. A fast store may finish before that.
 async fn interrupted(graph: Graph) {
     if let Ok(submitted) = timeout(ms(3), graph.try_submit()).await {
         submitted.unwrap();
     }
 }
 
-/// Whether a flow is there: then it is there whole; otherwise no call shows any of it.
+/// Returns whether a flow is visible. Checks that it is complete if so, and that no execution is listed if not.
 async fn is_seen(world: &World, graph: &Graph) -> bool {
     let args = ListArgs { filter: Filter::everything(Namespace::default_name()), after: None, limit: 10 };
     let listed = world.backend.list(args).await.unwrap().executions;

@@ -1,4 +1,4 @@
-//! Flows are found by what they are, and stay to be found.
+//! Flows are listed by state, kind, label and tenant, and stay listed after their end.
 
 use crate::prelude::*;
 
@@ -126,7 +126,7 @@ async fn list(world: &World, args: ListFlowsArgs) -> FlowsPage {
     world.backend.list_flows(args).await.unwrap()
 }
 
-/// Every flow that is wanted, in as many pages as it takes.
+/// Returns the ids of all flows that match, read page by page.
 async fn all(world: &World, mut args: ListFlowsArgs) -> Vec<FlowId> {
     let mut ids = Vec::new();
     loop {

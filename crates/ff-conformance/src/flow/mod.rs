@@ -1,4 +1,4 @@
-//! Promises about flows.
+//! Conformance tests for flows.
 
 pub(crate) mod cancelling;
 pub(crate) mod children;

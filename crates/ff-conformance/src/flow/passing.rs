@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::world::graph::{input, lenient};
 
-/// Bytes that are no text in any encoding, with the ones that ends of lines and of strings are made of.
+/// Bytes that are not valid UTF-8, including zero bytes, a line feed, a carriage return and a quote.
 const BINARY: [u8; 9] = [0, 159, 146, 150, 255, 10, 13, 34, 0];
 
 pub(crate) async fn a_result_may_take_the_place_of_the_payload(world: World) {

@@ -1,4 +1,4 @@
-//! A flow, its members and its edges are read as they are, at every moment.
+//! Queries show the exact state of a flow, its members and its edges at every moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,7 @@ pub(crate) async fn a_page_has_one_to_a_thousand_rows(world: World) {
     }
 }
 
-/// The flow counts the states of its members, and each edge is as its upstream ended.
+/// Checks that the flow counts its members by state, and that each edge matches the end of its upstream.
 async fn exact(flow: &Flow) {
     let (info, members) = (flow.info().await, flow.members_by(3).await);
     let mut counted = BTreeMap::new();

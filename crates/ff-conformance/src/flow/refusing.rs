@@ -1,4 +1,4 @@
-//! A graph that cannot be is refused whole, naming what is wrong with it. Nothing is written then.
+//! An invalid graph is refused as a whole with the reason, and nothing is written.
 
 use crate::prelude::*;
 use crate::world::graph::{any_of, edge, grown, input, node, quorum};
@@ -159,7 +159,7 @@ async fn refused(world: &World, graph: Graph, code: &str) -> Refusal {
     refused_args(world, graph.args(), code).await
 }
 
-/// Expects a refusal that writes nothing.
+/// Checks that the submission is refused with `code` and writes nothing.
 async fn refused_args(world: &World, args: SubmitFlowArgs, code: &str) -> Refusal {
     let before = world.contents().await;
     let refusal = refused_as(world.backend.submit_flow(args).await, code);

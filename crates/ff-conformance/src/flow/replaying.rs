@@ -1,4 +1,4 @@
-//! A member that has finished may run again, and with it everything that depends on it.
+//! A finished member may be replayed, and all its dependents with it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A graph is submitted whole, and its members run in the order it asks for.
+//! A graph is submitted as a whole, and its members run in the order of its edges.
 
 use crate::prelude::*;
 use crate::world::graph::node;
@@ -154,8 +154,8 @@ pub(crate) async fn an_id_stands_for_one_graph(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// Any caller can compute the id that follows from a key. A caller that names it without the key is answered the same
-/// whether the flow is there or not, and cannot be there first.
+/// Any caller can compute the id that derives from a key. A caller that uses the id without the key gets the same refusal whether
+/// the flow exists or not, and cannot take the id first.
 pub(crate) async fn what_follows_from_a_key_is_nobody_elses_to_name(world: World) {
     let mut owned = world.graph("a>b").args();
     owned.header.namespace = Namespace::parse("acme").unwrap();

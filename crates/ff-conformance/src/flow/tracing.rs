@@ -1,4 +1,4 @@
-//! Every member of a flow is in the trace the flow was submitted in.
+//! Every member of a flow keeps the trace context of the flow's submission.
 
 use crate::execution::tracing::trace;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! A draining lane takes no new work, and hands out the work it has.
+//! A draining lane accepts no new work, and hands out the work it has.
 
 use crate::prelude::*;
 
@@ -24,7 +24,7 @@ pub(crate) async fn a_draining_lane_hands_out_what_is_there(world: World) {
     assert_eq!(world.result(&id).await, b"sent");
 }
 
-/// A submission from before is there, and repeating it must say so.
+/// The execution exists already, so a repeated submission must return it.
 pub(crate) async fn a_repeat_is_answered_while_a_lane_drains(world: World) {
     let job = world.job("send").lane("mail").key("order 1");
     let id = job.clone().submit().await;

@@ -1,4 +1,4 @@
-//! A fair lane takes the keys of its work in turn: one that has much does not delay one that has little.
+//! A fair lane serves its keys in turn: a key with much work does not delay a key with little.
 
 use std::collections::BTreeMap;
 
@@ -300,7 +300,7 @@ async fn submit(world: &World, customer: &str, count: usize) {
     }
 }
 
-/// Whose work one claim takes.
+/// Claims up to `max` executions and returns their customers.
 async fn claim(world: &World, max: usize) -> Vec<String> {
     customers(&world.worker("w").claim_on(1, max).await)
 }

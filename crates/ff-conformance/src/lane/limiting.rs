@@ -1,4 +1,4 @@
-//! A lane may be limited in how many of its executions are held at once, wherever they are.
+//! A lane may limit how many of its executions are leased at once, over all partitions.
 
 use crate::prelude::*;
 
@@ -27,7 +27,7 @@ pub(crate) async fn every_way_to_end_makes_room(world: World) {
     assert_eq!(claim(&world).await.len(), 0, "an expired lease frees one as well, and no more");
 }
 
-/// Waiting workers do not poll: the end of an execution wakes them.
+/// Waiting workers do not poll. The end of an execution wakes them.
 pub(crate) async fn a_waiting_worker_gets_what_there_is_room_for(world: World) {
     world.lane("default").limit(1).await;
     submit(&world, 10).await;
@@ -116,7 +116,7 @@ async fn submit(world: &World, count: usize) {
     world.backend.submit_many(work).await.unwrap();
 }
 
-/// Waits until so many may start, and takes them.
+/// Claims until `count` executions are held, and waits for them.
 async fn get(world: &World, count: usize) -> Vec<LeasedExecution> {
     let mut held = Vec::new();
     while held.len() < count {

@@ -1,4 +1,4 @@
-//! Lanes are listed with their settings and with how much of each is where.
+//! Lanes are listed with their settings and the number of executions in each standing.
 
 use crate::prelude::*;
 
@@ -105,7 +105,7 @@ pub(crate) async fn what_has_finished_is_counted_only_for_whoever_asks(world: Wo
     assert_eq!(listed(false).await, [("a".to_owned(), 0), ("b".to_owned(), 1)]);
 }
 
-/// The lanes of one namespace or of all, one to a page.
+/// Returns the names of the lanes of one namespace or of all, read one per page.
 async fn names(world: &World, namespace: Option<&str>) -> Vec<String> {
     let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
     let (mut names, mut after): (_, Option<LaneId>) = (Vec::new(), None);

@@ -1,4 +1,4 @@
-//! Promises about lanes.
+//! Conformance tests for lanes.
 
 pub(crate) mod draining;
 pub(crate) mod fairness;

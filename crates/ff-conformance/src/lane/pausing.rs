@@ -1,4 +1,4 @@
-//! A paused lane takes work and hands out none.
+//! A paused lane accepts work and hands out none.
 
 use crate::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Work may require capabilities of its worker, and waits in queues of its own then.
+//! An execution may require capabilities of its worker. Each set of requirements has its own queues.
 
 use crate::prelude::*;
 
@@ -129,7 +129,7 @@ pub(crate) async fn a_lane_with_a_limit_hands_out_work_with_requirements_within_
     for one in held {
         one.complete(b"1").await.unwrap();
     }
-    // A count is good for a moment; the end of a lease counts after it.
+    // The count of leases is reused for `RECOUNT_MS`; after that the ended leases no longer count.
     world.clock.advance(ms(limits::RECOUNT_MS)).await;
     assert_eq!(able.claim_on(1, 3).await.len(), 1);
     world.check_invariants().await;

@@ -1,4 +1,4 @@
-//! An operator hands an execution to one worker instance: only that instance gets it, until the grant expires.
+//! An operator assigns an execution to one worker instance: only that instance gets it, until the grant expires.
 
 use crate::event::{follow, read};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! A worker takes waiting executions, and gets all it needs to work on them.
+//! A worker claims waiting executions, and gets everything it needs to run them.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(crate) async fn a_claim_brings_everything_the_work_needs(world: World) {
     assert_eq!(task.fence.lease_epoch, LeaseEpoch(1));
 }
 
-/// Others see which worker holds it, but nothing that would let them act in the holder's name.
+/// Callers see which worker holds an execution, but nothing that lets them act as the holder.
 pub(crate) async fn everybody_sees_who_holds_what(world: World) {
     let held = world.held().await;
     let read = world.describe(&held.id()).await;
@@ -101,7 +101,7 @@ pub(crate) async fn a_claim_stops_at_four_mebibytes(world: World) {
     assert_eq!(world.worker("worker").claim_on(3, 10).await.len(), 2);
 }
 
-/// Others wait while a partition hands out work, so it does not hand out a thousand in one go.
+/// Other callers wait while a partition hands out work, so one claim takes a bounded number.
 pub(crate) async fn a_claim_takes_no_more_than_go_at_once(world: World) {
     for _ in 0..=limits::CLAIM_AT_ONCE {
         world.job("resize").on_partition(3).submit().await;

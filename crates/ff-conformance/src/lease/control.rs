@@ -1,4 +1,4 @@
-//! A worker that loses a lease is told at once, wherever it is in its work.
+//! A worker that loses a lease is told at once.
 
 use tokio::time::timeout;
 
@@ -107,12 +107,12 @@ async fn listening(world: &World) -> (Worker, LeasedExecution) {
     (world.worker("holder"), held)
 }
 
-/// The cursor of a worker that starts to listen now.
+/// Returns the cursor of a worker that starts to listen now.
 async fn start(worker: &Worker) -> String {
     worker.control(None, ms(0)).await.unwrap().next
 }
 
-/// The control message that a listening worker gets when `event` happens.
+/// Returns the control message that a listening worker gets when `event` happens.
 pub(crate) async fn control_when<T>(worker: &Worker, event: impl AsyncFnOnce() -> T) -> Control {
     let after = start(worker).await;
     let listener = worker.clone();

@@ -1,4 +1,4 @@
-//! A holder that goes silent loses the work, and another gets it.
+//! A holder that stops renewing loses its lease, and another worker gets the execution.
 
 use crate::prelude::*;
 
@@ -33,7 +33,7 @@ pub(crate) async fn an_expired_lease_is_remembered(world: World) {
     assert_eq!((lease.acquired_at, lease.ended_at), (acquired_at, world.clock.now()));
 }
 
-/// Work that kills every worker must not do so for ever.
+/// An execution that kills every worker must not do so for ever.
 pub(crate) async fn work_that_kills_its_workers_is_given_up(world: World) {
     let id = world.job("resize").policy(Policy { max_reclaim_count: 2, ..Policy::default() }).submit().await;
     for reclaims in 1..=2 {
@@ -69,7 +69,7 @@ pub(crate) async fn a_hundred_expiries_are_the_default(world: World) {
     assert_eq!(world.attempts(&id).await.leases.len(), 101);
 }
 
-/// More than one batch of them comes due in one moment; none is forgotten.
+/// More than one batch of leases expires at one moment, and none is forgotten.
 pub(crate) async fn many_leases_may_expire_at_once(world: World) {
     let jobs = (0..250).map(|_| world.job("resize").on_partition(1).args()).collect();
     world.backend.submit_many(jobs).await.unwrap();

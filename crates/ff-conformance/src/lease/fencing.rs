@@ -10,7 +10,7 @@ pub(crate) async fn a_zombie_cannot_write(world: World) {
     world.clock.advance(slow.lease_ttl() + ms(1)).await;
     let fast = world.worker("fast").claim().await;
 
-    everything_is_refused(&world, &slow, "stale_lease").await; // someone else has held it since
+    everything_is_refused(&world, &slow, "stale_lease").await; // another worker has held it since
     fast.complete(b"done").await.unwrap();
 
     assert_eq!(world.result(&job).await, b"done");
@@ -25,7 +25,7 @@ pub(crate) async fn the_current_fence_may_do_everything_in_time(world: World) {
     held.complete(b"done").await.unwrap();
 }
 
-/// The lease has run out, whether or not the engine has acted on it yet.
+/// The lease has expired, whether or not the engine has acted on it yet.
 pub(crate) async fn a_lease_past_its_end_counts_before_anybody_acts(world: World) {
     let held = world.held().await;
     world.clock.slip(held.lease_ttl() - ms(1));
@@ -98,7 +98,7 @@ pub(crate) async fn what_nobody_ever_held_cannot_be_finished(world: World) {
     }
 }
 
-/// Every call a holder can make is refused with this code, and nothing changes by it.
+/// Checks that complete, fail, delay, renew and progress are refused with this code and change nothing.
 async fn everything_is_refused(world: &World, held: &LeasedExecution, code: &str) {
     let before = world.contents().await;
     refused_as(held.complete(b"late").await, code);

@@ -159,7 +159,7 @@ pub(crate) async fn a_wait_that_asks_too_much_is_refused(world: World) {
     assert_eq!(refusal.field.as_deref(), Some("lease_ttl_ms"));
 }
 
-/// The execution a waiting worker gets when `event` happens, and the result of the event.
+/// Returns the execution that a waiting worker gets when `event` happens, and the result of `event`.
 pub(crate) async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> (LeasedExecution, T) {
     let worker = world.worker("waiting");
     let waiting = pin!(worker.next(1, ms(60_000)));
@@ -169,14 +169,14 @@ pub(crate) async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -
     (soon(waiting).await.pop().expect("the wait ran out"), given)
 }
 
-/// Work submitted last that was handed out says that news of everything before it has arrived.
+/// Waits until all earlier notifications have arrived: submits one more execution and waits until it is handed out.
 async fn everything_is_known(world: &World) {
     let id = world.job("send").lane("last").submit().await;
     let held = soon(world.worker("other").lanes(&["last"]).next(1, ms(60_000))).await;
     assert_eq!(held.iter().map(LeasedExecution::id).collect::<Vec<_>>(), [id]);
 }
 
-/// Enough calls and answers that another call sent before them has arrived and waits.
+/// Makes enough calls that another call sent before them has arrived and waits.
 pub(crate) async fn round_trips(world: &World) {
     for _ in 0..30 {
         world.engine_store.now().await.unwrap();

@@ -1,4 +1,4 @@
-//! Promises about leases.
+//! Conformance tests for leases.
 
 pub(crate) mod assigning;
 pub(crate) mod claiming;

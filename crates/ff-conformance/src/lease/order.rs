@@ -1,4 +1,4 @@
-//! Within a lane on a partition the most important goes first, then the oldest.
+//! Within a lane on a partition the highest priority goes first, then the oldest execution.
 
 use crate::prelude::*;
 
@@ -49,7 +49,7 @@ pub(crate) async fn one_claim_keeps_the_order_across_kinds(world: World) {
     assert_eq!(taken, expected.into_iter().map(|(_, id)| id).collect::<Vec<_>>());
 }
 
-/// Work that comes back, after a failure or a delay, is as old as it was.
+/// An execution that comes back after a failure or a delay keeps its age.
 pub(crate) async fn work_that_comes_back_keeps_its_place(world: World) {
     let old = world.job("resize").on_partition(0).retries(1, ms(0)).submit().await;
     world.clock.advance(ms(10)).await;

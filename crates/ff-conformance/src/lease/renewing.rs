@@ -1,4 +1,4 @@
-//! A holder that is still at work says so, and keeps its lease.
+//! A holder that renews its lease keeps it.
 
 use crate::prelude::*;
 

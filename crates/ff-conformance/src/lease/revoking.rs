@@ -1,4 +1,4 @@
-//! An operator takes an execution from its holder, and it waits for another.
+//! An operator revokes a lease, and the execution waits for another worker.
 
 use crate::prelude::*;
 
@@ -29,7 +29,7 @@ pub(crate) async fn why_a_lease_was_revoked_is_kept(world: World) {
     assert_eq!(reasons, [reason, None]);
 }
 
-/// Between looking and acting the holder may have changed; an operator who names a lease takes only that one.
+/// The holder may change between reading and revoking. A revocation that names a lease revokes only that one.
 pub(crate) async fn only_the_named_lease_is_revoked(world: World) {
     let held = world.held().await;
     let named = |lease_id| RevokeArgs { execution_id: held.id(), lease_id: Some(lease_id), reason: None };

@@ -41,7 +41,7 @@ pub(crate) async fn without_the_quota_everything_starts(world: World) {
     assert_eq!(world.backend.list_quotas(&Namespace::default_name()).await.unwrap().quotas, []);
 }
 
-/// Waiting executions are cancelled, changed and found like any others.
+/// Executions that wait for a quota are cancelled, replayed and listed like any others.
 pub(crate) async fn what_waits_for_a_quota_can_be_cancelled_and_replayed(world: World) {
     Quota::new(&world, "one").at_once(1).put().await;
     submit_for(&world, "acme", 2).await;

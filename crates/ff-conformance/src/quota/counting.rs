@@ -1,4 +1,4 @@
-//! The use of a quota is counted as the rules say, for any calls in any order.
+//! A store counts the use of a quota like the model, for any calls in any order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use ff_core::quota::QuotaPolicy;
 use super::Quota;
 use crate::prelude::*;
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 struct Rolls(AtomicU64);
 
 impl Rolls {
@@ -36,7 +36,7 @@ impl Rolls {
         (nth > 0).then(|| ClaimId::from_uuid(Uuid::from_u128(nth)))
     }
 
-    /// Something to ask a policy.
+    /// Returns a random operation on a policy.
     fn operation(&self, policy: &QuotaPolicy) -> Operation {
         if self.below(5) < 3 {
             let ask = |_| {
@@ -73,7 +73,7 @@ pub(crate) async fn slots_and_windows_together_are_counted_as_the_rules_say(worl
     compare(world, policy, 3).await;
 }
 
-/// Asks the store and the rules the same, and compares every answer.
+/// Sends the same operations to the store and to the model, and compares every answer.
 async fn compare(world: World, policy: QuotaPolicy, seed: u64) {
     let (rolls, entropy) = (Rolls(AtomicU64::new(seed)), SeededEntropy::new(seed));
     let partitions = world.engine_store.partitions();

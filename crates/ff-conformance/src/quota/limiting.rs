@@ -1,4 +1,4 @@
-//! A quota limits how many executions of a key are held at once.
+//! A quota limits how many executions of a key are leased at once.
 
 use super::{Quota, claim_all, count_in, get, named, submit_for, with_engine};
 use crate::prelude::*;
@@ -43,7 +43,7 @@ pub(crate) async fn what_waits_for_a_slot_says_so(world: World) {
     assert_eq!(explained.holders.iter().map(|holder| holder.execution_id).collect::<Vec<_>>(), [held[0].id()]);
 }
 
-/// Waiting workers do not poll: the end of an execution wakes them.
+/// Waiting workers do not poll. The end of an execution wakes them.
 pub(crate) async fn a_waiting_worker_gets_the_slot_that_was_freed(world: World) {
     with_engine(&world);
     Quota::new(&world, "one").at_once(1).put().await;

@@ -1,4 +1,4 @@
-//! Promises about quotas.
+//! Conformance tests for quotas.
 
 pub(crate) mod changing;
 pub(crate) mod counting;
@@ -19,7 +19,7 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    /// A policy of this name that applies to everything of the default tenant.
+    /// Returns a policy of this name that applies to the whole default namespace.
     pub(crate) fn new(world: &World, name: &str) -> Self {
         let scope = "namespace".parse().unwrap();
         let definition = Some(QuotaDefinition { scope, per: None, rate: None, max_concurrent: None });
@@ -66,25 +66,25 @@ pub(crate) fn named(name: &str) -> QuotaRef {
     QuotaRef { namespace: Namespace::default_name(), name: QuotaName::parse(name).unwrap() }
 }
 
-/// Work of a customer.
+/// Submits `count` executions of a customer.
 pub(crate) async fn submit_for(world: &World, customer: &str, count: usize) -> Vec<ExecutionId> {
     let work = (0..count).map(|_| world.job("send").tag("customer", customer).args()).collect();
     let submitted = world.backend.submit_many(work).await.unwrap();
     submitted.into_iter().map(|one| one.unwrap().execution_id).collect()
 }
 
-/// Takes everything that may start now.
+/// Claims every execution that may start now.
 pub(crate) async fn claim_all(world: &World) -> Vec<LeasedExecution> {
     world.worker("holder").claim_up_to(100).await
 }
 
-/// An engine that gives slots back, for as long as the world lasts.
+/// Starts an engine that gives slots back, until the world ends.
 pub(crate) fn with_engine(world: &World) {
     let engine = Engine::start(world.engine_store.clone());
     world.at_its_end(engine.stop());
 }
 
-/// Waits until so many may start, and takes them.
+/// Claims until `count` executions are held, and waits for them.
 pub(crate) async fn get(world: &World, count: usize) -> Vec<LeasedExecution> {
     let mut held = Vec::new();
     while held.len() < count {
@@ -95,7 +95,7 @@ pub(crate) async fn get(world: &World, count: usize) -> Vec<LeasedExecution> {
     held
 }
 
-/// How many are in a state.
+/// Returns the number of executions in a state.
 pub(crate) async fn count_in(world: &World, state: PublicState) -> usize {
     let filter = Filter { state: Some(state), ..Filter::everything(Namespace::default_name()) };
     world.backend.list(ListArgs { filter, after: None, limit: limits::PAGE }).await.unwrap().executions.len()

@@ -16,7 +16,7 @@ pub(crate) async fn no_more_are_claimed_within_a_window_than_the_quota_allows(wo
     world.check_invariants().await;
 }
 
-/// Two halves of a window are no two windows.
+/// The window slides. It does not restart at fixed times.
 pub(crate) async fn a_window_slides(world: World) {
     Quota::new(&world, "api").rate(2, 1_000).put().await;
     submit_for(&world, "acme", 8).await;

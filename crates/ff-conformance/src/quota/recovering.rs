@@ -1,11 +1,11 @@
-//! A quota recovers from processes that died and messages that were lost, and is never exceeded meanwhile.
+//! A quota recovers from crashed processes and lost messages, and is never exceeded meanwhile.
 
 use ff_core::quota::QuotaPolicy;
 
 use super::{Quota, claim_all, count_in, get, submit_for, with_engine};
 use crate::prelude::*;
 
-/// Reserves the admissions of a claim in a policy, as a process does that dies right after.
+/// Reserves the admissions of a claim in a policy, like a process that crashes right after. Returns the number admitted.
 async fn reserve(world: &World, policy: &QuotaPolicy) -> usize {
     let mut admitted = 0;
     for partition in world.partitions() {
@@ -33,7 +33,7 @@ pub(crate) async fn what_a_process_reserved_that_died_is_free_again(world: World
     assert_eq!(claim_all(&world).await.len(), 0);
 }
 
-/// Room in a window that was reserved for a claim that did not come is no room later on.
+/// A reservation that is used late counts in the window from its use on, so it makes no extra room.
 pub(crate) async fn a_reservation_that_is_used_late_counts_when_it_is_used(world: World) {
     let policy = Quota::new(&world, "api").rate(1, 1_000).put().await;
     submit_for(&world, "acme", 2).await;
@@ -62,7 +62,7 @@ pub(crate) async fn a_slot_whose_end_was_not_told_is_found(world: World) {
     Quota::new(&world, "one").at_once(1).put().await;
     submit_for(&world, "acme", 2).await;
     let held = claim_all(&world).await;
-    // No engine hears of it.
+    // No engine sees this end.
     held[0].complete(b"done").await.unwrap();
     assert_eq!(claim_all(&world).await.len(), 0);
     world.clock.slip(ms(2 * limits::QUOTA_RESERVED_MS));
@@ -84,7 +84,7 @@ pub(crate) async fn admissions_of_two_callers_at_once_are_both_counted(world: Wo
     assert_eq!(world.engine_store.quota_slots(slots).await.unwrap().slots.len(), 3);
 }
 
-/// A change whose copies did not all arrive is made up for by the first claim that meets it.
+/// The first claim on a partition that missed a change brings the partition's copy up to date.
 pub(crate) async fn a_partition_that_missed_a_change_learns_of_it(world: World) {
     Quota::new(&world, "all").at_once(1).put().await;
     let put = Quota::new(&world, "all").at_once(2).args;

@@ -1,4 +1,4 @@
-//! The ticks of a past range are started on request, each once.
+//! A backfill starts the ticks of a past range, each once.
 
 use super::{MINUTE, Overlap, Plan, TickOutcome, everything, named};
 use crate::prelude::*;

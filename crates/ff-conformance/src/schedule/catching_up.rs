@@ -1,4 +1,4 @@
-//! Ticks that were missed run as the catch-up window says.
+//! Missed ticks run according to the catch-up window.
 
 use ff_core::schedule::SkipReason;
 

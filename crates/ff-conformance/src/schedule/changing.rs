@@ -1,4 +1,4 @@
-//! A schedule that is defined anew goes on as it is then.
+//! A redefined schedule continues with its new definition.
 
 use super::{MINUTE, Overlap, Plan, Timing, everything, show};
 use crate::prelude::*;

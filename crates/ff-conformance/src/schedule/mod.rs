@@ -1,4 +1,4 @@
-//! Promises about schedules.
+//! Conformance tests for schedules.
 
 pub(crate) mod backfilling;
 pub(crate) mod catching_up;
@@ -15,14 +15,14 @@ use crate::prelude::*;
 
 pub(crate) const MINUTE: u64 = 60_000;
 
-/// A schedule, put together word by word.
+/// A builder of schedules.
 pub(crate) struct Plan {
     world: World,
     args: PutScheduleArgs,
 }
 
 impl Plan {
-    /// A schedule of this name that ticks every minute from now on.
+    /// Returns a schedule of this name that ticks every minute from now on.
     pub(crate) fn new(world: &World, name: &str) -> Self {
         let target = ScheduleTarget::Execution(Box::new(world.job("report").args()));
         let definition = ScheduleDefinition::new(Timing::EveryMs(MINUTE), target);
@@ -68,17 +68,17 @@ pub(crate) async fn show(world: &World, name: &str) -> ScheduleInfo {
     world.backend.describe_schedule(named(name)).await.unwrap()
 }
 
-/// The recorded ticks of a schedule.
+/// Returns the recorded ticks of a schedule.
 pub(crate) async fn ticks(world: &World, name: &str) -> Vec<TickRecord> {
     show(world, name).await.schedule.ticks
 }
 
-/// The outcomes of the ticks.
+/// Returns the outcomes of the recorded ticks.
 pub(crate) async fn outcomes(world: &World, name: &str) -> Vec<TickOutcome> {
     ticks(world, name).await.into_iter().map(|tick| tick.outcome).collect()
 }
 
-/// Everything that was ever submitted.
+/// Returns every execution that was submitted, up to a page.
 pub(crate) async fn everything(world: &World) -> Vec<ExecutionInfo> {
     let filter = Filter::everything(Namespace::default_name());
     world.backend.list(ListArgs { filter, after: None, limit: limits::PAGE }).await.unwrap().executions

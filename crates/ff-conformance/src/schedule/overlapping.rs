@@ -1,4 +1,4 @@
-//! A tick that is due while the execution of the tick before it still lives.
+//! A tick comes due while the execution of the previous tick is still live.
 
 use ff_core::schedule::SkipReason;
 use ff_engine::Engine;
@@ -37,7 +37,7 @@ pub(crate) async fn one_tick_waits_for_the_end_of_the_previous_one(world: World)
     assert_eq!(shown.ticks[1].tick, seen[1].tick, "its time stays the one it waited since");
 }
 
-/// The engine hears of the end; the time stands still.
+/// The end of the previous execution wakes the engine. The clock does not move.
 pub(crate) async fn a_waiting_tick_starts_when_the_previous_one_ends(world: World) {
     Plan::new(&world, "queue").overlap(Overlap::QueueOne).put().await;
     world.clock.advance(ms(MINUTE)).await;

@@ -1,4 +1,4 @@
-//! A paused schedule does not tick, and one may be started by hand.
+//! A paused schedule does not tick. An operator may start a tick by hand.
 
 use super::{MINUTE, Overlap, Plan, TickOutcome, everything, named, outcomes, show};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! A tick starts an execution with everything a submission can have, or a flow.
+//! A tick starts a flow, or an execution with every option of a submission.
 
 use ff_core::flow::FlowState;
 use ff_core::schedule::SkipReason;

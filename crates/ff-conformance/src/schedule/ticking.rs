@@ -38,7 +38,7 @@ pub(crate) async fn many_engines_start_a_tick_once(world: World) {
     assert_eq!(ticks(&world, "shared").await.len(), 5);
 }
 
-/// An engine that dies after the submission leaves the record as it was.
+/// An engine that crashes after the submission has not recorded the tick.
 pub(crate) async fn a_tick_that_was_submitted_but_not_noted_is_the_same_execution(world: World) {
     let put = Plan::new(&world, "crash").put().await;
     world.clock.slip(ms(MINUTE));
@@ -50,7 +50,7 @@ pub(crate) async fn a_tick_that_was_submitted_but_not_noted_is_the_same_executio
     assert_eq!(ticks(&world, "crash").await[0].execution_id, Some(submitted.execution_id));
 }
 
-/// The definition may change between the submission and the note.
+/// The definition may change between the submission and the record of the tick.
 pub(crate) async fn a_tick_that_was_submitted_as_something_else_stays_what_it_was(world: World) {
     let put = Plan::new(&world, "crash").put().await;
     world.clock.slip(ms(MINUTE));
@@ -115,7 +115,7 @@ pub(crate) async fn schedules_of_one_moment_all_start(world: World) {
     assert_eq!(everything(&world).await.len(), 150);
 }
 
-/// An engine hears of a new schedule and of the time by itself.
+/// An engine notices a new schedule and its due time without any call.
 pub(crate) async fn an_engine_starts_ticks_by_itself(world: World) {
     let engine = Engine::start(world.engine_store.clone());
     world.at_its_end(engine.stop());

@@ -1,4 +1,4 @@
-//! A sender with a waitpoint's token delivers a signal and gets its effect.
+//! A sender with the token of a waitpoint delivers a signal and gets its effect.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use crate::prelude::*;
 use crate::world::conditions::{all, count, named};
 
-/// Counted or not, a signal is recorded with its effect; only a duplicate is not.
+/// Every signal is recorded with its effect, counted or not. Only a duplicate is not recorded.
 pub(crate) async fn every_sender_is_told_what_became_of_its_signal(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;
@@ -88,7 +88,7 @@ pub(crate) async fn a_waitpoints_key_belongs_to_its_execution(world: World) {
     }
 }
 
-/// The key of a closed waitpoint may be used again; a signal by key reaches the one that is open now.
+/// The key of a closed waitpoint may be used again. A signal by key reaches the open waitpoint.
 pub(crate) async fn a_key_means_the_waitpoint_that_is_open(world: World) {
     let (_, first) = world.suspended().await;
     first.send("first").await.unwrap();
@@ -138,7 +138,7 @@ pub(crate) async fn finished_work_takes_no_signals(world: World) {
     assert_eq!(world.result(&held.id()).await, b"done");
 }
 
-/// However many send at once, one of them meets the condition, and none is counted that came after.
+/// Exactly one of many concurrent signals meets the condition, and signals after it do not count.
 pub(crate) async fn of_many_signals_at_once_one_meets_the_condition(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(5, Distinct::Signals, &["a"]), ["a"]).await;

@@ -1,4 +1,4 @@
-//! The deliveries of all partitions are one feed that can be followed with a cursor.
+//! The deliveries of all partitions form one feed that is read with a cursor.
 
 use std::pin::pin;
 
@@ -91,7 +91,7 @@ pub(crate) async fn a_reader_without_a_cursor_begins_now(world: World) {
     assert_eq!(ids(&after(&world, &start.next, 9).await.deliveries), [sent]);
 }
 
-/// A partition that had no delivery when a reader began is followed from its first signal on.
+/// A reader also gets the first deliveries of a partition that had none when the reader began.
 pub(crate) async fn a_reader_that_began_before_everything_misses_nothing(world: World) {
     let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 9 }).await.unwrap();
     let mut sent = Vec::new();
@@ -152,7 +152,7 @@ pub(crate) async fn a_reader_that_asks_too_much_is_refused(world: World) {
     assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("wait_ms"), Some((60_000, 60_001))));
 }
 
-/// Work that takes many signals, one piece on each partition.
+/// Suspends one execution on each partition, and returns the waitpoints. Each takes many signals.
 async fn on_every_partition(world: &World) -> Vec<Waitpoint> {
     let mut waitpoints = Vec::new();
     for partition in world.partitions() {
@@ -164,7 +164,7 @@ async fn on_every_partition(world: &World) -> Vec<Waitpoint> {
     waitpoints
 }
 
-/// The deliveries that a waiting reader gets when `event` happens.
+/// Returns the deliveries that a waiting reader gets when `event` happens.
 async fn deliveries_when<T>(world: &World, event: impl AsyncFnOnce() -> T) -> Vec<Delivery> {
     let start = world.backend.deliveries(DeliveriesArgs { after: None, limit: 1 }).await.unwrap().next;
     let args = DeliveriesArgs { after: Some(start), limit: 9 };

@@ -1,4 +1,4 @@
-//! Every limit of a signal is taken at the limit and refused one past it. Nothing is written then.
+//! A value of a signal is accepted at its limit and refused one past it. A refusal writes nothing.
 
 use futures_util::future::join_all;
 
@@ -36,7 +36,7 @@ pub(crate) async fn names_and_texts_of_a_signal_may_be_as_long_as_they_may(world
     assert_eq!((&read.name, &read.source, &read.idempotency_key), (&sent.name, &sent.source, &sent.idempotency_key));
 }
 
-/// A worker can believe a signal that says it comes from an operator or from the engine.
+/// Senders cannot use the source types operator and engine, so a worker can trust signals of these types.
 pub(crate) async fn nobody_outside_speaks_for_an_operator_or_the_engine(world: World) {
     let (_, waitpoint) = world.suspended().await;
     let before = world.contents().await;
@@ -55,7 +55,7 @@ pub(crate) async fn five_hundred_early_signals_are_kept(world: World) {
     let answers = send_many(&world, &ahead, limits::BUFFERED_SIGNALS).await;
     assert!(answers.iter().all(|answer| answer.effect == Effect::Buffered));
     let before = world.contents().await;
-    // One suspension may wait on all of them, so they share the limit.
+    // One suspension may wait on all of these waitpoints, so they share the limit.
     for waitpoint in [&ahead, &other] {
         let refusal = assert_refused!(waitpoint.send("more").await, "signal_limit_exceeded");
         assert_eq!((refusal.field.as_deref(), refusal.limit), (Some("buffered"), Some((500, 501))));
@@ -69,8 +69,7 @@ pub(crate) async fn five_hundred_early_signals_are_kept(world: World) {
     assert_eq!(signals.len(), 500);
 }
 
-/// The feed of a partition keeps as many as one execution takes, and a reader that comes too late for the first is told
-/// so.
+/// The feed of a partition keeps as many deliveries as one execution takes signals. A reader that missed the first ones is told so.
 pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_as_many(world: World) {
     world.job("resize").on_partition(3).submit().await;
     let held = world.worker("holder").claim().await;
@@ -94,7 +93,7 @@ pub(crate) async fn an_execution_takes_ten_thousand_signals_and_its_feed_keeps_a
     assert_eq!(world.worker("next").claim().await.handed(), ["vote", "resumed"], "an operator is always heard");
 }
 
-/// Sends so many at once as a store may be busy with.
+/// Sends `many` signals, up to `AT_ONCE` at the same time, and returns the answers.
 async fn send_many(world: &World, to: &Waitpoint, many: usize) -> Vec<DeliveredSignal> {
     const AT_ONCE: usize = 200;
     let signal = DeliverArgs { payload: None, ..to.signal("vote") };

@@ -1,4 +1,4 @@
-//! Promises about signals.
+//! Conformance tests for signals.
 
 pub(crate) mod delivering;
 pub(crate) mod feed;

@@ -1,4 +1,4 @@
-//! The signals of an execution are read in the order they came, page by page.
+//! The signals of an execution are read in the order of their arrival, page by page.
 
 use crate::prelude::*;
 use crate::world::conditions::count;
@@ -9,7 +9,7 @@ pub(crate) async fn the_oldest_signal_comes_first(world: World) {
     assert_eq!(read, sent);
 }
 
-/// All of one moment: the order they came in is the order they are read in.
+/// All signals arrive at one moment. They are read in the order of arrival.
 pub(crate) async fn every_signal_is_on_exactly_one_page(world: World) {
     let (id, sent) = received(&world, 12).await;
     for limit in [1, 5, 11, 12, 13, 1_000] {
@@ -46,7 +46,7 @@ pub(crate) async fn work_that_received_nothing_has_no_signals(world: World) {
     assert_refused!(world.backend.signal(&id, &SignalId::new()).await, "not_found");
 }
 
-/// A signal is found where it was received and nowhere else.
+/// A signal is found only under the execution that received it.
 pub(crate) async fn a_signal_nobody_received_is_not_found(world: World) {
     let (_, sent) = received(&world, 1).await;
     let other = world.submit("resize", b"cat.png").await;

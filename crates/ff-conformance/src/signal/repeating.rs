@@ -1,4 +1,4 @@
-//! A sender that was not answered may send again under its key: a waitpoint takes such a signal once.
+//! A sender without an answer may send again under its key. The waitpoint takes such a signal once.
 
 use futures_util::future::join_all;
 
@@ -98,7 +98,7 @@ pub(crate) async fn a_key_sent_by_many_at_once_is_one_signal(world: World) {
     assert_eq!(world.signals(&held.id()).await.len(), 1);
 }
 
-/// Without a key two signals are two, however alike.
+/// Two signals without a key count separately, even if they are equal.
 pub(crate) async fn signals_without_a_key_are_each_their_own(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(3, Distinct::Signals, &["a"]), ["a"]).await;

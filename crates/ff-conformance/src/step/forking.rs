@@ -1,4 +1,4 @@
-//! A fork is a new execution that begins where another one was.
+//! A fork is a new execution that begins with steps of another one.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ForkArgs, ForkedExecution};
@@ -139,7 +139,7 @@ pub(crate) async fn a_fork_begins_with_at_most_sixteen_mebibytes(world: World) {
     let held = world.held().await;
     let full = limits::FORK_BYTES / limits::STEP_RESULT_BYTES;
     for nth in 0..full {
-        // With its name each is exactly as large as a result may be.
+        // Together with its name, each result is exactly as large as a result may be.
         held.step(&format!("{nth:02}"), &vec![1; limits::STEP_RESULT_BYTES - 2]).await;
     }
     let forked = world.backend.fork(ForkArgs::new(held.id())).await.unwrap();

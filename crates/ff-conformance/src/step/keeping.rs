@@ -1,4 +1,4 @@
-//! Steps go with their execution.
+//! Steps are deleted with their execution.
 
 use ff_core::contracts::{ForkArgs, ListStepsArgs};
 

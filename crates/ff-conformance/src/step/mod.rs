@@ -1,4 +1,4 @@
-//! Promises about recorded steps.
+//! Conformance tests for recorded steps.
 
 pub(crate) mod claiming;
 pub(crate) mod forking;
@@ -16,7 +16,7 @@ use ff_core::types::{ExecutionId, Kind, StepKey, StepName};
 
 use crate::{LeasedExecution, World};
 
-/// A step by its name and key.
+/// Returns a reference to a step by its kind, name and key.
 fn named(kind: StepKind, name: &str, key: &str) -> StepRef {
     StepRef { kind, name: StepName::parse(name).unwrap(), key: StepKey::parse(key).unwrap() }
 }
@@ -48,7 +48,7 @@ async fn record(held: &LeasedExecution, world: &World, words: &str) {
     }
 }
 
-/// Steps in the words of [`record`].
+/// Renders steps in the words of [`record`].
 fn words(steps: &[Step]) -> Vec<String> {
     let word = |step: &Step| {
         let key = if step.step.key.is_empty() { String::new() } else { format!("#{}", step.step.key) };
@@ -62,7 +62,7 @@ fn words(steps: &[Step]) -> Vec<String> {
     steps.iter().map(word).collect()
 }
 
-/// Every recorded step of an execution, page by page.
+/// Returns every recorded step of an execution, read page by page.
 async fn all(world: &World, id: &ExecutionId, limit: usize) -> Vec<Step> {
     let mut args = ListStepsArgs { limit, ..ListStepsArgs::new(*id) };
     let mut steps = Vec::new();
@@ -85,7 +85,7 @@ async fn recorded(world: &World, id: &ExecutionId) -> Vec<String> {
     words(&all(world, id, limits::PAGE).await)
 }
 
-/// A policy with room for so many steps.
+/// Returns a policy that allows `max_steps` steps.
 fn room_for(max_steps: u32) -> Policy {
     Policy { max_steps: Some(max_steps), ..Policy::default() }
 }

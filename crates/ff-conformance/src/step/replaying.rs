@@ -1,4 +1,4 @@
-//! The steps a replay runs again, and those it does not.
+//! A replay runs some recorded steps again, and keeps the others.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{ReplayArgs, ReplayedExecution};
@@ -13,7 +13,7 @@ async fn from(world: &World, id: &ExecutionId, name: &str, key: &str) -> Answer<
     world.backend.replay(ReplayArgs { from_step: Some(point(name, key)), ..ReplayArgs::new(*id) }).await
 }
 
-/// An execution that recorded these steps and failed for good.
+/// Returns an execution that recorded these steps and failed permanently.
 async fn failed(world: &World, steps: &str) -> LeasedExecution {
     let held = world.held().await;
     record(&held, world, steps).await;

@@ -1,4 +1,4 @@
-//! Only the holder of an execution puts out frames.
+//! Only the holder of an execution appends frames.
 
 use ff_core::contracts::{AppendFramesArgs, StreamItem};
 use ff_core::limits;

@@ -80,14 +80,14 @@ pub(crate) async fn a_wait_for_output_runs_out(world: World) {
     assert_eq!((page.items.len(), page.ended, page.next), (0, false, reader.next));
 }
 
-/// The page that a reader at the end of a stream gets while `happens` runs.
+/// Returns the page that a reader at the end of a stream gets while `happens` runs.
 async fn told_while(world: &World, args: &ReadStreamArgs, happens: impl Future<Output = ()>) -> StreamPage {
     let (_, last) = everything(world, args).await;
     let waiting = world.long_poll.next_frames(ReadStreamArgs { from: Some(last.next), ..args.clone() }, 60_000);
     soon(join(waiting, happens)).await.0.unwrap()
 }
 
-/// An answer that must come long before a wait runs out.
+/// Waits for an answer that must come long before the long poll runs out.
 async fn soon<T>(answer: impl Future<Output = T>) -> T {
     timeout(ms(20_000), answer).await.expect("not told in time")
 }

@@ -1,4 +1,4 @@
-//! A stream goes with its execution.
+//! A stream is deleted with its execution.
 
 use super::{all, text};
 use crate::refused::assert_refused;

@@ -1,4 +1,4 @@
-//! Promises about the output of attempts.
+//! Conformance tests for the output of attempts.
 
 pub(crate) mod appending;
 pub(crate) mod following;
@@ -12,32 +12,32 @@ use ff_core::types::{AttemptIndex, ExecutionId, FrameType};
 
 use crate::World;
 
-/// Frames of text.
+/// Returns one text frame per word.
 fn text(words: &[&str]) -> Vec<Frame> {
     words.iter().map(|word| Frame::text(*word)).collect()
 }
 
-/// A merge patch.
+/// Returns a merge patch.
 fn patch(json: &str) -> Frame {
     Frame::new(FrameType::patch(), json.to_owned())
 }
 
-/// A reader of everything an execution puts out.
+/// Returns the arguments that read the output of every attempt.
 fn all(id: ExecutionId, limit: usize) -> ReadStreamArgs {
     ReadStreamArgs { execution_id: id, attempt: None, from: None, limit }
 }
 
-/// A reader of one attempt.
+/// Returns the arguments that read the output of one attempt.
 fn one(id: ExecutionId, attempt: u32, limit: usize) -> ReadStreamArgs {
     ReadStreamArgs { attempt: Some(AttemptIndex(attempt)), ..all(id, limit) }
 }
 
-/// One page of the stream from a place on.
+/// Reads one page of the stream from a cursor on.
 async fn page(world: &World, args: &ReadStreamArgs, from: Option<StreamCursor>) -> StreamPage {
     world.backend.read_stream(ReadStreamArgs { from, ..args.clone() }).await.unwrap()
 }
 
-/// Everything there is, page by page, and the last page.
+/// Reads the stream to its end, and returns all items and the last page.
 async fn everything(world: &World, args: &ReadStreamArgs) -> (Vec<StreamItem>, StreamPage) {
     let (mut items, mut from) = (Vec::new(), args.from);
     loop {
@@ -50,7 +50,7 @@ async fn everything(world: &World, args: &ReadStreamArgs) -> (Vec<StreamItem>, S
     }
 }
 
-/// The items, in short.
+/// Renders the items as short texts.
 fn words(items: &[StreamItem]) -> Vec<String> {
     let word = |item: &StreamItem| match item {
         StreamItem::Frame { stored, .. } => {

@@ -9,7 +9,7 @@ use super::{all, everything, one, page, text, words};
 use crate::refused::assert_refused;
 use crate::{World, ms};
 
-/// An execution whose first attempt failed after two frames and whose second put out one.
+/// Returns the second lease of an execution whose first attempt failed after two frames and whose second appended one.
 async fn retried(world: &World) -> crate::LeasedExecution {
     world.job("resize").retries(1, ms(0)).submit().await;
     let first = world.worker("first").claim().await;

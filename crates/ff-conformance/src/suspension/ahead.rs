@@ -1,4 +1,4 @@
-//! A waitpoint may be made ahead of waiting, so that its token is out before the suspension. Early signals are kept.
+//! A waitpoint may be created ahead of the suspension, so that its token can be sent out. Early signals are kept.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, named, signal};
@@ -33,8 +33,8 @@ pub(crate) async fn early_signals_count_towards_a_tree_as_well(world: World) {
     assert_eq!(world.worker("next").claim().await.handed(), ["first", "second", "other"]);
 }
 
-/// Signals that came early to several waitpoints count in the order the holder names them, and for each in the order
-/// they came.
+/// Early signals of several waitpoints count in the order in which the holder names the waitpoints, and within a waitpoint in the
+/// order of arrival.
 pub(crate) async fn early_signals_of_several_waitpoints_may_satisfy_together(world: World) {
     let held = world.held().await;
     let (a, b) = (held.ahead("a").await, held.ahead("b").await);
@@ -161,7 +161,7 @@ pub(crate) async fn only_the_holder_makes_waitpoints(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// The token is out: the next holder gets the signals that have arrived.
+/// The token has been sent out, so the next holder gets the signals that have arrived.
 pub(crate) async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: World) {
     let silent = world.held().await;
     let ahead = silent.ahead("approval").await;
@@ -173,7 +173,7 @@ pub(crate) async fn a_waitpoint_made_ahead_outlives_its_makers_lease(world: Worl
     assert!(matches!(outcome, SuspendOutcome::AlreadySatisfied { .. }));
 }
 
-/// A suspension on other waitpoints leaves it as it is.
+/// A suspension on other waitpoints leaves a pending waitpoint as it is.
 pub(crate) async fn what_pends_goes_on_pending_during_another_suspension(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("later").await;
@@ -200,7 +200,7 @@ pub(crate) async fn what_pends_is_closed_when_the_work_ends(world: World) {
     assert_eq!(world.contents().await, before, "and nothing is left to run out");
 }
 
-/// The wish to wait on one made ahead.
+/// Returns the arguments that suspend on a waitpoint created ahead.
 fn on(held: &LeasedExecution, ahead: &Waitpoint) -> SuspendArgs {
     SuspendArgs { waitpoints: vec![ahead.binding()], ..held.wish(ahead.granted.waitpoint_key.as_str()) }
 }

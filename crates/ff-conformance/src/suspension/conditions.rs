@@ -72,7 +72,7 @@ pub(crate) async fn a_count_of_sources_counts_each_once(world: World) {
     goes_on_with(&world, &["one", "three"]).await;
 }
 
-/// The kind of a sender is a part of the source like the name: two kinds are two sources.
+/// The source of a signal is its kind and its name: two kinds are two sources.
 pub(crate) async fn a_source_is_its_kind_and_its_name(world: World) {
     let held = world.held().await;
     let [a] = held.wait_for(count(2, Distinct::Sources, &["a"]), ["a"]).await;
@@ -110,7 +110,7 @@ pub(crate) async fn two_count_nodes_do_not_see_each_others_signals(world: World)
     goes_on_with(&world, &["a1", "a2", "b1", "b2"]).await;
 }
 
-/// Two nodes over one waitpoint each count for themselves, each by its own distinction.
+/// Two nodes over one waitpoint count independently, each by its own distinction.
 pub(crate) async fn nodes_over_one_waitpoint_count_for_themselves(world: World) {
     let held = world.held().await;
     let both = all([count(2, Distinct::Signals, &["a"]), count(2, Distinct::Sources, &["a"])]);
@@ -153,7 +153,7 @@ async fn still_waits(world: &World, held: &LeasedExecution) {
     assert_eq!(world.state(&held.id()).await, PublicState::Suspended);
 }
 
-/// The work is taken up again, handed signals of these names in this order.
+/// Checks that a worker continues the execution with signals of these names in this order.
 async fn goes_on_with(world: &World, names: &[&str]) {
     assert_eq!(world.worker("next").claim().await.handed(), names);
 }

@@ -104,7 +104,7 @@ pub(crate) async fn what_is_not_suspended_cannot_be_resumed(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// The suspension had already ended otherwise.
+/// The signal has already ended the suspension.
 pub(crate) async fn a_decision_after_the_signal_comes_too_late(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();

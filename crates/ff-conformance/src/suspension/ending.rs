@@ -1,4 +1,4 @@
-//! Every end of an execution ends its suspension, and every token that was handed out.
+//! Every end of an execution ends its suspension and closes its waitpoints.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, signal};
@@ -50,7 +50,7 @@ pub(crate) async fn a_deadline_comes_before_a_wait_that_times_out_with_it(world:
     assert_eq!(world.ended(&id).await.by, FinishedBy::Deadline);
 }
 
-/// A replayed execution has nothing of an earlier suspension.
+/// A replayed execution keeps nothing of an earlier suspension.
 pub(crate) async fn a_replay_starts_without_what_was_waited_for(world: World) {
     let (held, waitpoint) = world.suspended().await;
     waitpoint.send("approved").await.unwrap();
@@ -87,7 +87,7 @@ pub(crate) async fn every_end_of_a_suspension_can_be_replayed(world: World) {
     assert!(replayed.iter().all(|held| held.signals.is_empty() && held.task.resumption.is_none()));
 }
 
-/// The reply was lost before the work ended; it is still the answer to that call.
+/// The reply was lost before the execution ended. It is still the answer to a repeated call.
 pub(crate) async fn who_suspended_it_is_answered_after_its_end_too(world: World) {
     let held = world.held().await;
     let first = world.suspend(held.wish("approval")).await.unwrap();

@@ -1,4 +1,4 @@
-//! A bad request to suspend is refused by the name of its field, and nothing is written.
+//! An invalid request to suspend is refused with the name of its field, and nothing is written.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, any, count, key, nested, signal};
@@ -162,7 +162,7 @@ pub(crate) async fn a_waitpoint_made_ahead_pends_for_a_while(world: World) {
     world.backend.create_waitpoint(for_ms(limits::SPAN_MAX_MS)).await.unwrap();
 }
 
-/// Wishes that are refused, and leave everything as it is.
+/// An assertion that requests to suspend are refused and change nothing.
 struct RefusalCheck<'w>(&'w World);
 
 impl RefusalCheck<'_> {

@@ -1,4 +1,4 @@
-//! Promises about suspensions.
+//! Conformance tests for suspensions.
 
 pub(crate) mod ahead;
 pub(crate) mod conditions;

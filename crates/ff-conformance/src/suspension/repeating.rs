@@ -1,4 +1,4 @@
-//! A reply may get lost after the holder was suspended. Asking again gives the first answer and suspends nothing anew.
+//! The reply to a suspend call may be lost. A repeated call gets the first answer and suspends nothing anew.
 
 use crate::prelude::*;
 
@@ -61,7 +61,7 @@ pub(crate) async fn a_key_of_a_suspension_belongs_to_its_execution(world: World)
     assert_eq!(world.state(&other.id()).await, PublicState::Suspended);
 }
 
-/// Without a key, the fence that was given up identifies a repeated call.
+/// Without a key, the released fence identifies a repeated call.
 pub(crate) async fn a_holder_whose_reply_got_lost_is_answered_as_the_first_time(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait(held.wish("approval")).await;
@@ -92,7 +92,7 @@ fn under(key: &str, wish: SuspendArgs) -> SuspendArgs {
     SuspendArgs { idempotency_key: IdempotencyKey::parse(key).ok(), ..wish }
 }
 
-/// Work that was suspended under a key and is leased again, and the reply its holder got then.
+/// Returns the new lease of an execution that was suspended under a key, and the reply its holder got then.
 async fn resumed_under(world: &World, key: &str) -> (LeasedExecution, SuspendedExecution) {
     let held = world.held().await;
     let wish = under(key, held.wish("approval"));

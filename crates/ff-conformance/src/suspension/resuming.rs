@@ -1,4 +1,4 @@
-//! Once a suspension is over, a worker goes on with the same attempt and has the signals in its hands.
+//! After a suspension, a worker continues the same attempt and gets the signals.
 
 use std::pin::pin;
 
@@ -59,7 +59,7 @@ pub(crate) async fn work_that_never_waited_brings_no_signals(world: World) {
     assert_eq!(held.task.resumption, None);
 }
 
-/// Signals that met the condition come first, then others that counted, then those that did not count.
+/// Signals that met the condition come first, then others that counted, then signals that did not count.
 pub(crate) async fn who_asks_for_all_signals_is_handed_the_others_too(world: World) {
     let held = world.held().await;
     let either = any([count(2, Distinct::Signals, &["a"]), named("b", "go")]);
@@ -108,7 +108,7 @@ pub(crate) async fn a_waiting_worker_gets_what_a_timeout_releases(world: World) 
     assert_eq!((got.id(), got.handed()), (held.id(), vec!["timeout"]));
 }
 
-/// The signals were meant for the work, not for the worker that lost it.
+/// The signals belong to the execution, not to the worker that lost it.
 pub(crate) async fn a_try_that_starts_over_still_finds_its_signals(world: World) {
     world.job("resize").retries(1, ms(0)).submit().await;
     let waitpoint = world.worker("holder").claim().await.wait_on("approval").await;
@@ -142,7 +142,7 @@ pub(crate) async fn more_than_four_mebibytes_of_signals_are_read_one_by_one(worl
     assert_eq!((last.payload, last.signal), (large(16), resumed.signals[16].signal.clone()));
 }
 
-/// Bytes of signals count towards the limit of one claim.
+/// The bytes of signals count towards the limit of one claim.
 pub(crate) async fn a_claim_stops_at_four_mebibytes_of_signals_as_well(world: World) {
     let large = Some(Payload::bytes(vec![7; limits::SIGNAL_BYTES]));
     for _ in 0..3 {
@@ -168,7 +168,7 @@ pub(crate) async fn a_later_suspension_hands_only_its_own_signals(world: World) 
     assert_eq!(world.worker("third").claim().await.handed(), ["second"]);
 }
 
-/// The execution a waiting worker gets when `event` happens.
+/// Returns the execution that a waiting worker gets when `event` happens.
 async fn woken_by<T>(world: &World, event: impl AsyncFnOnce() -> T) -> LeasedExecution {
     let worker = world.worker("waiting");
     let mut waiting = pin!(worker.next(1, ms(60_000)));

@@ -1,4 +1,4 @@
-//! A holder lets go of its work and waits, for as long as it takes.
+//! A holder suspends its execution, for any length of time.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, any, key, signal};
@@ -175,7 +175,7 @@ pub(crate) async fn work_may_wait_again_and_again(world: World) {
     assert_eq!(world.describe(&held.id()).await.attempts_made, 1);
 }
 
-/// One waitpoint may have been made ahead and another be new; each is granted in the order it was asked for.
+/// New waitpoints and waitpoints created ahead are granted in the order of the request.
 pub(crate) async fn waitpoints_are_granted_in_the_order_they_were_asked_for(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("b").await;

@@ -1,9 +1,9 @@
-//! A suspension that nothing ends in time follows the timeout behavior its holder chose.
+//! A suspension that times out follows the timeout behavior its holder chose.
 
 use crate::prelude::*;
 use crate::world::conditions::count;
 
-/// Waiting is no try that went wrong: there is nothing to try again.
+/// A suspension timeout is not a failed attempt, so nothing is retried.
 pub(crate) async fn work_whose_wait_times_out_may_fail(world: World) {
     let (held, waitpoint) = waiting(&world, TimeoutBehavior::Fail).await;
     world.clock.advance(ms(1)).await;
@@ -93,7 +93,7 @@ pub(crate) async fn a_timeout_may_be_at_a_moment(world: World) {
     assert_eq!(world.state(&held.id()).await, PublicState::Failed);
 }
 
-/// A long sleep without a lease.
+/// Work may sleep for a day without a lease.
 pub(crate) async fn work_may_wait_for_nothing_but_its_timeout(world: World) {
     let held = world.held().await;
     let wish = SuspendArgs {
@@ -144,7 +144,7 @@ pub(crate) async fn many_waits_may_time_out_at_once(world: World) {
     }
 }
 
-/// Work whose wait times out in a millisecond.
+/// Returns work whose suspension times out in a millisecond.
 async fn waiting(world: &World, timeout_behavior: TimeoutBehavior) -> (LeasedExecution, Waitpoint) {
     let held = world.held().await;
     let wish = SuspendArgs { timeout: Some(Timeout::After(1_000)), timeout_behavior, ..held.wish("approval") };
@@ -154,7 +154,7 @@ async fn waiting(world: &World, timeout_behavior: TimeoutBehavior) -> (LeasedExe
     (held, waitpoint)
 }
 
-/// The work has ended by its timeout, its attempt with it, and its waitpoint is closed.
+/// Checks that the timeout ended the execution and its attempt, and closed the waitpoint. Returns the failure.
 async fn has_ended(world: &World, held: &LeasedExecution, waitpoint: &Waitpoint, outcome: Outcome) -> Option<Failure> {
     let ended = world.ended(&held.id()).await;
     assert_eq!((ended.outcome, ended.by, ended.at), (outcome, FinishedBy::SuspensionTimeout, world.clock.now()));

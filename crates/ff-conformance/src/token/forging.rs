@@ -1,4 +1,4 @@
-//! Forged tokens open nothing, and nothing is written for them.
+//! Forged tokens are refused, and nothing is written for them.
 
 use futures_util::future::join_all;
 
@@ -9,7 +9,7 @@ pub(crate) async fn forged_tokens_open_nothing_and_write_nothing(world: World) {
     forge(&world, 2_000).await;
 }
 
-/// Shows a store so many forged tokens, of every kind in turn.
+/// Sends `many` forged tokens to a store, of every kind in turn, and checks that each is refused.
 pub async fn forge(world: &World, many: usize) {
     let forger = Forger::new(world).await;
     let before = world.contents().await;
@@ -28,12 +28,12 @@ pub async fn forge(world: &World, many: usize) {
     assert_eq!(genuine.effect, Effect::Appended);
 }
 
-/// A forger's material: a token that works, one whose secret is retired, and one of other work.
+/// The data of a forger: an open waitpoint, one whose token has a retired secret, and one of another execution.
 struct Forger {
     current: Waitpoint,
     retired: Waitpoint,
     other: Waitpoint,
-    /// The secret itself, as if it had leaked.
+    /// The current secret, as if it had leaked.
     secret: Secret,
 }
 
@@ -46,7 +46,7 @@ impl Forger {
         Self { current: open(world).await, retired, other: open(world).await, secret: rotation.secret }
     }
 
-    /// The nth forgery, and how it is refused.
+    /// Returns the nth forgery and the code it is refused with.
     fn forgery(&self, nth: usize) -> (DeliverArgs, &'static str) {
         let (current, retired, other) = (&self.current, &self.retired, &self.other);
         let genuine = current.granted.waitpoint_token.expose();
@@ -79,7 +79,7 @@ impl Forger {
         (args, "invalid_token")
     }
 
-    /// A MAC that is right for the retired waitpoint, under the secret that is current.
+    /// Returns a token for the retired waitpoint, signed with the current secret.
     fn signed_for_another(&self) -> PresentedToken {
         let (granted, id) = (&self.retired.granted, &self.retired.execution_id);
         let mac = Mac::of(&self.secret, id, &granted.waitpoint_id, &granted.waitpoint_key);
@@ -89,12 +89,12 @@ impl Forger {
 
 const KINDS: usize = 16;
 
-/// Whether a server has begun to refuse a guessing caller before it verifies a token.
+/// Returns whether the server throttled the caller before it verified the token.
 fn is_held_back(answer: &Answer<DeliveredSignal>) -> bool {
     matches!(answer, Err(error) if error.code() == Code::RateLimitExceeded)
 }
 
-/// The token with one bit of its MAC turned over.
+/// Returns the token with one bit of its MAC flipped.
 fn with_bit_flipped(genuine: &str, nth: usize) -> String {
     let (kid, digits) = genuine.split_once(':').unwrap();
     let (at, bit) = (nth / 4 % digits.len(), nth % 4);
@@ -102,14 +102,14 @@ fn with_bit_flipped(genuine: &str, nth: usize) -> String {
     format!("{kid}:{}{flipped:x}{}", &digits[..at], &digits[at + 1..])
 }
 
-/// The token with one of its letters in another case: a token has one spelling.
+/// Returns the token with one of its letters in upper case. A token has only one spelling.
 fn with_a_capital(genuine: &str, nth: usize) -> String {
     let letters: Vec<_> = genuine.match_indices(|c: char| c.is_ascii_lowercase()).map(|(at, _)| at).collect();
     let at = letters[nth % letters.len()];
     format!("{}{}{}", &genuine[..at], genuine[at..=at].to_uppercase(), &genuine[at + 1..])
 }
 
-/// Work that takes many signals.
+/// Returns a waitpoint that takes many signals.
 async fn open(world: &World) -> Waitpoint {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(count(100, Distinct::Signals, &["votes"]), ["votes"]).await;

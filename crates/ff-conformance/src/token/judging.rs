@@ -1,9 +1,9 @@
-//! A token opens one waitpoint and nothing else, and is judged before anything else is looked at.
+//! A token opens one waitpoint only, and is verified before any other check.
 
 use crate::prelude::*;
 use crate::world::conditions::{all, count, key, signal};
 
-/// Without a valid token, an execution that exists is answered like one that does not, in every state.
+/// Without a valid token, an existing execution gets the same refusal as a missing one, in every state.
 pub(crate) async fn the_token_is_judged_before_anything_about_state_is_revealed(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let forged = PresentedToken::new(format!("k1:{}", "00".repeat(32)));
@@ -42,7 +42,7 @@ pub(crate) async fn a_token_opens_its_own_waitpoint_only(world: World) {
     assert_eq!(world.contents().await, before);
 }
 
-/// A page that shows a question judges the token first, and uses nothing up.
+/// A page that shows a question can verify the token first. This does not use up the token.
 pub(crate) async fn a_token_can_be_judged_without_using_it(world: World) {
     let (held, waitpoint) = world.suspended().await;
     let judge = async |id: &ExecutionId, waitpoint: &WaitpointId, token: &PresentedToken| {
@@ -85,7 +85,7 @@ pub(crate) async fn a_token_asked_for_after_a_rotation_and_its_grace_opens(world
     assert_eq!(world.worker("other").claim().await.id(), held.id());
 }
 
-/// Every token minted for a waitpoint opens it while its secret verifies.
+/// Every token minted for a waitpoint opens it while the token's secret verifies.
 pub(crate) async fn an_older_token_opens_within_its_grace_beside_a_newer_one(world: World) {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(count(3, Distinct::Signals, &["votes"]), ["votes"]).await;
@@ -113,8 +113,7 @@ pub(crate) async fn an_operator_can_read_a_token(world: World) {
     assert_refused!(world.backend.waitpoint_token(&unknown, &waitpoint.id()).await, "execution_not_found");
 }
 
-/// An execution that exists and one that does not, with a forged token and without any: one refusal each, to the
-/// letter.
+/// Checks that an existing and a missing execution get identical refusals, for a forged token and for no token.
 async fn looks_alike(world: &World, waitpoint: &Waitpoint, forged: &PresentedToken) {
     let partition = waitpoint.execution_id.partition();
     for (token, code) in [(forged, "invalid_token"), (&PresentedToken::default(), "missing_token")] {

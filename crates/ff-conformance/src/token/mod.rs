@@ -1,4 +1,4 @@
-//! Promises about the tokens that open waitpoints and read streams, and the secrets behind them.
+//! Conformance tests for the tokens that open waitpoints and read streams, and for their secrets.
 
 pub(crate) mod forging;
 pub(crate) mod judging;

@@ -1,4 +1,4 @@
-//! A token reads the stream of one execution for a while, wherever it was made.
+//! A stream token reads the stream of one execution until the token expires, on every server of the store.
 
 use crate::prelude::*;
 
@@ -46,7 +46,7 @@ async fn make(world: &World, execution_id: ExecutionId, expires_in_ms: u64) -> A
     world.backend.stream_token(StreamTokenArgs { execution_id, expires_in_ms }).await
 }
 
-/// Whether a server of the store would let its bearer read.
+/// Verifies a stream token like a server of the store.
 async fn judged(world: &World, token: &StreamToken, id: ExecutionId) -> Result<(), Code> {
     let (ring, now) = (world.engine_store.key_ring(id.partition()).await, world.engine_store.now().await);
     ring.unwrap().verify_for_stream(&PresentedToken::new(token.expose()), &id, now.unwrap())

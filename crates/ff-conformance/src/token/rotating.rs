@@ -1,5 +1,4 @@
-//! The secrets behind tokens are rotated on every partition at once, and older tokens go on working for a
-//! while.
+//! A rotation replaces the secret of tokens on every partition. Older tokens work until their grace ends.
 
 use crate::prelude::*;
 use crate::world::conditions::count;
@@ -202,7 +201,7 @@ pub(crate) async fn a_grace_may_be_ten_years(world: World) {
     assert!(world.backend.rotate_secret(args).await.unwrap().is_complete());
 }
 
-/// Tokens made ahead, and signals that came early, outlast a rotation.
+/// Waitpoints created ahead and early signals survive a rotation.
 pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it(world: World) {
     let held = world.held().await;
     let ahead = held.ahead("approval").await;
@@ -212,7 +211,7 @@ pub(crate) async fn a_waitpoint_made_before_a_rotation_can_be_waited_on_after_it
     assert_eq!(ahead.effect("approved").await, Effect::Satisfied);
 }
 
-/// Work that takes many signals.
+/// Returns a waitpoint that takes many signals.
 async fn open(world: &World) -> Waitpoint {
     let held = world.held().await;
     let [waitpoint] = held.wait_for(count(100, Distinct::Signals, &["votes"]), ["votes"]).await;

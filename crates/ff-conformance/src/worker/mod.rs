@@ -1,11 +1,11 @@
-//! Promises about workers.
+//! Conformance tests for workers.
 
 pub(crate) mod listing;
 pub(crate) mod registering;
 
 use crate::prelude::*;
 
-/// A worker instance of a tenant, which counts as gone after a second.
+/// Returns the registration of a tenant's worker instance that expires after one second.
 pub(crate) fn worker(name: &str, namespace: &str) -> RegisterWorkerArgs {
     RegisterWorkerArgs {
         namespace: Namespace::parse(namespace).unwrap(),
@@ -14,7 +14,7 @@ pub(crate) fn worker(name: &str, namespace: &str) -> RegisterWorkerArgs {
     }
 }
 
-/// The names of the workers of one namespace or of all, one to a page.
+/// Returns the names of the workers of one namespace or of all, read one per page.
 pub(crate) async fn names(world: &World, namespace: Option<&str>) -> Vec<String> {
     let namespace = namespace.map(|name| Namespace::parse(name).unwrap());
     let (mut names, mut after): (_, Option<WorkerInstanceId>) = (Vec::new(), None);

@@ -1,4 +1,4 @@
-//! Workers say that they are there, and count as gone when they no longer do.
+//! Workers register, and count as gone when they stop renewing the registration.
 
 use ff_engine::Orchestration;
 use futures_util::{StreamExt, stream};

@@ -1,4 +1,4 @@
-//! The time of a world.
+//! The clock of a world.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,22 +10,22 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::TimestampMs;
 use ff_engine::Orchestration;
 
-/// Time that stands still until a test moves it.
+/// A clock that stands still until a test moves it.
 #[derive(Clone)]
 pub struct WorldClock {
     test_clock: Arc<TestClock>,
     engine_store: Arc<dyn EngineStore>,
 }
 
-/// The time as the store reads it.
+/// The clock that the store reads.
 #[derive(Debug)]
 pub struct TestClock(AtomicI64);
 
-/// When the next world begins: a year after the one before, so that a server they share never sees time go back.
+/// The start of the next world. Worlds start a year apart, so that a server they share never sees time go back.
 static NEXT: AtomicI64 = AtomicI64::new(1_700_000_000_000);
 const A_YEAR_MS: i64 = 31_536_000_000;
 
-/// How long a primary may answer no pump on a machine that is busy with other tests.
+/// Maximum time that a primary may leave calls unanswered on a machine that is busy with other tests.
 const SLOW_PRIMARY: Duration = Duration::from_secs(10);
 
 impl Default for TestClock {
@@ -41,23 +41,23 @@ impl Clock for TestClock {
 }
 
 impl WorldClock {
-    /// The clock of a store that was made with `test_clock`.
+    /// Returns the clock of a store that was created with `test_clock`.
     pub fn new(test_clock: Arc<TestClock>, engine_store: Arc<dyn EngineStore>) -> Self {
         Self { test_clock, engine_store }
     }
 
-    /// The current time.
+    /// Returns the current time.
     pub fn now(&self) -> TimestampMs {
         self.test_clock.now()
     }
 
-    /// Lets time pass, and everything happen that becomes due by it.
+    /// Moves time forward, and fires everything that becomes due.
     pub async fn advance(&self, by: Duration) {
         self.slip(by);
         self.fire_due().await;
     }
 
-    /// Lets time pass without firing due work.
+    /// Moves time forward without firing due work.
     pub fn slip(&self, by: Duration) {
         self.test_clock.0.fetch_add(millis(by), Ordering::SeqCst);
     }
@@ -75,7 +75,7 @@ impl WorldClock {
         self.tick().await;
     }
 
-    /// Looks at every schedule that is due until none is.
+    /// Runs due schedules until none is due.
     async fn tick(&self) {
         let now = self.engine_store.now().await.unwrap();
         let mut answered_at = Instant::now();
@@ -98,8 +98,8 @@ impl WorldClock {
         }
     }
 
-    /// Pumps one partition until nothing is due. A slow primary of a cluster may leave a pump
-    /// unanswered; the partition is pumped again, as an engine does.
+    /// Pumps one partition until nothing is due. A slow primary of a cluster may leave a pump unanswered; the partition is pumped
+    /// again, as an engine does.
     pub async fn fire_due_on(&self, partition: u16) {
         let now = self.engine_store.now().await.unwrap();
         let mut answered_at = Instant::now();

@@ -1,34 +1,34 @@
-//! Conditions, in few words.
+//! Short constructors of conditions.
 
 use ff_core::suspension::{Condition, Distinct};
 use ff_core::types::{SignalName, WaitpointKey};
 
-/// Any signal at a waitpoint.
+/// Returns a condition that any signal at a waitpoint meets.
 pub(crate) fn signal(waitpoint: &str) -> Condition {
     Condition::Signal { waitpoint: key(waitpoint), name: None }
 }
 
-/// A signal of this name at a waitpoint.
+/// Returns a condition that a signal of this name at a waitpoint meets.
 pub(crate) fn named(waitpoint: &str, name: &str) -> Condition {
     Condition::Signal { waitpoint: key(waitpoint), name: SignalName::parse(name).ok() }
 }
 
-/// Every one of these.
+/// Returns a condition that needs every member.
 pub(crate) fn all(members: impl Into<Vec<Condition>>) -> Condition {
     Condition::AllOf { members: members.into() }
 }
 
-/// At least one of these.
+/// Returns a condition that needs at least one member.
 pub(crate) fn any(members: impl Into<Vec<Condition>>) -> Condition {
     Condition::AnyOf { members: members.into() }
 }
 
-/// So many different ones at these waitpoints.
+/// Returns a condition that needs `n` distinct signals or sources at these waitpoints.
 pub(crate) fn count(n: u32, of: Distinct, waitpoints: &[&str]) -> Condition {
     Condition::Count { n, of, waitpoints: waitpoints.iter().map(|text| key(text)).collect(), name: None }
 }
 
-/// A condition inside so many others.
+/// Wraps a condition in `times` others.
 pub(crate) fn nested(times: usize, inner: Condition) -> Condition {
     (0..times).fold(inner, |inner, _| all([inner]))
 }

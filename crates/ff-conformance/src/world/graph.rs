@@ -1,4 +1,4 @@
-//! A flow to be submitted, put together from the names of its edges.
+//! A flow to be submitted, built from the names of its edges.
 
 use std::collections::HashSet;
 
@@ -12,19 +12,19 @@ use ff_core::types::{FlowId, InputName, Kind, NodeName};
 
 use super::{Flow, World};
 
-/// A flow in the making.
+/// A builder of flow submissions.
 #[derive(Clone)]
 pub struct Graph {
     world: World,
     args: SubmitFlowArgs,
 }
 
-/// A member by its name.
+/// Parses the name of a member.
 pub(crate) fn named(name: &str) -> NodeName {
     NodeName::parse(name).unwrap()
 }
 
-/// A member by its name, with its name for bytes. It is not retried after a failure.
+/// Returns a member with its name as payload. It is not retried after a failure.
 pub(crate) fn node(name: &str) -> NodeSpec {
     let mut node = NodeSpec::new(named(name), Kind::parse("work").unwrap(), Payload::bytes(name.as_bytes().to_vec()));
     node.policy.retry_policy.max_retries = 0;
@@ -32,22 +32,22 @@ pub(crate) fn node(name: &str) -> NodeSpec {
     node
 }
 
-/// An edge between two names.
+/// Returns an edge between two members.
 pub(crate) fn edge(from: &str, to: &str) -> EdgeSpec {
     EdgeSpec { upstream: named(from), downstream: named(to), passes: None }
 }
 
-/// An edge to be added between two names.
+/// Returns an edge between two members, for growing a flow.
 pub(crate) fn grown(from: &str, to: &str) -> GrownEdge {
     GrownEdge { upstream: member(from), downstream: member(to), passes: None }
 }
 
-/// A member by its name, where it could be named otherwise.
+/// Returns a reference to a member by its name.
 pub(crate) fn member(name: &str) -> MemberRef {
     MemberRef::Node(named(name))
 }
 
-/// Members and edges to be added to a flow.
+/// Returns the arguments that add members and edges to a flow.
 pub(crate) fn growth(flow_id: FlowId, nodes: &[&str], edges: &[(&str, &str)]) -> GrowFlowArgs {
     GrowFlowArgs {
         nodes: nodes.iter().map(|name| node(name)).collect(),
@@ -56,28 +56,28 @@ pub(crate) fn growth(flow_id: FlowId, nodes: &[&str], edges: &[(&str, &str)]) ->
     }
 }
 
-/// The result under a name.
+/// Returns the pass mode that passes a result as an input of this name.
 pub(crate) fn input(name: &str) -> Option<PassMode> {
     Some(PassMode::Input(InputName::parse(name).unwrap()))
 }
 
-/// One is enough; the others are cancelled.
+/// Returns a join that needs one upstream and cancels the others.
 pub(crate) fn any_of() -> Join {
     Join::AnyOf { on_satisfied: OnSatisfied::CancelRemaining }
 }
 
-/// So many are enough; the others are cancelled.
+/// Returns a join that needs `k` upstreams and cancels the others.
 pub(crate) fn quorum(k: u32) -> Join {
     Join::Quorum { k, on_satisfied: OnSatisfied::CancelRemaining }
 }
 
-/// So many are enough; the others run on.
+/// Returns a join that needs `k` upstreams and lets the others run.
 pub(crate) fn lenient(k: u32) -> Join {
     Join::Quorum { k, on_satisfied: OnSatisfied::LetRun }
 }
 
 impl Graph {
-    /// As `a>b a>c x`: every edge by its ends, and nodes without any.
+    /// Builds a graph from a text such as `a>b a>c x`: every edge by its ends, and members without edges.
     pub(super) fn new(world: World, text: &str) -> Self {
         let header = world.new_flow();
         let mut graph = Self { world, args: SubmitFlowArgs { header, nodes: vec![], edges: vec![] } };
@@ -90,30 +90,30 @@ impl Graph {
         graph
     }
 
-    /// Under this id.
+    /// Sets the flow id.
     pub fn id(mut self, id: FlowId) -> Self {
         self.args.header.flow_id = id;
         self
     }
 
-    /// In this trace.
+    /// Sets the trace context.
     pub fn trace(mut self, trace: &TraceContext) -> Self {
         self.args.header.trace = Some(Box::new(trace.clone()));
         self
     }
 
-    /// How the edges into a member join.
+    /// Sets the join of the edges into a member.
     pub fn join(self, name: &str, join: Join) -> Self {
         self.with(name, |node| node.join = join)
     }
 
-    /// A member that is to be different.
+    /// Changes a member.
     pub fn with(mut self, name: &str, change: impl FnOnce(&mut NodeSpec)) -> Self {
         change(self.args.nodes.iter_mut().find(|node| node.name.as_str() == name).unwrap());
         self
     }
 
-    /// What an edge passes on.
+    /// Sets the pass mode of an edge.
     pub fn passing(mut self, from: &str, to: &str, passes: Option<PassMode>) -> Self {
         let sought = edge(from, to);
         let is_it =
@@ -122,12 +122,12 @@ impl Graph {
         self
     }
 
-    /// The arguments of the submission.
+    /// Returns the arguments of the submission.
     pub fn args(self) -> SubmitFlowArgs {
         self.args
     }
 
-    /// Hands it in, and expects it to be taken and there.
+    /// Submits the flow, checks that it is accepted, and fires due work on its partition.
     pub async fn submit(self) -> Flow {
         let (world, flow_id) = (self.world.clone(), self.args.header.flow_id);
         self.try_submit().await.unwrap();
@@ -136,7 +136,7 @@ impl Graph {
         flow
     }
 
-    /// Hands it in.
+    /// Submits the flow.
     pub async fn try_submit(self) -> Answer<SubmittedFlow> {
         self.world.backend.submit_flow(self.args).await
     }

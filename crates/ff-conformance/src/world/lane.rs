@@ -16,55 +16,55 @@ pub struct Lane {
 }
 
 impl World {
-    /// A lane of the default tenant.
+    /// Returns a lane of the default namespace.
     pub fn lane(&self, name: &str) -> Lane {
         Lane { world: self.clone(), namespace: Namespace::default_name(), lane: LaneId::parse(name).unwrap() }
     }
 }
 
 impl Lane {
-    /// The lane of this name of another tenant.
+    /// Returns the lane of the same name in another namespace.
     pub fn of(mut self, namespace: &str) -> Self {
         self.namespace = Namespace::parse(namespace).unwrap();
         self
     }
 
-    /// Names the lane and no setting.
+    /// Returns arguments that name the lane and change no setting.
     pub fn args(&self) -> ConfigureLaneArgs {
         ConfigureLaneArgs::new(self.namespace.clone(), self.lane.clone())
     }
 
-    /// Has it be as asked.
+    /// Configures the lane.
     pub async fn configure(&self, args: ConfigureLaneArgs) -> Answer<LaneInfo> {
         self.world.backend.configure_lane(args).await
     }
 
-    /// Has it take work and hand out none.
+    /// Pauses the lane: it accepts work and hands out none.
     pub async fn pause(&self) -> LaneInfo {
         self.stand(LaneState::Paused).await
     }
 
-    /// Has it take and hand out work.
+    /// Resumes the lane: it accepts and hands out work.
     pub async fn resume(&self) -> LaneInfo {
         self.stand(LaneState::Active).await
     }
 
-    /// Has it take no new work.
+    /// Drains the lane: it accepts no new work.
     pub async fn drain(&self) -> LaneInfo {
         self.stand(LaneState::Draining).await
     }
 
-    /// Has it hold so many at once at most.
+    /// Limits the number of executions that are leased at once.
     pub async fn limit(&self, to: u32) -> LaneInfo {
         self.configure(ConfigureLaneArgs { concurrency: Setting::To(to), ..self.args() }).await.unwrap()
     }
 
-    /// How it is configured, and how much of it is where.
+    /// Returns the settings and depths of the lane.
     pub async fn describe(&self) -> LaneInfo {
         self.world.backend.describe_lane(&self.namespace, &self.lane).await.unwrap()
     }
 
-    /// How much of it is somewhere.
+    /// Returns the depth of the lane in one standing.
     pub async fn depth(&self, standing: LaneStanding) -> Depth {
         self.describe().await.depths.get(&standing).copied().unwrap_or_default()
     }

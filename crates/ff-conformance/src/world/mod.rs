@@ -1,4 +1,4 @@
-//! The world a promise is checked in: a store, the layers between it and the caller, and the time.
+//! The test environment of a promise: a store, the layers between it and the caller, and the clock.
 
 mod clock;
 pub(crate) mod conditions;
@@ -38,17 +38,17 @@ pub use submission::Submission;
 pub use waitpoint::Waitpoint;
 pub use worker::Worker;
 
-/// So many milliseconds.
+/// Returns a span of `count` milliseconds.
 pub fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// Labels from their names and values.
+/// Returns labels from pairs of names and values.
 pub(crate) fn labels(pairs: &[(&str, &str)]) -> Tags {
     pairs.iter().map(|(key, value)| (TagKey::parse(key).unwrap(), TagValue::parse(value).unwrap())).collect()
 }
 
-/// Everything a store holds, partition by partition.
+/// The contents of a store, partition by partition.
 pub type Contents = Vec<Snapshot>;
 
 /// A store under test as its callers reach it. Clones are the same world.
@@ -58,9 +58,9 @@ pub struct World {
     pub backend: Arc<dyn EngineBackend>,
     /// The long polls of the store.
     pub long_poll: Arc<dyn LongPoll>,
-    /// The store beneath, for the calls that only an engine makes.
+    /// The store itself, for the calls that only an engine makes.
     pub engine_store: Arc<dyn EngineStore>,
-    /// The time, which only the test moves.
+    /// The clock, which only the test moves.
     pub clock: WorldClock,
     /// Whether callers come through a server, which throttles a caller with many wrong tokens.
     pub is_guarded: bool,
@@ -69,7 +69,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world whose callers reach the store as `backend` and `long_poll`.
+    /// Creates a world whose callers reach the store as `backend` and `long_poll`.
     pub fn new(
         backend: Arc<dyn EngineBackend>,
         long_poll: Arc<dyn LongPoll>,
@@ -87,54 +87,54 @@ impl World {
         }
     }
 
-    /// The same store, reached through a server.
+    /// Returns the same store, reached through a server.
     pub fn reached_through(mut self, backend: Arc<dyn EngineBackend>, long_poll: Arc<dyn LongPoll>) -> Self {
         (self.backend, self.long_poll, self.is_guarded) = (backend, long_poll, true);
         self
     }
 
-    /// Hands in work of a kind, everything else by default.
+    /// Submits an execution of a kind, with defaults for everything else.
     pub async fn submit(&self, kind: &str, payload: &[u8]) -> ExecutionId {
         self.job(kind).payload(Payload::bytes(payload.to_vec())).submit().await
     }
 
-    /// Work of a kind to be put together field by field.
+    /// Returns a builder of a submission.
     pub fn job(&self, kind: &str) -> Submission {
         Submission::new(self.clone(), kind)
     }
 
-    /// A worker of this name.
+    /// Returns a worker of this name.
     pub fn worker(&self, name: &str) -> Worker {
         Worker::new(self.clone(), name)
     }
 
-    /// Submits work and has a worker take it.
+    /// Submits an execution and claims it.
     pub async fn held(&self) -> LeasedExecution {
         self.submit("resize", b"cat.png").await;
         self.worker("holder").claim().await
     }
 
-    /// The bytes a finished execution produced.
+    /// Returns the result bytes of a finished execution.
     pub async fn result(&self, id: &ExecutionId) -> Vec<u8> {
         self.ended(id).await.result.map(|result| result.bytes.to_vec()).unwrap_or_default()
     }
 
-    /// How a finished execution ended.
+    /// Returns the end of a finished execution.
     pub async fn ended(&self, id: &ExecutionId) -> ExecutionEnd {
         self.backend.result(id).await.unwrap()
     }
 
-    /// An execution as callers see it.
+    /// Returns an execution as callers see it.
     pub async fn describe(&self, id: &ExecutionId) -> ExecutionInfo {
         self.backend.describe(id).await.unwrap()
     }
 
-    /// How an execution stands, in one word.
+    /// Returns the public state of an execution.
     pub async fn state(&self, id: &ExecutionId) -> PublicState {
         self.describe(id).await.public_state
     }
 
-    /// Every try at an execution.
+    /// Returns every attempt at an execution.
     pub async fn attempts(&self, id: &ExecutionId) -> Attempts {
         self.backend.attempts(id).await.unwrap()
     }
@@ -154,7 +154,7 @@ impl World {
         self.backend.revoke(RevokeArgs { execution_id: *id, lease_id: None, reason: None }).await
     }
 
-    /// Everything the store holds, to compare before and after.
+    /// Returns the contents of the store, to compare before and after.
     pub async fn contents(&self) -> Contents {
         let mut contents = Vec::new();
         for partition in self.partitions() {
@@ -163,7 +163,7 @@ impl World {
         contents
     }
 
-    /// Fails when the doctor finds anything wrong anywhere.
+    /// Checks that the doctor finds nothing wrong on any partition.
     pub async fn check_invariants(&self) {
         let now = self.engine_store.now().await.unwrap();
         for (partition, snapshot) in self.partitions().zip(self.contents().await) {
@@ -172,7 +172,7 @@ impl World {
         }
     }
 
-    /// Every partition of the store.
+    /// Returns every partition of the store.
     pub fn partitions(&self) -> std::ops::Range<u16> {
         0..self.engine_store.partitions().num_flow_partitions
     }
@@ -182,7 +182,7 @@ impl World {
         self.endings.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(ending));
     }
 
-    /// Stops everything this world has running.
+    /// Runs the endings of this world, the latest first.
     pub async fn end(self) {
         let endings = std::mem::take(&mut *self.endings.lock().unwrap_or_else(PoisonError::into_inner));
         for ending in endings.into_iter().rev() {

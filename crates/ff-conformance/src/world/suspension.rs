@@ -1,4 +1,4 @@
-//! How holders and operators speak of waiting.
+//! Calls of holders and operators about suspensions.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{
@@ -14,29 +14,29 @@ use super::conditions::key;
 use super::{LeasedExecution, Waitpoint, World};
 
 impl LeasedExecution {
-    /// The wish to wait for any signal at a new waitpoint.
+    /// Returns the arguments that suspend until any signal at a new waitpoint.
     pub fn wish(&self, on: &str) -> SuspendArgs {
         SuspendArgs::new(self.id(), self.fence(), key(on))
     }
 
-    /// The wish to wait for a condition over new waitpoints.
+    /// Returns the arguments that suspend until a condition over new waitpoints is met.
     pub fn wish_for(&self, condition: Condition, on: &[&str]) -> SuspendArgs {
         let waitpoints = on.iter().map(|text| WaitpointBinding::Fresh { key: key(text) }).collect();
         SuspendArgs { waitpoints, condition, ..self.wish(on[0]) }
     }
 
-    /// Waits for any signal at a new waitpoint.
+    /// Suspends until any signal at a new waitpoint.
     pub async fn wait_on(&self, on: &str) -> Waitpoint {
         let [waitpoint] = self.wait(self.wish(on)).await;
         waitpoint
     }
 
-    /// Waits for a condition over new waitpoints.
+    /// Suspends until a condition over new waitpoints is met.
     pub async fn wait_for<const N: usize>(&self, condition: Condition, on: [&str; N]) -> [Waitpoint; N] {
         self.wait(self.wish_for(condition, &on)).await
     }
 
-    /// Waits as wished, on this many waitpoints, and expects to wait indeed.
+    /// Suspends on `N` waitpoints, and checks that the execution is suspended.
     pub async fn wait<const N: usize>(&self, wish: SuspendArgs) -> [Waitpoint; N] {
         let suspended = self.world.backend.suspend(wish).await.unwrap();
         assert_eq!(suspended.outcome, SuspendOutcome::Suspended);
@@ -45,43 +45,43 @@ impl LeasedExecution {
         waitpoints.try_into().unwrap_or_else(|_| panic!("other waitpoints than were asked for"))
     }
 
-    /// Makes a waitpoint ahead.
+    /// Creates a waitpoint ahead of a suspension.
     pub async fn ahead(&self, of: &str) -> Waitpoint {
         let granted = self.world.backend.create_waitpoint(self.ahead_args(of)).await.unwrap();
         Waitpoint::new(self.world.clone(), self.id(), granted)
     }
 
-    /// The arguments that create a waitpoint ahead.
+    /// Returns the arguments that create a waitpoint ahead of a suspension.
     pub fn ahead_args(&self, of: &str) -> CreateWaitpointArgs {
         let expires_in_ms = limits::PENDING_WAITPOINT_MS;
         CreateWaitpointArgs { execution_id: self.id(), fence: self.fence(), key: key(of), expires_in_ms }
     }
 
-    /// The names of the signals that came with it.
+    /// Returns the names of the signals that came with the claim.
     pub fn handed(&self) -> Vec<&str> {
         self.signals.iter().map(|received| received.signal.name.as_str()).collect()
     }
 }
 
 impl World {
-    /// Submits work that waits for any signal.
+    /// Submits an execution and suspends it until any signal.
     pub async fn suspended(&self) -> (LeasedExecution, Waitpoint) {
         let held = self.held().await;
         let waitpoint = held.wait_on("approval").await;
         (held, waitpoint)
     }
 
-    /// Lets a holder wait, or not.
+    /// Sends a request to suspend.
     pub async fn suspend(&self, wish: SuspendArgs) -> Answer<SuspendedExecution> {
         self.backend.suspend(wish).await
     }
 
-    /// Decides as an operator.
+    /// Sends an operator's decision.
     pub async fn decide(&self, id: &ExecutionId, decision: OperatorDecision) -> Answer<ResumedExecution> {
         self.backend.resume(ResumeArgs::new(*id, decision)).await
     }
 
-    /// The signals an execution has received, up to a page of them.
+    /// Returns the signals an execution has received, up to a page.
     pub async fn signals(&self, id: &ExecutionId) -> Vec<Signal> {
         let args = SignalsArgs { execution_id: *id, skip: 0, limit: limits::PAGE };
         self.backend.signals(args).await.unwrap().signals

@@ -1,4 +1,4 @@
-//! A waitpoint as a sender has it, with its token.
+//! A waitpoint as its sender knows it, with its token.
 
 use ff_core::backend::Answer;
 use ff_core::contracts::{DeliverArgs, DeliveredSignal, GrantedWaitpoint, WaitpointBinding, WaitpointRef};
@@ -9,13 +9,13 @@ use ff_core::types::{ExecutionId, IdempotencyKey, SignalName, WaitpointId};
 
 use super::World;
 
-/// A waitpoint and its token, which are all a sender needs.
+/// A waitpoint and its token, which is all a sender needs.
 #[derive(Clone)]
 pub struct Waitpoint {
     world: World,
-    /// Whose waitpoint it is.
+    /// The execution of the waitpoint.
     pub execution_id: ExecutionId,
-    /// The waitpoint as its maker got it.
+    /// The waitpoint as its creator got it.
     pub granted: GrantedWaitpoint,
 }
 
@@ -24,44 +24,44 @@ impl Waitpoint {
         Self { world, execution_id, granted }
     }
 
-    /// Its id.
+    /// Returns the id of the waitpoint.
     pub fn id(&self) -> WaitpointId {
         self.granted.waitpoint_id
     }
 
-    /// Its token, as senders show it.
+    /// Returns the token, as senders present it.
     pub fn token(&self) -> PresentedToken {
         PresentedToken::from(&self.granted.waitpoint_token)
     }
 
-    /// This waitpoint, made ahead, for a suspension to use.
+    /// Returns the binding by which a suspension uses this waitpoint, which was created ahead.
     pub fn binding(&self) -> WaitpointBinding {
         WaitpointBinding::Pending { id: self.id(), key: self.granted.waitpoint_key.clone() }
     }
 
-    /// A signal to it, with its name for bytes.
+    /// Returns a signal to the waitpoint, with its name as payload.
     pub fn signal(&self, name: &str) -> DeliverArgs {
         let to = WaitpointRef::Id(self.id());
         let args = DeliverArgs::new(self.execution_id, to, self.token(), SignalName::parse(name).unwrap());
         DeliverArgs { payload: Some(Payload::json(format!("\"{name}\""))), ..args }
     }
 
-    /// A signal it takes once under this key.
+    /// Returns a signal that the waitpoint takes once under this key.
     pub fn signal_once(&self, name: &str, key: &str) -> DeliverArgs {
         DeliverArgs { idempotency_key: IdempotencyKey::parse(key).ok(), ..self.signal(name) }
     }
 
-    /// Sends a signal to it.
+    /// Sends a signal to the waitpoint.
     pub async fn send(&self, name: &str) -> Answer<DeliveredSignal> {
         self.world.backend.deliver(self.signal(name)).await
     }
 
-    /// Sends a signal to it, and returns its effect.
+    /// Sends a signal to the waitpoint, and returns its effect.
     pub async fn effect(&self, name: &str) -> Effect {
         self.send(name).await.unwrap().effect
     }
 
-    /// Sends a signal to it as this user, and returns its effect.
+    /// Sends a signal to the waitpoint as this user, and returns its effect.
     pub async fn effect_from(&self, user: &str, name: &str) -> Effect {
         let source = Source::parse("user", Some(user)).unwrap();
         self.world.backend.deliver(DeliverArgs { source, ..self.signal(name) }).await.unwrap().effect

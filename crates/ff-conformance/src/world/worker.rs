@@ -1,4 +1,4 @@
-//! A worker of a world: it claims, waits, and listens.
+//! A worker of a world: it claims, waits for work, and listens for lost leases.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use ff_core::types::{Capability, Kind, LaneId, Namespace};
 
 use super::{LeasedExecution, World};
 
-/// A worker that takes work of one tenant's lanes.
+/// A worker that takes work from the lanes of one namespace.
 #[derive(Clone)]
 pub struct Worker {
     world: World,
@@ -37,47 +37,47 @@ impl Worker {
         }
     }
 
-    /// Works for this tenant.
+    /// Sets the namespace.
     pub fn namespace(mut self, name: &str) -> Self {
         self.namespace = Namespace::parse(name).unwrap();
         self
     }
 
-    /// Takes work from these lanes, the first one first.
+    /// Sets the lanes, in order of preference.
     pub fn lanes(mut self, names: &[&str]) -> Self {
         self.lanes = names.iter().map(|name| LaneId::parse(name).unwrap()).collect();
         self
     }
 
-    /// Takes only work of these kinds.
+    /// Sets the kinds: the worker takes only these.
     pub fn kinds(mut self, kinds: &[&str]) -> Self {
         self.kinds = kinds.iter().map(|kind| Kind::parse(kind).unwrap()).collect();
         self
     }
 
-    /// Offers these capabilities.
+    /// Sets the capabilities of the worker.
     pub fn capabilities(mut self, words: &[&str]) -> Self {
         self.capabilities = words.iter().map(|word| Capability::parse(word).unwrap()).collect();
         self
     }
 
-    /// Asks for leases of this length.
+    /// Sets the length of the leases.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.lease_ttl_ms = u64::try_from(ttl.as_millis()).unwrap();
         self
     }
 
-    /// Its identity.
+    /// Returns the identity of the worker.
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
 
-    /// Takes one execution, from whichever partition has some.
+    /// Claims one execution, from any partition that has one.
     pub async fn claim(&self) -> LeasedExecution {
         self.claim_up_to(1).await.pop().expect("there should be something to claim")
     }
 
-    /// Takes up to `max` executions, going from partition to partition.
+    /// Claims up to `max` executions, partition by partition.
     pub async fn claim_up_to(&self, max: usize) -> Vec<LeasedExecution> {
         let mut held = Vec::new();
         for partition in self.world.partitions() {
@@ -88,7 +88,7 @@ impl Worker {
         held
     }
 
-    /// Takes up to `max` executions of one partition.
+    /// Claims up to `max` executions of one partition.
     pub async fn claim_on(&self, partition: u16, max: usize) -> Vec<LeasedExecution> {
         let mut held = Vec::new();
         loop {
@@ -108,7 +108,7 @@ impl Worker {
         self.hold(claims.claimed)
     }
 
-    /// The arguments of a claim of this worker.
+    /// Returns the arguments of a claim of this worker.
     pub fn claim_args(&self, partition: u16, max: usize) -> ClaimArgs {
         ClaimArgs {
             partition,
@@ -123,13 +123,13 @@ impl Worker {
         }
     }
 
-    /// Takes work from wherever there is some, waiting for it.
+    /// Claims work from any partition, and waits for it.
     pub async fn next(&self, max: usize, wait: Duration) -> Vec<LeasedExecution> {
         let claimed = self.world.long_poll.next(self.next_args(max, wait)).await.unwrap();
         self.hold(claimed)
     }
 
-    /// The arguments of a waiting claim of this worker.
+    /// Returns the arguments of a waiting claim of this worker.
     pub fn next_args(&self, max: usize, wait: Duration) -> NextArgs {
         NextArgs {
             namespace: self.namespace.clone(),
@@ -143,7 +143,7 @@ impl Worker {
         }
     }
 
-    /// Asks which leases it lost since `after`, waiting for news.
+    /// Returns the leases lost since `after`, and waits for some.
     pub async fn control(&self, after: Option<&str>, wait: Duration) -> Answer<Control> {
         let args = ControlArgs {
             worker_instance_id: self.holder.worker_instance_id.clone(),

@@ -1,4 +1,4 @@
-//! The stores there are, each as a world with few partitions and a clock of its own.
+//! The stores under test, each as a world with few partitions and its own clock.
 
 mod postgres;
 #[path = "../../../ff-backend-postgres/tests/support/mod.rs"]
@@ -26,12 +26,12 @@ use crate::world::{TestClock, World, WorldClock};
 
 pub use postgres::{http_over_postgres, on_postgres};
 
-/// Few, so that a whole store is quickly searched, pumped and examined.
+/// Returns a small number of partitions, so that a whole store is quickly searched, pumped and examined.
 fn few_partitions() -> PartitionConfig {
     PartitionConfig { num_flow_partitions: 4, ..PartitionConfig::default() }
 }
 
-/// A store in this process, called directly. Only the test fires due work. `closing` runs last.
+/// Creates a world on a store in this process, called directly. Only the test fires due work. `closing` runs last.
 fn over(
     store: Arc<dyn EngineStore>,
     clock: Arc<TestClock>,
@@ -47,14 +47,14 @@ fn over(
     world
 }
 
-/// A store in memory.
+/// Creates a world on a store in memory.
 pub async fn memory() -> World {
     let clock = Arc::new(TestClock::default());
     let store = MemoryBackend::new(few_partitions(), clock.clone(), Arc::new(SystemEntropy));
     over(Arc::new(store), clock, async {})
 }
 
-/// A store in a file of its own, as durable as a user's.
+/// Creates a world on a store in its own file, with the default durability.
 pub async fn sqlite() -> World {
     let clock = Arc::new(TestClock::default());
     let folder = tempfile::tempdir().unwrap();
@@ -67,13 +67,13 @@ pub async fn sqlite() -> World {
     })
 }
 
-/// A store on a server.
+/// Creates a world on a Valkey or Redis server, which is emptied first.
 pub async fn on_valkey(server: &Process) -> World {
     server.ask(&["FLUSHALL"]);
     at(&server.url()).await
 }
 
-/// A store on a cluster.
+/// Creates a world on a cluster, which is emptied first.
 pub async fn on_cluster(cluster: &Cluster) -> World {
     for node in &cluster.nodes {
         node.ask(&["FLUSHALL"]);
@@ -89,22 +89,22 @@ async fn at(url: &str) -> World {
     over(Arc::new(store), clock, async {})
 }
 
-/// A server over a store in memory.
+/// Creates a world behind a server, over a store in memory.
 pub async fn http_over_memory() -> World {
     behind_a_server(memory().await).await
 }
 
-/// A server over a store in a file.
+/// Creates a world behind a server, over a store in a file.
 pub async fn http_over_sqlite() -> World {
     behind_a_server(sqlite().await).await
 }
 
-/// A server over a store on a Valkey server.
+/// Creates a world behind a server, over a store on a Valkey server.
 pub async fn http_over_valkey(server: &Process) -> World {
     behind_a_server(on_valkey(server).await).await
 }
 
-/// The same store as its callers reach it through a server.
+/// Returns the same store, reached through a server.
 pub(super) async fn behind_a_server(world: World) -> World {
     let runtime = Runtime::without_engine(world.engine_store.clone());
     let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -1,4 +1,4 @@
-//! The store in a database, in a schema that is emptied for every world: making one takes as long as many promises do.
+//! The store on Postgres, in a schema that is emptied for every world. Creating a schema takes as long as many promises.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use crate::world::{TestClock, World};
 /// Schemas of worlds that have ended, with the ports of their servers.
 static FREE: Mutex<Vec<(u16, String)>> = Mutex::new(Vec::new());
 
-/// A store on a Postgres server, in a schema it has to itself.
+/// Creates a world on a Postgres server, in its own schema.
 pub async fn on_postgres(server: &Postgres) -> World {
     let (port, schema) = (server.port, schema(server).await);
     let clock = Arc::new(TestClock::default());
@@ -29,12 +29,12 @@ pub async fn on_postgres(server: &Postgres) -> World {
     })
 }
 
-/// The same, behind a server.
+/// Creates a world behind a server, over a store on a Postgres server.
 pub async fn http_over_postgres(server: &Postgres) -> World {
     behind_a_server(on_postgres(server).await).await
 }
 
-/// A schema with nothing in it: one that is free, or a new name.
+/// Returns an empty schema: a free one, or a new name.
 async fn schema(server: &Postgres) -> String {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let free = {
@@ -47,7 +47,8 @@ async fn schema(server: &Postgres) -> String {
     schema
 }
 
-/// Empties every table but the one with the version of the schema. The rest is made when the store is opened.
+/// Empties every table except `meta`, which has the version of the schema, and `clock`, which is set to zero. Opening the store
+/// creates the rest.
 async fn empty(server: &Postgres, schema: &str) {
     let address = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
     let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();

@@ -1,4 +1,4 @@
-//! The keyspace on Valkey as docs/keyspace.md shows it, compared with the keys that a server wrote.
+//! Compares the Valkey keyspace in docs/keyspace.md with the keys that a server wrote.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use ff_conformance::{Scope, check, worlds};
 
 const PAGE: &str = include_str!("../../../../docs/keyspace.md");
 
-/// Promises that together write every key there is.
+/// Promises that together write every key.
 const PROMISES: &[&str] = &[
     "admission::blocking::a_lane_says_how_much_of_it_is_blocked_and_why",
     "admission::singleton::queued_work_runs_one_after_the_other_in_order",
@@ -58,7 +58,7 @@ struct Row {
     is_written: bool,
 }
 
-/// All of it is done on one server, whose append-only file has every key that was ever written.
+/// All promises run on one server, whose append-only file has every key that was ever written.
 #[test]
 fn every_key_that_is_not_reserved_is_written() {
     let server = Process::start(Flavour::Valkey, &["--auto-aof-rewrite-percentage", "0"]);
@@ -71,7 +71,7 @@ fn every_key_that_is_not_reserved_is_written() {
     assert_eq!(differ, [], "keys with whether they are shown as written");
 }
 
-/// The rows of the page that show a key.
+/// Returns the rows of the page that show a key.
 fn rows() -> impl Iterator<Item = Row> {
     let mut is_live = true;
     PAGE.lines().filter_map(move |line| {
@@ -84,8 +84,8 @@ fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Every key that a command in the append-only file writes, without the `ff:` in front. Commands that delete name keys that
-/// may never have been there.
+/// Returns every key that a command in the append-only file writes, without the prefix `ff:`. Ignores commands that delete, which
+/// may name keys that never existed.
 fn keys_written(server: &Process) -> BTreeSet<String> {
     server.ask(&["SET", "ff:test:last", "1"]);
     let mut keys = BTreeSet::new();
@@ -107,7 +107,7 @@ fn keys_written(server: &Process) -> BTreeSet<String> {
     keys
 }
 
-/// Whether a key is one of a template.
+/// Returns whether a key matches a template.
 fn fits(template: &str, key: &str) -> bool {
     let Some((before, rest)) = template.split_once('<') else { return template == key };
     let (name, template) = rest.split_once('>').unwrap();
@@ -115,7 +115,7 @@ fn fits(template: &str, key: &str) -> bool {
     length(name, key).is_some_and(|length| length > 0 && fits(template, &key[length..]))
 }
 
-/// How many bytes the part of a key has that stands for a name in angle brackets.
+/// Returns the number of bytes of a key that fill a placeholder in angle brackets.
 fn length(name: &str, key: &str) -> Option<usize> {
     const UUID: usize = 36;
     match name {

@@ -1,8 +1,8 @@
-//! Every promise, on every store, and over HTTP.
+//! Runs the conformance suite on every store, and over HTTP.
 //!
-//! For every change: all promises on memory, SQLite, Postgres and Valkey, and over HTTP on memory; a third on Redis;
-//! on a cluster those that cross partitions; a sample over HTTP on the other stores, since a server does not depend on
-//! the store beneath it. `full` has the rest.
+//! For every change: all promises on memory, SQLite, Postgres and Valkey, and over HTTP on memory; a third on Redis; the promises
+//! that cross partitions on a cluster; a sample over HTTP on the other stores, since a server does not depend on its store. `full`
+//! has the rest.
 
 mod keyspace;
 
@@ -12,7 +12,7 @@ use ff_conformance::{Scope, check, worlds};
 
 include!(concat!(env!("OUT_DIR"), "/themes.rs"));
 
-/// A test per theme, which calls the surrounding module's `check` with the beginning of its promises' names.
+/// Defines a test per theme, which calls `check` of the surrounding module with the prefix of its promises.
 macro_rules! one_test_per_theme {
     ($($domain:ident { $($theme:ident,)* })*) => {$(
         mod $domain {$(
@@ -24,7 +24,7 @@ macro_rules! one_test_per_theme {
     )*};
 }
 
-/// A test per domain, for worlds whose servers take long to start.
+/// Defines a test per domain, for worlds whose servers take long to start.
 macro_rules! one_test_per_domain {
     ($($domain:ident { $($theme:ident,)* })*) => {$(
         #[test]
@@ -34,7 +34,7 @@ macro_rules! one_test_per_domain {
     )*};
 }
 
-/// The promises of a scope in one world; with a server, all promises of a test share it.
+/// Defines the tests of a scope in one world. With a server, all promises of a test share it.
 macro_rules! suite {
     ($module:ident: $world:ident, $scope:ident, $tests:ident) => {
         mod $module {
@@ -89,7 +89,7 @@ fn http_over_postgres() {
     check(Scope::Sample, "", async || worlds::http_over_postgres(&server).await);
 }
 
-/// A judgement is the same everywhere, so one that takes long on a server is checked in memory.
+/// Token verification is the same on every store, so a test that takes long on a server runs in memory.
 #[tokio::test]
 async fn a_hundred_thousand_forged_tokens_open_nothing() {
     ff_conformance::forge(&worlds::memory().await, 100_000).await;
@@ -107,7 +107,7 @@ fn a_scope_has_what_it_says() {
     }
 }
 
-/// The promises left out above.
+/// The promises that the tests above leave out.
 mod full {
     use super::*;
 
