@@ -1,20 +1,20 @@
-//! Which node has which slots, as the nodes of a cluster say.
+//! The owners of slots, as the nodes of a cluster report them.
 //!
-//! A node is asked for `CLUSTER SLOTS`, which has the addresses clients are to use, and for `CLUSTER NODES`, which has the
-//! configuration epoch of each node. Nodes may disagree while a failover spreads: of two nodes said to have a slot, the one
-//! with the higher epoch has it.
+//! A node is asked for `CLUSTER SLOTS`, which has the addresses that clients use, and for `CLUSTER NODES`, which has
+//! the configuration epoch of each node. Nodes may disagree while a failover spreads. If two nodes are reported for a
+//! slot, the node with the higher epoch has it.
 
 use std::collections::{BTreeSet, HashMap};
 
 use redis::{Cmd, FromRedisValue, RedisResult, Value, cmd};
 
-/// How many slots a cluster has.
+/// Number of slots of a cluster.
 pub(super) const SLOTS: usize = 16_384;
 
-/// The host and the port of a node. An empty host stands for the host of the node that named it.
+/// The host and the port of a node. An empty host means the host of the node that reported it.
 pub(super) type Address = (String, u16);
 
-/// The questions whose replies [`View::read`] reads, in this order.
+/// Returns the commands whose replies [`View::read`] reads, in this order.
 pub(super) fn questions() -> [Cmd; 2] {
     [cmd("CLUSTER").arg("SLOTS").clone(), cmd("CLUSTER").arg("NODES").clone()]
 }
@@ -26,12 +26,12 @@ pub(super) struct View {
     ranges: Vec<(u16, u16, Address, u64)>,
     /// Replicas, in no order.
     replicas: BTreeSet<Address>,
-    /// Nodes the cluster takes for failed, or suspects.
+    /// Nodes that the cluster considers failed or suspects.
     failing: BTreeSet<Address>,
 }
 
 impl View {
-    /// Reads the replies of a node that was reached at a host.
+    /// Parses the replies of a node that was reached at `host`.
     pub(super) fn read(slots: Value, nodes: Value, host: &str) -> RedisResult<Self> {
         let nodes = String::from_redis_value(nodes)?;
         let nodes: HashMap<_, _> = nodes.lines().filter_map(NodeLine::read).collect();
@@ -61,26 +61,27 @@ struct NodeLine {
 }
 
 impl NodeLine {
-    /// The fields are id, address, flags, primary, ping, pong, epoch and more.
+    /// Parses a line with the fields id, address, flags, primary, ping, pong, epoch and more.
     fn read(line: &str) -> Option<(String, Self)> {
         let words: Vec<_> = line.split(' ').collect();
         let [id, _, flags, _, _, _, epoch, ..] = words[..] else { return None };
-        Some((id.to_owned(), Self { failing: flags.contains("fail"), epoch: epoch.parse().ok()? }))
+        let failing = flags.split(',').any(|flag| matches!(flag, "fail" | "fail?"));
+        Some((id.to_owned(), Self { failing, epoch: epoch.parse().ok()? }))
     }
 }
 
-/// The address and the id of a node in a reply to `CLUSTER SLOTS`.
+/// Returns the address and the id of a node in a reply to `CLUSTER SLOTS`.
 fn endpoint(node: Value, host: &str) -> RedisResult<(Address, String)> {
     let mut fields = Vec::<Value>::from_redis_value(node)?.into_iter();
     let named = fields.next().map(Option::<String>::from_redis_value).transpose()?.flatten();
     let port = fields.next().map(u16::from_redis_value).transpose()?.unwrap_or_default();
     let id = fields.next().map(String::from_redis_value).transpose()?.unwrap_or_default();
-    // A node that does not know its host has the address it was asked at.
+    // A node that does not know its host is at the address where it was asked.
     let named = named.filter(|named| !matches!(named.as_str(), "" | "?")).unwrap_or_else(|| host.to_owned());
     Ok(((named, port), id))
 }
 
-/// The views of several nodes together.
+/// The combined views of several nodes.
 #[derive(Debug, Default)]
 pub(super) struct Topology {
     /// The primary of each slot and its epoch.
@@ -107,23 +108,23 @@ impl Topology {
         all
     }
 
-    /// The primary of each slot, by its number.
+    /// Returns the primary of each slot, in the order of the slots.
     pub(super) fn owners(&self) -> impl Iterator<Item = Option<&Address>> {
         self.owners.iter().map(|owner| owner.as_ref().map(|(address, _)| address))
     }
 
-    /// Every node that has slots, or copies of some.
+    /// Returns every node that has slots, and every replica.
     pub(super) fn nodes(&self) -> BTreeSet<&Address> {
         self.owners().flatten().chain(&self.replicas).collect()
     }
 
-    /// Whether some node takes this one for failed.
+    /// Returns whether some node considers this one failed.
     pub(super) fn is_failing(&self, address: &Address) -> bool {
         self.failing.contains(address)
     }
 }
 
-/// Reads `HOST:PORT`, with or without brackets around the host.
+/// Parses `HOST:PORT`, with or without brackets around the host.
 pub(super) fn address(text: &str) -> Option<Address> {
     let (host, port) = text.rsplit_once(':')?;
     Some((host.trim_matches(['[', ']']).to_owned(), port.parse().ok()?))
@@ -178,6 +179,13 @@ mod tests {
         assert!((0..3).all(|slot| owner(&topology, slot) == Some(&here)));
         assert_eq!(owner(&topology, 3), None);
         assert!(topology.is_failing(&here));
+    }
+
+    #[test]
+    fn a_node_that_takes_part_in_no_failover_is_not_failing() {
+        let slots = Value::Array(vec![range(0, 16_383, vec![node(text("10.0.0.1"), 7000, "a")])]);
+        let view = View::read(slots, text(&line("a", "myself,master,nofailover", 1)), "x").unwrap();
+        assert!(!Topology::of([view]).is_failing(&("10.0.0.1".to_owned(), 7000)));
     }
 
     #[test]
