@@ -3,19 +3,19 @@
 use ff_core::types::{Kind, LaneId, Namespace, TimestampMs};
 use serde::{Deserialize, Serialize};
 
-/// What workers of one server ended in the last hour.
+/// Attempts that ended on this server in the last hour.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Activity {
-    /// By lane, minute by minute.
+    /// Per lane and minute.
     pub lanes: Vec<LaneActivity>,
-    /// By kind, those with failures first.
+    /// Per kind; kinds with the most failures first.
     pub kinds: Vec<KindActivity>,
-    /// Whether there were more lanes and kinds than are told apart.
+    /// True when there were more lanes and kinds than the server can count.
     pub left_out: bool,
 }
 
-/// What ended in one lane.
+/// Ended attempts of one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneActivity {
@@ -23,11 +23,11 @@ pub struct LaneActivity {
     pub lane_id: LaneId,
     #[serde(flatten)]
     pub ends: Ends,
-    /// The minutes in which something started or ended, the earliest first.
+    /// Minutes in which attempts started or ended, earliest first.
     pub minutes: Vec<MinuteActivity>,
 }
 
-/// What ended of one kind.
+/// Ended attempts of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindActivity {
@@ -37,7 +37,7 @@ pub struct KindActivity {
     pub ends: Ends,
 }
 
-/// What ended in one minute.
+/// Ended attempts of one minute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MinuteActivity {
@@ -52,16 +52,16 @@ pub struct MinuteActivity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ends {
     pub completed: u64,
-    /// For good.
+    /// Failed permanently.
     pub failed: u64,
-    /// Failed, and tried again.
+    /// Failed and retried.
     pub retried: u64,
     /// From submission to the first start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_p50_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_p95_ms: Option<u64>,
-    /// From a claim to its end.
+    /// From claim to end of the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_p50_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::object::variant;
 
-/// How a budget is to be.
+/// Creates or replaces a budget.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -19,13 +19,13 @@ pub struct PutBudget {
     pub namespace: Option<Namespace>,
     /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
     pub scope: Scope,
-    /// By dimension: tokens, usd_micros, calls, seconds, any name.
+    /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
     pub limits: BTreeMap<Dimension, BudgetLimit>,
     #[serde(default, deserialize_with = "variant")]
     pub reset: Reset,
     #[serde(default, deserialize_with = "variant")]
     pub on_hard_limit: OnHardLimit,
-    /// What a claim reserves, by kind; `*` is for the kinds that are not named.
+    /// Amounts a claim reserves, by kind; `*` stands for all other kinds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimate: BTreeMap<String, Amounts>,
 }
@@ -52,7 +52,7 @@ pub struct DeleteBudget {
     pub namespace: Option<Namespace>,
 }
 
-/// Has a budget begin anew before its time.
+/// Resets a budget now.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

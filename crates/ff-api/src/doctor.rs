@@ -4,7 +4,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::Namespace;
 use serde::{Deserialize, Serialize};
 
-/// What was looked at, and what should not be so.
+/// What was checked, and the violations found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorReport {
@@ -13,11 +13,11 @@ pub struct DoctorReport {
     pub findings: Vec<Finding>,
 }
 
-/// One thing that should not be so.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The invariant it breaks.
+    /// Name of the invariant.
     pub invariant: String,
     pub about: String,
     pub what: String,
@@ -43,17 +43,17 @@ impl From<ff_core::doctor::Finding> for Finding {
     }
 }
 
-/// How many partitions the store was made with, by which a client places what it submits, where links lead, and whose work the
-/// caller's key is for.
+/// Number of partitions of the store, by which clients place submissions, the public address for links, and the
+/// namespace of the caller's key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deployment {
     #[serde(flatten)]
     pub partitions: PartitionConfig,
-    /// The address outsiders reach the server by; absent where it was told none.
+    /// Public address of the server; absent when not configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// The one namespace the caller's key is for.
+    /// Namespace the caller's key is limited to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
 }

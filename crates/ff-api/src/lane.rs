@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::object::word;
 
-/// How a lane is to be.
+/// Changes the settings of a lane. Absent fields stay unchanged; `null` removes a setting.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -20,19 +20,19 @@ pub struct ConfigureLane {
     pub namespace: Option<Namespace>,
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub state: Option<LaneState>,
-    /// How many executions of it may be held at once.
+    /// Maximum number of executions running at once.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Option<u32>>,
-    /// How long a wait weighs as much as one step of priority.
+    /// Waiting time that counts as one step of priority.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub ageing_ms: Option<Option<u64>>,
-    /// How long what is submitted to it is kept after its end.
+    /// How long executions submitted to it are kept after their end.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<Option<u64>>,
-    /// By which key its work is queued, so that claims take the keys in turn: `kind`, `namespace` or `tag:<name>`.
+    /// Key for fair queueing, whose values claims take in turn: `kind`, `namespace` or `tag:<name>`.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub fair_by: Option<Option<Per>>,
-    /// What keys weigh, each from 1 to 1000; `null` for the default, which is 1. Keys that are not named stay as they are.
+    /// Weights by key, 1 to 1000; `null` restores the default of 1. Other keys stay unchanged.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<FairKey, Option<u32>>,
 }

@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
-    /// Where the code is explained, relative to the server.
+    /// Path of the description of the code, relative to the server.
     #[serde(rename = "type")]
     pub about: String,
-    /// The code's sentence.
+    /// Description of the code.
     pub title: String,
     pub status: u16,
-    /// The stable code. It is text, so that a client can read the codes of a newer server.
+    /// Stable error code. A newer server may send codes that a client does not know.
     pub code: String,
     pub class: Class,
-    /// What exactly was wrong, as a sentence about the field.
+    /// The exact problem, as a sentence about the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// What was sent against the limit.
+    /// The value that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<u64>,
-    /// How the execution stands, when that is why.
+    /// State of the execution, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<PublicState>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

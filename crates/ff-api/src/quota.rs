@@ -5,7 +5,7 @@ use ff_core::quota::{Per, Rate, Scope};
 use ff_core::types::{Namespace, QuotaName};
 use serde::{Deserialize, Serialize};
 
-/// How a quota policy is to be. At least one of `rate` and `max_concurrent` must be said.
+/// Creates or replaces a quota policy. At least one of `rate` and `max_concurrent` is required.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -14,12 +14,12 @@ pub struct PutQuota {
     pub namespace: Option<Namespace>,
     /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.
     pub scope: Scope,
-    /// By which value it counts, each for itself: `kind`, `namespace` or `tag:<name>`.
+    /// Counts each value separately: `kind`, `namespace` or `tag:<name>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Per>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How many executions may be held at once.
+    /// Maximum number of executions running at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrent: Option<u32>,
 }

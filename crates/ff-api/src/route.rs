@@ -49,85 +49,85 @@ macro_rules! calls {
         $callback! {
             "/v1/executions/{id}/cancel" STEER execution::cancel:
                 Cancel(CancelArgs, execution_id: ExecutionId) -> CancelledExecution, at most CONTROL_BODY_BYTES, refused [409],
-                "Stops an execution wherever it is." => "It is cancelled.";
+                "Cancels an execution in any live state." => "It is cancelled.";
             "/v1/executions/{id}/replay" OPERATE execution::replay:
                 Replay(ReplayArgs, execution_id: ExecutionId) -> ReplayedExecution, at most CONTROL_BODY_BYTES, refused [409],
-                "Runs a finished execution again." => "It waits again.";
+                "Runs a finished execution again." => "It is waiting again.";
             "/v1/executions/{id}/priority" OPERATE execution::change_priority:
                 ChangePriority(ChangePriorityArgs, execution_id: ExecutionId) -> PriorityChanged, at most CONTROL_BODY_BYTES, refused [409],
-                "Has an execution go before or after others of its lane." => "From which priority to which.";
+                "Changes the priority of an execution." => "The old and the new priority.";
             "/v1/executions/{id}/deadline" OPERATE execution::extend_deadline:
                 ExtendDeadline(ExtendDeadlineArgs, execution_id: ExecutionId) -> DeadlineExtended, at most CONTROL_BODY_BYTES, refused [409],
-                "Moves the deadline of a live execution, sooner or later." => "From which deadline to which.";
+                "Changes the deadline of a live execution." => "The old and the new deadline.";
             "/v1/executions/{id}/hold" OPERATE execution::hold:
                 Hold(HoldArgs, execution_id: ExecutionId) -> HoldPlaced, at most CONTROL_BODY_BYTES, refused [409],
-                "Keeps an execution from being claimed until it is released. One that runs goes on." => "It is held.";
+                "Prevents claims of an execution until it is released. A running execution continues." => "It is held.";
             "/v1/executions/{id}/release" OPERATE execution::release_hold:
                 ReleaseHold(ReleaseHoldArgs, execution_id: ExecutionId) -> HoldReleased, at most CONTROL_BODY_BYTES, refused [409],
                 "Ends the hold of an execution." => "It is not held.";
             "/v1/executions/{id}/assign" OPERATE lease::assign:
                 Assign(AssignArgs, execution_id: ExecutionId) -> GrantIssued, at most CONTROL_BODY_BYTES, refused [409],
-                "Hands a ready, blocked or expired execution to one worker instance for a while." => "It is assigned, and until when.";
+                "Assigns a ready or blocked execution, or one with an expired lease, to one worker instance for a limited time." => "The assignment, with its expiry.";
             "/v1/executions/{id}/unassign" OPERATE lease::unassign:
                 Unassign(UnassignArgs, execution_id: ExecutionId) -> GrantRevoked, at most CONTROL_BODY_BYTES, refused [409],
-                "Ends an assignment before its time." => "Any worker may claim it.";
+                "Ends the assignment of an execution before it expires." => "Any worker may claim it.";
             "/v1/executions/{id}/tags" STEER execution::set_tags:
                 SetTags(SetTagsArgs, execution_id: ExecutionId) -> TaggedExecution, at most CONTROL_BODY_BYTES, refused [],
-                "Puts labels on an execution, and takes others away." => "All its labels.";
+                "Adds and removes tags of an execution." => "All its tags.";
             "/v1/executions/{id}/revoke" OPERATE lease::revoke:
                 Revoke(RevokeArgs, execution_id: ExecutionId) -> RevokedLease, at most CONTROL_BODY_BYTES, refused [409],
-                "Takes an execution from its holder." => "The lease is gone.";
+                "Revokes the lease of an execution." => "The lease is revoked.";
             "/v1/executions/{id}/renew" WORK lease::renew:
                 Renew(RenewArgs, execution_id: ExecutionId) -> RenewedLease, at most CONTROL_BODY_BYTES, refused [409],
-                "Lets the holder go on." => "Until when it has the lease.";
+                "Renews the lease of an execution." => "The new expiry of the lease.";
             "/v1/executions/{id}/progress" WORK lease::progress:
                 Progress(ProgressArgs, execution_id: ExecutionId) -> RecordedProgress, at most CONTROL_BODY_BYTES, refused [409],
-                "Notes how far the holder is." => "It was noted.";
+                "Records the progress of the running attempt." => "The progress is recorded.";
             "/v1/executions/{id}/usage" WORK budget::report:
                 ReportUsage(ReportUsageArgs, execution_id: ExecutionId) -> UsageReported, at most CONTROL_BODY_BYTES, refused [409],
-                "Adds what the holder has spent to the execution and to every budget that applies, once." => "What it has spent, and how its budgets stand.";
+                "Adds usage to the execution and to every budget that applies, once per report." => "Its usage, and the state of its budgets.";
             "/v1/executions/{id}/frames" WORK stream::append:
                 AppendFrames(AppendFramesArgs, execution_id: ExecutionId) -> FramesAppended, at most PAYLOAD_BODY_BYTES, refused [409],
-                "Adds frames to the stream of the running attempt." => "Their numbers.";
+                "Appends frames to the stream of the running attempt." => "Numbers of the frames.";
             "/v1/executions/{id}/steps" WORK step::record:
                 RecordStep(RecordStepArgs, execution_id: ExecutionId) -> RecordStepReply, at most PAYLOAD_BODY_BYTES, refused [409],
-                "Records a step of an execution, once." => "Its number, and the step that was recorded before, if one was.";
+                "Records a step of an execution, once." => "Its number, and the step recorded before, if any.";
             "/v1/executions/{id}/fork" SUBMIT step::fork:
                 Fork(ForkArgs, execution_id: ExecutionId) -> ForkedExecution, at most CONTROL_BODY_BYTES, refused [409],
-                "Creates an execution from another one, with the steps it has recorded up to one of them." => "The new execution.";
+                "Creates an execution from another one, with its recorded steps up to a given step." => "The new execution.";
             "/v1/executions/{id}/complete" WORK lease::complete:
                 Complete(CompleteArgs, execution_id: ExecutionId) -> CompletedExecution, at most PAYLOAD_BODY_BYTES, refused [409],
-                "Ends an execution with what its holder produced." => "It is completed.";
+                "Completes an execution with a result." => "It is completed.";
             "/v1/executions/{id}/fail" WORK lease::fail:
                 Fail(FailArgs, execution_id: ExecutionId) -> FailedAttempt, at most CONTROL_BODY_BYTES, refused [409],
-                "Takes the holder's word that it went wrong; the policy says what follows." => "What follows.";
+                "Fails the running attempt; the policy decides about a retry." => "What happens next.";
             "/v1/executions/{id}/delay" WORK lease::delay:
                 Delay(DelayArgs, execution_id: ExecutionId) -> DelayedExecution, at most CONTROL_BODY_BYTES, refused [409],
-                "Puts an execution off; the same attempt goes on later." => "Until when.";
+                "Delays an execution; the same attempt continues later." => "The time it is delayed until.";
             "/v1/executions/{id}/waitpoints" WORK suspension::create_waitpoint:
                 CreateWaitpoint(CreateWaitpointArgs, execution_id: ExecutionId) -> GrantedWaitpoint, at most CONTROL_BODY_BYTES, refused [409],
-                "Makes a waitpoint ahead of a suspension." => "The waitpoint, with what opens it.";
+                "Creates a waitpoint before a suspension." => "The waitpoint and its token.";
             "/v1/executions/{id}/wait_for_children" WORK flow::wait_for_children:
                 WaitForChildren(WaitForChildrenArgs, execution_id: ExecutionId) -> WaitedForChildren, at most CONTROL_BODY_BYTES, refused [409],
-                "Lets the holder go until the members it added have ended." => "It waits, or they have ended already.";
+                "Gives up the lease until the members it added have ended." => "It waits, or the members have already ended.";
             "/v1/executions/{id}/cascade" OPERATE flow::cascade:
                 Cascade(CascadeArgs, execution_id: ExecutionId) -> CascadeStep, at most CONTROL_BODY_BYTES, refused [409],
-                "Tells the dependents of an execution that has ended." => "How many were told.";
+                "Notifies the dependents of an execution that has ended." => "Progress of the notification.";
             "/v1/flows/{flow}/close" GROW flow::close:
                 CloseFlow(CloseFlowArgs, flow_id: FlowId) -> ClosedFlow, at most CONTROL_BODY_BYTES, refused [409],
-                "Lets a flow end with its last member." => "It is closed.";
+                "Closes a flow: it ends when its last member ends." => "It is closed.";
             "/v1/flows/{flow}/tags" STEER flow::tags:
                 TagFlow(SetFlowTagsArgs, flow_id: FlowId) -> TaggedFlow, at most CONTROL_BODY_BYTES, refused [],
-                "Puts labels on a flow, beside those it has." => "All its labels.";
+                "Adds tags to a flow." => "All its tags.";
             "/v1/workers/{instance}/register" WORK worker::register:
                 RegisterWorker(RegisterWorkerArgs, worker_instance_id: WorkerInstanceId) -> RegisteredWorker, at most CONTROL_BODY_BYTES within namespace, refused [409],
-                "Enters a worker instance, or what is new about it." => "It is there.";
+                "Registers a worker instance, or updates its registration." => "It is registered.";
             "/v1/workers/{instance}/heartbeat" WORK worker::heartbeat:
                 Heartbeat(HeartbeatArgs, worker_instance_id: WorkerInstanceId) -> SeenWorker, at most CONTROL_BODY_BYTES within namespace, refused [],
-                "Notes that a worker instance is there." => "It was seen.";
+                "Keeps a worker instance registered." => "The heartbeat is recorded.";
             "/v1/workers/{instance}/leave" WORK worker::leave:
                 Leave(LeaveArgs, worker_instance_id: WorkerInstanceId) -> LeftWorker, at most CONTROL_BODY_BYTES within namespace, refused [],
-                "Takes out a worker instance." => "It is gone.";
+                "Removes a worker instance." => "It is removed.";
         }
     };
 }
@@ -252,7 +252,7 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// Stops an execution.
+    /// Cancels an execution.
     Cancel for CancelArgs(execution_id: ExecutionId) {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -265,28 +265,28 @@ bodies! {
         reason: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requested_by: Option<String>,
-        /// Whether what depends on it in its flow runs again as well, where it has finished.
+        /// Also replay its finished dependents in the flow.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         reopen_downstream: bool,
-        /// The first recorded step that is done again, with all that were recorded after it.
+        /// The first recorded step to run again, with all steps recorded after it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from_step: Option<StepPoint>,
     }
-    /// An operator takes a lease away.
+    /// Revokes the lease of an execution.
     Revoke for RevokeArgs(execution_id: ExecutionId) {
-        /// Only this lease, when given.
+        /// If given, revoke only this lease.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_id: Option<LeaseId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// Gives an execution another priority.
+    /// Changes the priority of an execution.
     ChangePriority for ChangePriorityArgs(execution_id: ExecutionId) {
         priority: Priority,
     }
-    /// Moves the deadline of an execution.
+    /// Changes the deadline of an execution.
     ExtendDeadline for ExtendDeadlineArgs(execution_id: ExecutionId) {
-        /// Later than now.
+        /// Must be in the future.
         deadline_at: TimestampMs,
     }
     /// Holds an execution.
@@ -298,7 +298,7 @@ bodies! {
     }
     /// Ends the hold of an execution.
     ReleaseHold for ReleaseHoldArgs(execution_id: ExecutionId) {}
-    /// Hands an execution to one worker instance.
+    /// Assigns an execution to one worker instance.
     Assign for AssignArgs(execution_id: ExecutionId) {
         worker_instance_id: WorkerInstanceId,
         /// How long the instance has to claim it.
@@ -306,13 +306,13 @@ bodies! {
         ttl_ms: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The name of the API key unless given.
+        /// Default: the name of the API key.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         requested_by: Option<String>,
     }
     /// Ends an assignment.
     Unassign for UnassignArgs(execution_id: ExecutionId) {}
-    /// Lets a flow end with its last member.
+    /// Closes a flow: it ends when its last member ends.
     CloseFlow for CloseFlowArgs(flow_id: FlowId) {}
 }
 

@@ -3,26 +3,26 @@
 use ff_core::api_key::KeyInfo;
 use serde::{Deserialize, Serialize};
 
-/// Who asks, and whom.
+/// The caller's key and the server's version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Session {
-    /// The server's own.
+    /// Version of the server.
     pub version: String,
     /// Whether every request needs a key.
     pub keys: bool,
-    /// The key that was shown.
+    /// The caller's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyInfo>,
 }
 
-/// A browser is to show the key of this request from now on.
+/// Starts a browser session with the key of this request.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BeginSession {}
 
-/// A browser is to show no key any more.
+/// Ends the browser session.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

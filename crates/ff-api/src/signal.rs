@@ -13,12 +13,12 @@ use crate::content::present;
 use crate::object::Strict;
 use crate::{Base64, Content, Encoding, RedactedText};
 
-/// Delivers a signal. The fields that were granted with a waitpoint can be sent back as they are, beside a name.
+/// Delivers a signal. The fields of a granted waitpoint can be sent back unchanged, with a `name`.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Deliver {
-    /// The waitpoint by its id; or by its key, when the id is absent.
+    /// Id of the waitpoint; without it, `waitpoint_key` is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waitpoint_id: Option<WaitpointId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl Deliver {
     }
 }
 
-/// A signal with its bytes, when it has some and they come with it.
+/// A signal, with its payload if that is included.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceivedSignal {

@@ -20,19 +20,19 @@ use crate::lease::holder::{Fail, held, holder_calls};
 use crate::{Base64, Content, Encoding};
 
 holder_calls! {
-    /// The holder records a step: with its result, or with the failure it ended in for good.
+    /// Records a step, with its result or its permanent failure.
     RecordStep {
-        /// `step` when absent.
+        /// Default: `step`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<StepKind>,
         name: StepName,
-        /// Tells steps of one name apart.
+        /// Distinguishes steps of the same name.
         #[serde(default, skip_serializing_if = "StepKey::is_empty")]
         key: StepKey,
-        /// When it began, by the holder's clock; the moment of recording when absent.
+        /// When it began, by the worker's clock (default: the time of recording).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         started_at: Option<TimestampMs>,
-        /// `null` when there is neither a result nor a failure.
+        /// Default: `null`, if there is no failure.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         result: Option<Box<RawValue>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,12 +44,12 @@ holder_calls! {
     }
 }
 
-/// What a step failed with.
+/// The failure of a step.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepFailure {
-    /// `error` when absent.
+    /// Default: `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Kind>,
     pub message: String,
@@ -117,7 +117,7 @@ fn exact(payload: &Payload) -> Content {
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Its place in the order of recording.
+    /// Position in the order of recording.
     pub seq: u32,
     pub kind: StepKind,
     pub name: StepName,
@@ -133,7 +133,7 @@ pub struct Step {
     pub result_base64: Option<Base64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<ContentType>,
-    /// How it failed, if it did.
+    /// The failure, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<StepFailure>,
 }
@@ -174,14 +174,14 @@ impl Step {
     }
 }
 
-/// What became of a step that was to be recorded.
+/// Result of recording a step.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordStepReply {
     pub seq: u32,
-    /// True when a step of this kind, name and key was recorded before; nothing was written then.
+    /// True when a step of this kind, name and key was already recorded; nothing was written.
     pub duplicate: bool,
-    /// The step that was recorded before, whose outcome is the one that counts.
+    /// The step recorded before, whose outcome counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
 }
@@ -201,7 +201,7 @@ impl TryFrom<RecordStepReply> for contracts::StepRecorded {
     }
 }
 
-/// Some of the recorded steps of an execution, in the order of recording.
+/// One page of recorded steps, in the order of recording.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepsPage {
@@ -227,10 +227,10 @@ impl StepsPage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// The uuid of the new execution. Sent again with the same, the call finds what it made.
+    /// Uuid of the new execution. A repeated call with the same uuid returns the same execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<Uuid>,
-    /// The first step that is not copied; all are when absent.
+    /// The first step not to copy; all steps are copied when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_step: Option<StepPoint>,
 }

@@ -17,16 +17,16 @@ use crate::lease::holder::{held, holder_calls};
 
 pub use token::{MakeStreamToken, StreamTokenReply};
 
-/// Something an attempt puts out: exactly one of `text`, `json` and `base64`.
+/// A frame of output: exactly one of `text`, `json` and `base64`.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewFrame {
-    /// Which of the attempt's outputs it belongs to; `out` when absent.
+    /// Output channel of the attempt (default: `out`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Channel>,
-    /// `text`, `json`, `bytes`, `patch`, or a name of your own. When absent: `text` beside `text`, `json` beside `json`,
-    /// `bytes` beside `base64`.
+    /// `text`, `json`, `bytes`, `patch` or a custom name. Default: `text` for `text`, `json` for `json`, `bytes` for
+    /// `base64`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub frame_type: Option<FrameType>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,18 +98,18 @@ fn is_short_as_json(text: &str) -> bool {
 }
 
 holder_calls! {
-    /// The holder adds frames to the stream of its attempt: all of them or none.
+    /// Appends frames to the stream of the attempt, all or none.
     AppendFrames {
-        /// The number the first of these frames gets. With it the call is safe to repeat; without it they go to the end.
+        /// Number of the first of these frames; makes the call safe to repeat. Without it, frames go to the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<u64>,
-        /// What is kept of the stream, `durable` when the first call does not say.
+        /// Which frames are kept, set by the first call (default: `durable`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<StreamMode>,
-        /// How many frames of a durable stream are kept; all when the first call does not say.
+        /// Maximum number of frames a durable stream keeps, set by the first call; unlimited when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_frames: Option<u64>,
-        /// How many bytes of frames of a durable stream are kept, likewise.
+        /// Maximum bytes of frames a durable stream keeps, set by the first call; unlimited when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bytes: Option<u64>,
         frames: Vec<NewFrame>,
@@ -140,21 +140,21 @@ impl AppendFrames {
     }
 }
 
-/// What a reader of a stream is told.
+/// One page of a stream.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamPage {
     pub items: Vec<StreamItem>,
-    /// Where to go on.
+    /// Cursor of the next request.
     pub next: StreamCursor,
-    /// Nothing more comes.
+    /// True when the stream has ended.
     pub ended: bool,
-    /// How the execution ended, once everything of it was told.
+    /// How the execution ended; present once everything was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
 
-/// Which of the things a reader can be told.
+/// Kind of a stream item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -167,7 +167,7 @@ pub enum ItemKind {
     Trimmed,
     /// The attempt has ended: `frames` is how many there were, `at` when, `outcome` how.
     Closed,
-    /// The attempt was followed by another, `by`: what it put out no longer counts.
+    /// Attempt `by` superseded the attempt: its output no longer counts.
     Superseded,
 }
 
@@ -186,7 +186,7 @@ impl ItemKind {
 
 macro_rules! stream_item {
     ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
-        /// One thing a reader is told: which one it is, the attempt it is about, and the fields that go with it.
+        /// An item of a stream: its kind, its attempt, and the fields of the kind.
         #[derive(Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct StreamItem {

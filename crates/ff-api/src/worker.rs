@@ -8,7 +8,7 @@ use ff_core::limits;
 use ff_core::types::{Capability, Kind, LaneId, Namespace, WorkerId, WorkerInstanceId};
 use serde::{Deserialize, Serialize};
 
-/// A worker instance says that it is there, and what it takes.
+/// Registers a worker instance, with its lanes, kinds and capabilities.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -16,15 +16,15 @@ pub struct RegisterWorker {
     pub worker_id: WorkerId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
-    /// The lane `default` when absent.
+    /// Default: the lane `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<BTreeSet<LaneId>>,
-    /// Any when none is named.
+    /// Any kind when empty.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub kinds: BTreeSet<Kind>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub capabilities: BTreeSet<Capability>,
-    /// For how long it counts as there without being heard of.
+    /// How long it stays registered without a heartbeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
 }
@@ -54,7 +54,7 @@ impl RegisterWorker {
     }
 }
 
-/// A worker instance says that it is still there.
+/// Keeps a worker instance registered.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -73,7 +73,7 @@ impl Heartbeat {
     }
 }
 
-/// A worker instance goes.
+/// Removes a worker instance.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -11,7 +11,7 @@ use crate::exit::{self, Exit};
 use crate::logging::{self, Level};
 use crate::settings::Settings;
 
-/// FlowFabric: hand in work, and it is seen through to exactly one end.
+/// FlowFabric: durable execution. Every submitted execution ends exactly once.
 #[derive(Parser)]
 #[command(name = "ff", version, after_help = Exit::table())]
 struct CommandLine {

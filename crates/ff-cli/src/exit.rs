@@ -28,15 +28,15 @@ pub(crate) enum Exit {
 
 /// Every code and its meaning, in the order of the help.
 const TABLE: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "done; what was waited for completed"),
-    (Exit::Trouble, 1, "it did not work: refused, no answer, or the doctor found something"),
-    (Exit::Usage, 2, "the command line, or a value in it, is not understood or not allowed; nothing was done"),
+    (Exit::Done, 0, "success; if it was waited for, the execution or flow completed"),
+    (Exit::Trouble, 1, "error: refused, no answer, or findings of the doctor"),
+    (Exit::Usage, 2, "the command line, or a value in it, is invalid or not allowed; nothing was done"),
     (Exit::Failed, 3, "the execution or flow failed"),
     (Exit::Cancelled, 4, "the execution or flow was cancelled"),
     (Exit::Expired, 5, "the execution's deadline passed"),
     (Exit::Skipped, 6, "the execution was skipped"),
-    (Exit::TimedOut, 124, "the execution or flow had not ended when --timeout ran out; it goes on"),
-    (Exit::Interrupted, 130, "interrupted while waiting; the execution or flow goes on"),
+    (Exit::TimedOut, 124, "the execution or flow did not end before --timeout; it continues"),
+    (Exit::Interrupted, 130, "interrupted while waiting; the execution or flow continues"),
 ];
 
 impl Exit {

@@ -163,11 +163,11 @@ impl UuidPrefix {
         match &found[..] {
             [(_, id)] if after.is_none() => Ok(*id),
             [] if after.is_none() => Err(Usage(format!(
-                "id: no {noun} of the namespace {} begins with {self}; one submitted with a uuid of its own is found by the whole uuid",
+                "id: no {noun} of the namespace {} begins with {self}; one with a uuid of another kind must be named by the whole uuid",
                 settings.namespace()
             ))
             .into()),
-            [] | [_] => Err(Usage(format!("id: more than {LOOKED_AT} {noun}s are as old as {self}; give the whole uuid")).into()),
+            [] | [_] => Err(Usage(format!("id: more than {LOOKED_AT} {noun}s were created at the time of {self}; give the whole uuid")).into()),
             several => {
                 let named: Vec<_> = several.iter().take(NAMED).map(|(uuid, _)| uuid.to_string()).collect();
                 let more = if several.len() > NAMED { " and more" } else { "" };

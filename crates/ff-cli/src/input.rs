@@ -111,11 +111,11 @@ fn read(source: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
 /// Which trace a submission is part of.
 #[derive(Args)]
 pub(crate) struct TraceArgs {
-    /// The trace it is part of, as a W3C traceparent; TRACEPARENT unless said
+    /// W3C traceparent of the submission (default: TRACEPARENT)
     #[arg(long, value_name = "HEADER")]
     traceparent: Option<String>,
 
-    /// What goes with the traceparent, as a W3C tracestate
+    /// W3C tracestate that belongs to the traceparent
     #[arg(long, value_name = "HEADER", requires = "traceparent")]
     tracestate: Option<String>,
 }

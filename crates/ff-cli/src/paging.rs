@@ -12,15 +12,15 @@ use crate::input::{cursor, whole};
 /// Which part of a listing is shown.
 #[derive(Args)]
 pub(crate) struct Paging<C: Clone + FromStr + Send + Sync + 'static> {
-    /// How many at most
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = limits::PAGE_DEFAULT, value_parser = whole::<usize>)]
     limit: usize,
 
-    /// Go on where another listing ended
+    /// Continue where an earlier listing ended
     #[arg(long, value_name = "CURSOR", value_parser = cursor::<C>)]
     cursor: Option<C>,
 
-    /// All there are, however many
+    /// List all results
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 }

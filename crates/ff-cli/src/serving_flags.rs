@@ -13,54 +13,54 @@ use crate::input::whole;
 /// Options of a server that others reach.
 #[derive(Args)]
 pub(crate) struct ServingFlags {
-    /// The server's certificate with what leads to it, as PEM; it then speaks TLS
+    /// TLS certificate chain of the server, as PEM; enables TLS
     #[arg(long, env = "FF_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The key of the certificate, as PEM
+    /// Private key of the certificate, as PEM
     #[arg(long, env = "FF_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// The address outsiders reach the server by; approval links begin with it
+    /// Public address of the server, with which approval links begin
     #[arg(long, env = "FF_PUBLIC_URL", value_name = "URL")]
     public_url: Option<PublicUrl>,
 
-    /// An origin whose pages may read streams, as in https://app.example; may be given several times
+    /// Origin whose pages may read streams, such as https://app.example (repeatable)
     #[arg(long = "cors-origin", env = "FF_CORS_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
     cors_origins: Vec<CorsOrigin>,
 
-    /// Requests under way at once, without those that wait for something
+    /// Maximum number of requests in progress, without long polls
     #[arg(long, env = "FF_MAX_IN_FLIGHT", value_name = "COUNT", default_value_t = Limits::default().in_flight)]
     #[arg(value_parser = whole::<usize>)]
     max_in_flight: usize,
 
-    /// Requests at once that wait for something, and streams
+    /// Maximum number of long polls and streams
     #[arg(long, env = "FF_MAX_WAITING", value_name = "COUNT", default_value_t = Limits::default().waiting)]
     #[arg(value_parser = whole::<usize>)]
     max_waiting: usize,
 
-    /// Streams of events open at once
+    /// Maximum number of open event streams
     #[arg(long, env = "FF_MAX_STREAMS", value_name = "COUNT", default_value_t = Limits::default().streams)]
     #[arg(value_parser = whole::<usize>)]
     max_streams: usize,
 
-    /// Bytes of all request bodies in memory at once
+    /// Maximum total bytes of request bodies in memory
     #[arg(long, env = "FF_MAX_BODY_BYTES", value_name = "BYTES", default_value_t = Limits::default().body_bytes)]
     #[arg(value_parser = whole::<usize>)]
     max_body_bytes: usize,
 
-    /// Connections open at once
+    /// Maximum number of open connections
     #[arg(long, env = "FF_MAX_CONNECTIONS", value_name = "COUNT", default_value_t = Limits::default().connections)]
     #[arg(value_parser = whole::<usize>)]
     max_connections: usize,
 
-    /// Connections open at once from one address
+    /// Maximum number of open connections from one address
     #[arg(long, env = "FF_MAX_CONNECTIONS_PER_ADDRESS", value_name = "COUNT")]
     #[arg(default_value_t = Limits::default().connections_per_address)]
     #[arg(value_parser = whole::<usize>)]
     max_connections_per_address: usize,
 
-    /// Requests a second of one key, or of one address where no key is shown; 0 for no limit
+    /// Maximum requests per second of a key, or of an address without a key; 0 for no limit
     #[arg(long, env = "FF_MAX_RATE", value_name = "COUNT")]
     #[arg(default_value_t = Limits::default().rate.map_or(0, NonZeroU32::get))]
     #[arg(value_parser = whole::<u32>)]

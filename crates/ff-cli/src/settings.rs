@@ -19,12 +19,12 @@ use crate::screen::ColorChoice;
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Settings {
-    /// The server to talk to
+    /// Address of the server
     #[arg(long, global = true, env = "FF_SERVER", value_name = "URL", default_value = "http://127.0.0.1:7070")]
     #[arg(value_parser = server)]
     pub(crate) server: String,
 
-    /// The tenant whose work it is; that of the key, or default, unless given
+    /// Namespace to work in; unless given, that of the key, or default
     #[arg(long, global = true, env = "FF_NAMESPACE", value_name = "NAME")]
     namespace: Option<Namespace>,
 
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     #[arg(skip)]
     own: OnceLock<Namespace>,
 
-    /// The file settings are read from, in place of FF_CONFIG, or of flowfabric.toml in the working directory
+    /// Configuration file, in place of FF_CONFIG or flowfabric.toml in the working directory
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// When states are coloured: auto is on a terminal, unless NO_COLOR is set
+    /// When to colour states; auto means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, env = "FF_COLOR", value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) color: ColorChoice,
 
@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
-    /// How the log on standard error is written
+    /// Format of the log on standard error
     #[arg(long, global = true, env = "FF_LOG_FORMAT", value_name = "FORMAT", value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
 }

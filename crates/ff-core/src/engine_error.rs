@@ -12,19 +12,19 @@ use crate::types::TimestampMs;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Asking again the same way cannot help.
+    /// Retrying the same request cannot succeed.
     Terminal,
-    /// Asking again later can help.
+    /// Retrying later may succeed.
     Retryable,
-    /// Stop politely: a limit asks for it.
+    /// A limit asks the caller to stop.
     Cooperative,
-    /// Nothing was to be done; the caller may go on.
+    /// Nothing had to be done; the caller may continue.
     Informational,
-    /// A defect of the engine or of its caller.
+    /// A bug in the engine or in its caller.
     Bug,
-    /// An ordinary absence.
+    /// Something is absent, as it normally can be.
     Expected,
-    /// Worth a warning, and no more.
+    /// Worth a warning only.
     SoftError,
 }
 
@@ -88,7 +88,7 @@ pub struct Refusal {
     pub field: Option<String>,
     /// The limit it went past, and the value that was sent.
     pub limit: Option<(u64, u64)>,
-    /// How the execution stands, when that is why.
+    /// State of the execution, if that is the reason.
     pub state: Option<PublicState>,
     /// When asking again may help.
     pub retry_at: Option<TimestampMs>,

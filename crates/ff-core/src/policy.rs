@@ -17,19 +17,19 @@ use crate::types::RequirementClass;
 pub struct Policy {
     pub retry_policy: RetryPolicy,
     pub timeout_policy: TimeoutPolicy,
-    /// Leases that may expire before the execution is given up.
+    /// Maximum number of expired leases before the execution fails.
     pub max_reclaim_count: u32,
-    /// Times it may be replayed.
+    /// Maximum number of replays.
     pub max_replay_count: u32,
     /// How long its idempotency key is remembered.
     pub dedup_window_ms: u64,
-    /// How long it is kept after its end; as its lane says when absent.
+    /// How long it is kept after its end (default: the setting of its lane).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<u64>,
-    /// Steps and waits it may record; 1000 when absent.
+    /// Maximum number of recorded steps and waits (default: 1000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
-    /// Which workers may run it; any when nothing is required.
+    /// Capabilities its worker must have; any worker when empty.
     #[serde(skip_serializing_if = "RoutingRequirements::is_empty")]
     pub routing_requirements: RoutingRequirements,
 }
@@ -114,8 +114,8 @@ impl RetryPolicy {
     }
 }
 
-/// How long to wait before the next try. With jitter the wait is anything from nothing to the full delay, so that what
-/// failed together does not come back together.
+/// Delay before the next attempt. With jitter the delay is random between zero and its full value, so that simultaneous
+/// failures are not retried at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -189,15 +189,15 @@ fn grown(initial_ms: u64, max_ms: u64, multiplier: f64, retry: u32) -> u64 {
     (delay as u64).min(max_ms)
 }
 
-/// Bounds in time. Absent means unbounded.
+/// Time limits. Absent means unlimited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TimeoutPolicy {
-    /// How long one attempt may run, all its leases together.
+    /// Maximum run time of one attempt, over all its leases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt_timeout_ms: Option<u64>,
-    /// How long after its submission (or replay) the execution may live.
+    /// Maximum time from submission or replay to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_deadline_ms: Option<u64>,
 }

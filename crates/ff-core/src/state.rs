@@ -49,7 +49,7 @@ pub struct UnknownWord {
 }
 
 words! {
-    /// How an execution stands, in one word.
+    /// State of an execution.
     PublicState {
         Waiting "waiting",
         Delayed "delayed",
@@ -74,7 +74,7 @@ words! {
         Skipped "skipped",
     }
 
-    /// Where an execution is in its life.
+    /// Lifecycle phase of an execution.
     LifecyclePhase {
         Runnable "runnable",
         Active "active",
@@ -88,7 +88,7 @@ words! {
         Leased "leased",
     }
 
-    /// Whether a claim could take it.
+    /// Whether it can be claimed.
     EligibilityState {
         EligibleNow "eligible_now",
         NotEligibleUntilTime "not_eligible_until_time",
@@ -101,7 +101,7 @@ words! {
         NotApplicable "not_applicable",
     }
 
-    /// What it waits for.
+    /// What an execution waits for.
     BlockingReason {
         None "none",
         WaitingForWorker "waiting_for_worker",
@@ -122,7 +122,7 @@ words! {
         PausedByFlowCancel "paused_by_flow_cancel",
     }
 
-    /// How the current try stands.
+    /// State of the current attempt.
     AttemptState {
         None "none",
         PendingFirstAttempt "pending_first_attempt",
@@ -141,7 +141,7 @@ impl PublicState {
     }
 }
 
-/// All dimensions of a state at once, as the API shows them.
+/// All dimensions of the state of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateVector {

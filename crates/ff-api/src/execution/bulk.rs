@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::execution::submit::tags;
 use crate::object::word;
 
-/// One page of doing something to many executions.
+/// One page of a bulk operation on executions.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -24,42 +24,42 @@ pub struct Bulk {
     pub lane: Option<LaneId>,
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub state: Option<PublicState>,
-    /// What they wait for, of what admission asks for: `waiting_for_capable_worker`, `waiting_for_quota`,
-    /// `waiting_for_budget` or `paused_by_operator`.
+    /// Only executions blocked for this reason: `waiting_for_capable_worker`, `waiting_for_quota`,
+    /// `waiting_for_budget`, `paused_by_operator` or `waiting_for_locality_match`.
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub blocking_reason: Option<BlockingReason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Every one of these labels.
+    /// Only executions with all of these tags.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, TagValue>,
-    /// Created at this moment or later.
+    /// Only executions created at this time or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_from: Option<TimestampMs>,
-    /// Created before this moment.
+    /// Only executions created before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_until: Option<TimestampMs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_by: Option<String>,
-    /// Of a replay: whether what depends on each runs again as well, where it has finished.
+    /// With `replay`: also replay the finished dependents of each execution.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reopen_downstream: bool,
-    /// Only say what would be done.
+    /// Report what would be done, and change nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// Leave alone what has changed since: what the first page answered.
+    /// Skip executions changed after this time; send the `as_of` of the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<TimestampMs>,
-    /// Where the last page ended.
+    /// The `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
 
-/// What is done to each.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", try_from = "String")]

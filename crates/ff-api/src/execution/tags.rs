@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::execution::submit::tags;
 
-/// Adds and removes labels of an execution.
+/// Adds and removes tags of an execution.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetTags {
-    /// Labels to put on it, beside those it has.
+    /// Tags to add or change.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, TagValue>,
-    /// Labels to take away.
+    /// Tags to remove.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub remove: BTreeSet<TagKey>,
 }

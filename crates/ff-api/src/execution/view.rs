@@ -61,7 +61,7 @@ impl PayloadView {
     }
 }
 
-/// How an execution ended, with what it produced.
+/// How an execution ended, with its result.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutionEnd {

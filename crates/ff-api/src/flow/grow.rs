@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{JoinBody, Nodes, passing};
 use crate::Strict;
 
-/// What is to be added; all of it, or nothing.
+/// Members and edges to add, all or none.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -24,18 +24,18 @@ pub struct GrowFlow {
     /// New members, with the edges into them.
     #[serde(default)]
     pub nodes: Nodes,
-    /// Edges between members, new ones or others.
+    /// Edges between members, new or existing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Strict<GrownEdge>>,
-    /// How the edges into members that were there before join.
+    /// Joins of existing members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joins: Vec<Strict<JoinOf>>,
-    /// The running member in whose name the flow is grown.
+    /// The running member that adds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<Strict<HolderOf>>,
 }
 
-/// An edge between two members, each by its name or by its execution's id.
+/// An edge between two members, each given by name or by execution id.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -24,7 +24,7 @@ use crate::{Base64, Content, Encoding};
 #[derive(Clone, Default)]
 pub struct Nodes(pub Vec<(NodeName, Node)>);
 
-/// One node: the work, and the edges into it. The fields of the work are those of a submission.
+/// A node: the fields of a submission, and the edges into it.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ use crate::execution::submit::tags;
 use crate::lease::holder::{held, holder_calls};
 use crate::object::word;
 
-/// Cancels a flow; all of it, unless a policy is given.
+/// Cancels a flow: all members, unless `policy` says otherwise.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -37,7 +37,7 @@ impl CancelFlow {
     }
 }
 
-/// The flow is cancelled; how it ended, when that was waited for and came in time.
+/// The flow is cancelled. `end` is present if the flow ended within the requested wait.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancellation {
@@ -47,7 +47,7 @@ pub struct FlowCancellation {
     pub end: Option<FlowEnd>,
 }
 
-/// Labels for a flow, beside those it has.
+/// Adds tags to a flow.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -66,7 +66,7 @@ impl TagFlow {
 }
 
 holder_calls! {
-    /// The holder lets go until the members it added have ended as its join asks.
+    /// Gives up the lease until the join of the added members is decided.
     WaitForChildren {}
 }
 

@@ -29,7 +29,7 @@ impl FlowsPage {
     }
 }
 
-/// A flow, and as much of its graph as was asked for.
+/// A flow, with the requested part of its graph.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowView {
@@ -44,11 +44,11 @@ pub struct FlowView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowGraph {
     pub members: Vec<MemberInfo>,
-    /// Where the members go on, as their own page's `from`; absent when these are all.
+    /// The `from` for listing the remaining members; absent when these are all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_member: Option<u32>,
     pub edges: Vec<EdgeInfo>,
-    /// Where the edges go on, as their own page's `after`; absent when these are all.
+    /// The `after` for listing the remaining edges; absent when these are all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_edge: Option<EdgeId>,
 }

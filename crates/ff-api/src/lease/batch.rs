@@ -4,7 +4,7 @@ use ff_core::types::ExecutionId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Up to a thousand calls about leases. Each is read on its own, so that one that is wrong does not hold back the others.
+/// Up to 1000 calls about leases. Each is checked separately: an invalid one does not affect the others.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -50,14 +50,14 @@ impl LeaseCall {
     }
 }
 
-/// What became of each, in the order they were sent.
+/// Results, in request order.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerBatchReply {
     pub results: Vec<WorkerCallResult>,
 }
 
-/// What would have been answered to the call on its own: its status, and the reply or the problem.
+/// Status and body of the response that a single call would get.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerCallResult {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Encoding;
 
-/// A worker asks for work.
+/// Claims work for a worker.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -19,16 +19,17 @@ pub struct Claim {
     pub worker_id: WorkerId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
-    /// In the order they are preferred; the lane `default` when absent.
+    /// Lanes in order of preference (default: `default`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Vec<LaneId>>,
-    /// Which kinds; any when none is named.
+    /// Kinds to claim; any kind when empty.
     #[serde(default)]
     pub kinds: Vec<Kind>,
-    /// What the worker offers: it is handed work that requires nothing else.
+    /// Capabilities of the worker; it gets only work that requires no others.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub capabilities: BTreeSet<Capability>,
-    /// Only what is assigned to this worker instance, beside a partition. Without one, what is assigned comes first.
+    /// Claim only executions assigned to this worker instance; requires `partition`. Without `partition`, assigned
+    /// executions come first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assigned: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +38,7 @@ pub struct Claim {
     pub lease_ttl_ms: Option<u64>,
     #[serde(default)]
     pub wait_ms: u64,
-    /// Only this partition and one lane of it, answered at once; wherever there is work when absent.
+    /// Claim from one lane of this partition, without waiting; from any partition when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<u16>,
     #[serde(default)]

@@ -16,15 +16,15 @@ use serde_json::value::RawValue;
 use crate::content::present;
 use crate::{Base64, Content, Encoding, ReceivedSignal, Step};
 
-/// What a worker receives; nothing when there was no work in time.
+/// Claimed executions; empty when no work arrived in time.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claims {
     pub executions: Vec<ClaimedExecution>,
-    /// The best execution still waiting, when one partition was asked.
+    /// First execution still waiting; only with `partition`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Head>,
-    /// Whether something waits that its lane's limit keeps from being handed out.
+    /// True when the lane's concurrency limit holds back waiting work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limited: bool,
 }
@@ -41,7 +41,7 @@ impl Claims {
     }
 }
 
-/// One execution handed to a worker. The fence's three fields are flat, as the holder's calls send them back.
+/// An execution claimed by a worker. The worker sends `lease_id`, `lease_epoch` and `attempt_id` back with its calls.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimedExecution {
@@ -67,22 +67,22 @@ pub struct ClaimedExecution {
     /// How its last suspension ended, when there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumption: Option<Resumption>,
-    /// The signals of the resumption, in its order.
+    /// Signals of the resumption, in the same order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<ReceivedSignal>,
     /// Its place in a flow, when it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<TaskFlow>,
-    /// The trace it was submitted in, whichever attempt this is.
+    /// The trace it was submitted in; the same for every attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
-    /// The results of upstreams that were passed on to it by name.
+    /// Results of upstreams, passed on by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
-    /// What was recorded of steps before, from the first on, as much as comes with a claim.
+    /// Recorded steps from the first on, as many as fit into a claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
-    /// The `after` with which the other steps are listed; absent when these are all.
+    /// The `after` for listing the remaining steps; absent when these are all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps_next: Option<u32>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ impl ClaimedExecution {
     }
 }
 
-/// The result of an upstream under the name its edge gave it; without its bytes when they did not fit.
+/// Result of an upstream, under the name its edge gave it; without its bytes when they did not fit.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {

@@ -3,7 +3,7 @@
 use ff_core::contracts::GrantInfo;
 use serde::{Deserialize, Serialize};
 
-/// One page of what is assigned to worker instances.
+/// One page of assigned executions.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Grants {

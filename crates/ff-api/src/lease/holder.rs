@@ -14,13 +14,13 @@ use crate::execution::start;
 use crate::{Base64, Content, Encoding};
 
 holder_calls! {
-    /// The holder wants to go on.
+    /// Renews the lease.
     Renew {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_ttl_ms: Option<u64>,
     }
 
-    /// The holder says how far it is.
+    /// Reports the progress of the running attempt.
     Progress {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         percent: Option<u8>,
@@ -28,15 +28,15 @@ holder_calls! {
         message: Option<String>,
     }
 
-    /// The holder says what it has spent since its last report.
+    /// Reports the usage since the last report.
     ReportUsage {
-        /// The same report sent again has the same id, and counts once.
+        /// Id of the report. A report sent again with the same id counts once.
         report_id: IdempotencyKey,
-        /// By dimension: tokens, usd_micros, calls, seconds, any name.
+        /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
         amounts: Amounts,
     }
 
-    /// The holder says the work is done.
+    /// Completes an execution with a result.
     Complete {
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         result: Option<Box<RawValue>>,
@@ -46,9 +46,9 @@ holder_calls! {
         content_type: Option<ContentType>,
     }
 
-    /// The holder says the work went wrong.
+    /// Fails the running attempt.
     Fail {
-        /// `error` when absent.
+        /// Default: `error`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         category: Option<Kind>,
         message: String,
@@ -56,7 +56,7 @@ holder_calls! {
         permanent: bool,
     }
 
-    /// The holder puts the work off.
+    /// Delays an execution; the same attempt continues later.
     Delay {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_ms: Option<u64>,

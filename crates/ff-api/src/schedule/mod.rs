@@ -13,8 +13,8 @@ use crate::{Content, Encoding, NewFlow, Strict, Submit, SubmitFlow};
 
 pub use view::{ScheduleView, SchedulesPage};
 
-/// How a schedule is to be. One of `cron`, `every_ms` and `at` says when its ticks come, and one of `execution` and `flow` what each of
-/// them starts. Payloads and the values of labels may hold `{{tick}}` and `{{schedule}}`.
+/// Creates or replaces a schedule. One of `cron`, `every_ms` and `at` sets when it ticks, and one of `execution` and
+/// `flow` what a tick starts. Payloads and tag values may contain `{{tick}}` and `{{schedule}}`.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -23,36 +23,36 @@ pub struct PutSchedule {
     pub namespace: Option<Namespace>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<CronText>,
-    /// Every so many milliseconds, counted from `starts_at`, or from when it was created.
+    /// Interval in milliseconds, counted from `starts_at` or from the creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
-    /// Once, at this moment.
+    /// Ticks once, at this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<TimestampMs>,
-    /// In which `cron` is read; `UTC` unless given.
+    /// Time zone of `cron` (default: `UTC`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<Zone>,
-    /// Each tick starts up to so much later, always the same for a tick.
+    /// Maximum delay added to a tick; always the same for a given tick.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_at: Option<TimestampMs>,
-    /// The last moment a tick may come at.
+    /// No tick after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_at: Option<TimestampMs>,
-    /// What becomes of a tick while what the one before it started still lives; `skip` unless given.
+    /// What happens to a tick while the work of the previous tick has not ended (default: `skip`).
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Overlap>,
-    /// How long after its time a tick still starts; a day unless given.
+    /// How late a tick may still start (default: a day).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catch_up_ms: Option<u64>,
-    /// Which of the ticks that were missed within that time run; the `last` unless given.
+    /// Which missed ticks within `catch_up_ms` run (default: `last`).
     #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub catch_up: Option<CatchUp>,
-    /// A submission, without `namespace`, `idempotency_key` and `uuid`, which are the schedule's.
+    /// A submission, without `namespace`, `idempotency_key` and `uuid`, which the schedule sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Strict<Submit>>,
-    /// A flow, without `namespace`, `idempotency_key` and `flow_id`, which are the schedule's.
+    /// A flow, without `namespace`, `idempotency_key` and `flow_id`, which the schedule sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Strict<SubmitFlow>>,
 }
@@ -203,15 +203,15 @@ macro_rules! bare {
 }
 
 bare! {
-    /// Deletes a schedule. What it has started goes on.
+    /// Deletes a schedule. Work it has started continues.
     DeleteSchedule;
-    /// Has a schedule tick again.
+    /// Resumes a schedule.
     ResumeSchedule;
-    /// Starts what a tick would start, now.
+    /// Runs a tick now.
     TriggerSchedule;
 }
 
-/// Keeps a schedule from ticking.
+/// Pauses a schedule.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -229,7 +229,7 @@ impl PauseSchedule {
     }
 }
 
-/// Starts what the ticks of a past range would have started, each once.
+/// Runs the ticks of a past range, each once.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -237,7 +237,7 @@ pub struct BackfillSchedule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
     pub from: TimestampMs,
-    /// The last moment of the range.
+    /// End of the range, inclusive.
     pub to: TimestampMs,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PutSchedule;
 
-/// A schedule, its next ticks and its last ones.
+/// A schedule, with its next and its last ticks.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScheduleView {
@@ -21,23 +21,23 @@ pub struct ScheduleView {
     pub changed_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
-    /// The first tick that has not come yet, also while it is paused; absent when none is to come.
+    /// The next tick, also while paused; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_tick: Option<TimestampMs>,
     /// The next five ticks; none while it is paused.
     pub next_ticks: Vec<TimestampMs>,
-    /// A tick that waits for the end of what the one before it started.
+    /// A tick that waits until the work of the previous tick has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_tick: Option<TimestampMs>,
-    /// When it is looked whether that may start, at the latest.
+    /// When the queued tick is checked again, at the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_look_at: Option<TimestampMs>,
-    /// What a tick started last.
+    /// The execution that a tick started last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_execution_id: Option<ExecutionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_flow_id: Option<FlowId>,
-    /// The last ten ticks that came, oldest first.
+    /// The last ten ticks, oldest first.
     pub ticks: Vec<TickRecord>,
 }
 

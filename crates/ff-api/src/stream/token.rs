@@ -6,12 +6,12 @@ use ff_core::token::StreamToken;
 use ff_core::types::{ExecutionId, TimestampMs};
 use serde::{Deserialize, Serialize};
 
-/// Asks for a token that reads the stream of an execution.
+/// Creates a token for reading the stream of an execution.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MakeStreamToken {
-    /// How long it is valid, at most a day; an hour when absent.
+    /// How long it is valid, at most a day (default: an hour).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<u64>,
 }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decisions {
     pub decisions: Vec<Decision>,
-    /// Whether there may be earlier ones that were not looked at.
+    /// True when there may be earlier decisions.
     pub more: bool,
 }
 
-/// An approval or a rejection, by an operator or through a link.
+/// A decision by an operator or through an approval link.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
@@ -23,7 +23,7 @@ pub struct Decision {
     pub signal_id: SignalId,
     /// `approved`, `rejected` or `resumed`.
     pub decision: SignalName,
-    /// Who decided: an operator, by name where it is known, or the bearer of a link.
+    /// The operator, by name if known, or the bearer of a link.
     pub source: Source,
     pub effect: Effect,
 }

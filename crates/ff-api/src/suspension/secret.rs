@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Problem, RedactedText};
 
-/// An operator brings a new secret.
+/// Installs a new secret.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RotateSecret {
-    /// Text, whatever it is: what is wrong with a kid has a code of its own.
+    /// Name of the new secret. An invalid name has its own error code.
     pub kid: String,
     pub secret_hex: RedactedText,
-    /// How long the secret before goes on verifying.
+    /// How long the previous secret still verifies tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,
 }
@@ -31,7 +31,7 @@ impl RotateSecret {
     }
 }
 
-/// What became of a rotation, partition by partition. Repeating it finishes what did not get through.
+/// Result of a rotation, per partition. Repeat the call to finish failed partitions.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RotationReport {
@@ -48,7 +48,7 @@ pub struct RotatedPartition {
     pub rotated: contracts::RotatedSecret,
 }
 
-/// A partition that has not, and why.
+/// A partition without the new secret, and why.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedPartition {

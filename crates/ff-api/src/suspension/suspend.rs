@@ -18,15 +18,15 @@ use crate::object::{Strict, word};
 use crate::suspension::condition;
 
 holder_calls! {
-    /// The holder lets go and waits.
+    /// Suspends an execution until its condition is met.
     Suspend {
-        /// At least one, unless an approval is waited for.
+        /// At least one, unless `approval` is given.
         #[serde(default)]
         waitpoints: Vec<Strict<Binding>>,
-        /// Waits for a person's yes or no instead of a condition.
+        /// Wait for the approval of a person instead of a condition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Strict<Approval>>,
-        /// Read on its own, because it is a tree. Any signal at the one waitpoint there is, when absent.
+        /// Default: any signal at the only waitpoint.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         condition: Option<Box<RawValue>>,
         #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ holder_calls! {
         timeout_at: Option<TimestampMs>,
         #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
         timeout_behavior: Option<TimeoutBehavior>,
-        /// Read on its own, because what is wrong in a policy has a code of its own.
+        /// An invalid policy has its own error code.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resume_policy: Option<Box<RawValue>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ holder_calls! {
         dedup_ttl_ms: Option<u64>,
     }
 
-    /// The holder wants a waitpoint ahead of waiting.
+    /// Creates a waitpoint before a suspension.
     CreateWaitpoint {
         key: WaitpointKey,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ holder_calls! {
     }
 }
 
-/// A waitpoint to wait on: a new one by its key, or one made ahead by its id as well.
+/// A waitpoint to wait on: a new one by `key`, or an existing one by `key` and `id`.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -68,25 +68,25 @@ pub struct Binding {
     pub id: Option<WaitpointId>,
 }
 
-/// What a person is to answer.
+/// A question for a person.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
-    /// In words for people: shown with the execution, and on the page of the approval link.
+    /// Shown with the execution and on the approval page.
     pub question: String,
 }
 
 /// The waitpoint of an approval that names none.
 const APPROVAL_KEY: &str = "approval";
 
-/// What became of the wish to wait, and where a person answers.
+/// Result of a suspension, with the approval link.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuspendReply {
     #[serde(flatten)]
     pub suspended: SuspendedExecution,
-    /// The link to the page where the question is answered, when an approval was asked for. It holds the waitpoint's token.
+    /// Link to the approval page, if an approval was requested. It contains the waitpoint's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_url: Option<String>,
 }

@@ -18,7 +18,7 @@ pub struct Waitpoints {
     pub waitpoints: Vec<WaitpointInfo>,
 }
 
-/// What opens a waitpoint.
+/// The token of a waitpoint.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenOf {
@@ -44,12 +44,12 @@ impl CloseWaitpoint {
     }
 }
 
-/// An operator ends a suspension; the address says with which decision.
+/// Ends a suspension; the path names the decision.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
-    /// Only this suspension, when given.
+    /// If given, end only this suspension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension_id: Option<SuspensionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -32,17 +32,17 @@ impl Adjust {
     }
 }
 
-/// Put labels on an execution or take them away, and print those it has
+/// Add or remove tags of an execution, and print its tags
 #[derive(Args)]
 pub(crate) struct Tag {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// Labels to put on it, beside those it has
+    /// Tags to add or change
     #[arg(value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
-    /// The key of a label to take away; may be given again
+    /// Key of a tag to remove (repeatable)
     #[arg(long, value_name = "KEY")]
     remove: Vec<TagKey>,
 }
@@ -61,13 +61,13 @@ impl Tag {
     }
 }
 
-/// Have a live execution go before or after others of its lane
+/// Change the priority of a live execution
 #[derive(Args)]
 pub(crate) struct Priority {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// 0 to 9000; the highest goes first
+    /// Priority, 0 to 9000; the highest goes first
     #[arg(value_name = "N", value_parser = priority, allow_hyphen_values = true)]
     priority: types::Priority,
 }
@@ -84,13 +84,13 @@ impl Priority {
     }
 }
 
-/// Move the deadline of a live execution, sooner or later
+/// Change the deadline of a live execution
 #[derive(Args)]
 pub(crate) struct Deadline {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// So long from now, as in 15m, 2h or 1d; or a moment, as in 2026-12-24T18:00:00Z
+    /// Span from now, such as 15m, 2h or 1d, or a time, such as 2026-12-24T18:00:00Z
     #[arg(value_name = "WHEN", value_parser = deadline, allow_hyphen_values = true)]
     deadline: DeadlineArg,
 }

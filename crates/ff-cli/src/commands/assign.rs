@@ -15,13 +15,13 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
-/// Hand a ready, blocked or expired execution to one worker instance: no other claims it for a while
+/// Assign an execution to one worker instance; no other can claim it for a while
 #[derive(Args)]
 pub(crate) struct Assign {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// The worker instance, as ff workers names it
+    /// Worker instance, as listed by ff workers
     #[arg(long, value_name = "INSTANCE")]
     worker: WorkerInstanceId,
 
@@ -29,7 +29,7 @@ pub(crate) struct Assign {
     #[arg(long = "for", value_name = "SPAN", default_value = "30s", value_parser = span::parse)]
     ttl: Duration,
 
-    /// Why; it is kept with the execution while it is assigned
+    /// Reason, stored while the execution is assigned
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Assign {
     }
 }
 
-/// End an assignment before its time
+/// End the assignment of an execution before it expires
 #[derive(Args)]
 pub(crate) struct Unassign {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
@@ -72,10 +72,10 @@ impl Unassign {
     }
 }
 
-/// List what is assigned to worker instances
+/// List executions assigned to worker instances
 #[derive(Args)]
 pub(crate) struct Grants {
-    /// Only what is assigned to this worker instance
+    /// Only executions assigned to this worker instance
     #[arg(long, value_name = "INSTANCE")]
     worker: Option<WorkerInstanceId>,
 }

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
-/// Show every try at an execution: who held it, and how it ended
+/// Show all attempts of an execution, with their workers and outcomes
 #[derive(Args)]
 pub(crate) struct Attempts {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits

@@ -17,7 +17,7 @@ use ff_bench::{
     SearchCost, StepCost, StreamCost, SuspendToResume,
 };
 
-/// Measure a store beside the least a bare store could do; give it a store of its own
+/// Benchmark a store against a minimal durable queue in the same database; use a separate store
 #[derive(Args)]
 pub(crate) struct Bench {
     #[command(subcommand)]
@@ -26,42 +26,42 @@ pub(crate) struct Bench {
 
 #[derive(Subcommand)]
 enum Scenario {
-    /// Submit, claim and complete, as fast as it goes and one at a time; in a store, or over HTTP with --server
+    /// Submit, claim and complete, at full speed and one at a time; in a store, or over HTTP with --server
     Lifecycle {
-        /// The store, unless --server is given; what is measured stays in it
+        /// Store, unless --server is given; the test data stays in it
         #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
         store: Option<String>,
 
-        /// What the jobs look like
+        /// Shape of the jobs
         #[arg(long, value_name = "SHAPE", value_enum, default_value = "typical")]
         job: Shape,
 
-        /// Submit a thousand a call, and work when all of them are submitted
+        /// Submit 1000 per call, and start work after the last submission
         #[arg(long)]
         bulk: bool,
 
-        /// Finished executions that are put into the store first; the empty store is measured too when there are any
+        /// Finished executions to add to the store first; the empty store is then measured too
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = any_number)]
         kept: usize,
 
-        /// Callers that submit at once, and executions worked on at once
+        /// Number of concurrent submitters, and of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// Bytes of each payload
+        /// Size of each payload in bytes
         #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = payload)]
         payload: usize,
 
-        /// Executions in all
+        /// Total number of executions
         #[arg(long, value_name = "N", default_value_t = 90_000, value_parser = positive)]
         count: usize,
     },
-    /// One claim when few wait and when many do
+    /// One claim with few and with many waiting executions
     Claim {
         #[command(flatten)]
         store: Store,
 
-        /// How many wait, the fewest first
+        /// Numbers of waiting executions, smallest first
         #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "10000,1000000", value_parser = positive)]
         waiting: Vec<usize>,
     },
@@ -70,69 +70,69 @@ enum Scenario {
         #[command(flatten)]
         store: Store,
 
-        /// Clients that submit and signal at once, and executions worked on at once
+        /// Number of concurrent clients that submit and signal, and of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// Executions that suspend while others do
+        /// Number of executions that suspend concurrently
         #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
         count: usize,
     },
-    /// Executions with steps, beside executions without
+    /// Executions with steps, compared with executions without
     Steps {
         #[command(flatten)]
         store: Store,
 
-        /// Callers that submit at once, and executions worked on at once
+        /// Number of concurrent submitters, and of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// Steps of each execution
+        /// Number of steps per execution
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = steps)]
         steps: usize,
 
-        /// Executions with steps in all, and as many without
+        /// Total number of executions with steps, and of executions without
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
-    /// Executions of many keys under a quota, beside executions without one
+    /// Executions of many keys under a quota, compared with executions without one
     Quota {
         #[command(flatten)]
         store: Store,
-        /// Callers that submit at once, and executions worked on at once
+        /// Number of concurrent submitters, and of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
-        /// Values of the quota's key
+        /// Number of values of the quota's key
         #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
         keys: usize,
-        /// How many of each may be held at once
+        /// Maximum number of executions of each value running at once
         #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
         max_concurrent: u32,
-        /// Executions under the quota in all, and as many without
+        /// Total number of executions under the quota, and of executions without
         #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
         count: usize,
     },
     Fairness(super::bench_fairness::FairnessArgs),
     Schedules(BenchSchedules),
     Budget(super::bench_budget::BudgetArgs),
-    /// Put out frames, as many as go, and one at a time to a reader that follows in this program and over a server
+    /// Append frames at full speed, and one at a time to a reader in this process and over a server
     Stream {
         #[command(flatten)]
         store: Store,
 
-        /// Executions that put out frames at once
+        /// Number of executions that append frames concurrently
         #[arg(long, value_name = "N", default_value_t = 4, value_parser = positive)]
         workers: usize,
 
-        /// Bytes of each frame
+        /// Size of each frame in bytes
         #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = frame)]
         frame: usize,
 
-        /// Frames of all of them
+        /// Total number of frames
         #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = positive)]
         count: usize,
 
-        /// Readers that follow one execution over a server; its memory is told
+        /// Number of readers that follow one execution over a server; also measures the server's memory
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = any_number)]
         readers: usize,
     },
@@ -141,107 +141,107 @@ enum Scenario {
         #[command(flatten)]
         store: Store,
 
-        /// Executions worked on at once
+        /// Number of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// Members of each flow
+        /// Number of members per flow
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = positive)]
         nodes: usize,
 
-        /// Flows one after the other, and as many at once
+        /// Number of flows one after the other, and then at once
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
         flows: usize,
     },
-    /// One execution releases many and one waits for all of them, beside the same in many small flows
+    /// Fan-out to many executions and a join of all, compared with many small flows
     Fanout {
         #[command(flatten)]
         store: Store,
 
-        /// Executions worked on at once
+        /// Number of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// How many are released and waited for
+        /// Number of executions between fan-out and join
         #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
         width: usize,
     },
-    /// A quorum is reached while its other upstreams run: how soon they are cancelled
+    /// Time to cancel the other running upstreams once a quorum is reached
     QuorumCancel {
         #[command(flatten)]
         store: Store,
 
-        /// Upstreams that are cancelled
+        /// Number of upstreams to cancel
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
         width: usize,
 
-        /// Flows, one after the other
+        /// Number of flows, one after the other
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
         flows: usize,
     },
-    /// The first page of a search by label, state and time among many
+    /// First page of a search by tag, state and time among many executions
     Search {
         #[command(flatten)]
         store: Store,
 
-        /// How many there are to search
+        /// Number of executions to search
         #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = positive)]
         executions: usize,
     },
-    /// Work that few of the workers can run, beside work that all of them can
+    /// Work that few workers can run, next to work that all can run
     Routing {
         #[command(flatten)]
         store: Store,
 
-        /// Workers, each with one execution at a time
+        /// Number of workers, each with one execution at a time
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = positive)]
         workers: usize,
 
-        /// One worker in so many is capable
+        /// One worker in this many is capable
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = positive)]
         one_in: usize,
 
-        /// Executions in all, of which a tenth needs a capable worker
+        /// Total number of executions, of which a tenth needs a capable worker
         #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = positive)]
         count: usize,
 
-        /// How long each takes
+        /// Duration of each execution
         #[arg(long, value_name = "SPAN", default_value = "5ms", value_parser = span::parse)]
         work: Duration,
     },
-    /// Memory while what has finished is soon forgotten
+    /// Memory use while finished executions are deleted soon
     Retention {
         #[command(flatten)]
         store: Store,
 
-        /// Callers that submit at once, and executions worked on at once
+        /// Number of concurrent submitters, and of concurrent executions
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// Executions in all
+        /// Total number of executions
         #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = positive)]
         count: usize,
 
-        /// How long what has finished is kept
+        /// How long finished executions are kept
         #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = span::parse)]
         kept: Duration,
     },
-    /// An engine and a worker with nothing to do
+    /// An idle engine and an idle worker
     Idle {
         #[command(flatten)]
         store: Store,
 
-        /// Executions the worker could take at once
+        /// Number of executions the worker could run at once
         #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
         workers: usize,
 
-        /// How long to look
+        /// Duration of the measurement
         #[arg(long = "for", value_name = "SPAN", default_value = "30s", value_parser = span::parse)]
         span: Duration,
     },
 }
 
-/// What jobs look like
+/// Shape of the jobs
 #[derive(Clone, Copy, ValueEnum)]
 enum Shape {
     /// Binary payload, two tags, a priority, a retry policy, and a result of 100 bytes

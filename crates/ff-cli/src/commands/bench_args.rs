@@ -5,7 +5,7 @@ use ff_core::limits;
 
 #[derive(Args)]
 pub(super) struct Store {
-    /// The store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; what is measured stays in it
+    /// Store: sqlite:PATH, postgres://HOST/DATABASE or valkey://HOST:PORT; the test data stays in it
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = super::server::store)]
     pub(super) store: String,
 }

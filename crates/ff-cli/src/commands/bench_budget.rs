@@ -5,17 +5,17 @@ use ff_bench::{BudgetCost, Report};
 
 use super::bench_args::{Store, positive};
 
-/// Executions under a budget, beside executions without one; and how long a report of usage takes
+/// Executions under a budget, compared with executions without one, and the time of a usage report
 #[derive(Args)]
 pub(super) struct BudgetArgs {
     #[command(flatten)]
     store: Store,
 
-    /// Callers that submit at once, and executions worked on at once
+    /// Number of concurrent submitters, and of concurrent executions
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
     workers: usize,
 
-    /// Executions under the budget in all, as many without, and as many that report
+    /// Total number of executions under the budget, of executions without, and of executions that report
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = positive)]
     count: usize,
 }

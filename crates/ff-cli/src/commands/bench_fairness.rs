@@ -5,25 +5,25 @@ use ff_bench::{Fairness, Report};
 
 use super::bench_args::{Store, positive};
 
-/// Tenants with little work beside one with much in a fair lane, shares by weight, and claims with many keys
+/// Fair lanes: small tenants next to a large one, shares by weight, and claims with many keys
 #[derive(Args)]
 pub(super) struct FairnessArgs {
     #[command(flatten)]
     store: Store,
 
-    /// Executions worked on at once
+    /// Number of concurrent executions
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = positive)]
     workers: usize,
 
-    /// Tenants; all but one have one execution
+    /// Number of tenants; all but one have one execution
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
     tenants: usize,
 
-    /// Executions of the one with much work
+    /// Number of executions of the large tenant
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = positive)]
     count: usize,
 
-    /// Keys on one partition, beside ten
+    /// Number of keys on one partition, compared with ten keys
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
     keys: usize,
 }

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 
-/// Say how much executions may spend: tokens, money, calls, seconds
+/// Manage budgets: limits on the tokens, money, calls or seconds that executions spend
 #[derive(Args)]
 pub(crate) struct Budgets {
     #[command(subcommand)]
@@ -26,17 +26,17 @@ pub(crate) struct Budgets {
 enum Command {
     /// Define a budget
     Create(Put),
-    /// Change what is said of a budget, and leave the rest as it is
+    /// Change a budget; options not given stay unchanged
     Set(Put),
-    /// Have a budget apply to something else: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE, flow:ID or execution:ID
+    /// Change the scope of a budget: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE, flow:ID or execution:ID
     Attach { name: BudgetName, scope: Scope },
     /// List the budgets of the namespace
     List,
-    /// Show a budget and how it stands
+    /// Show a budget and its usage
     Show(NameArg),
-    /// Have a budget begin anew; what it kept waiting is ready again
+    /// Reset a budget; executions that waited for it are ready again
     Reset(NameArg),
-    /// Delete a budget; what it kept waiting is ready again
+    /// Delete a budget; executions that waited for it are ready again
     Delete(NameArg),
 }
 
@@ -44,34 +44,34 @@ enum Command {
 struct Put {
     name: BudgetName,
 
-    /// What it applies to: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE, flow:ID or execution:ID [default: namespace]
+    /// Scope: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE, flow:ID or execution:ID [default: namespace]
     #[arg(long)]
     scope: Option<Scope>,
 
-    /// Nothing more is started once so much is spent and reserved; for each dimension, for example tokens=100000
+    /// Hard limit of a dimension, such as tokens=100000: nothing starts once this much is spent and reserved
     #[arg(long, value_name = "DIMENSION=N", value_parser = amount)]
     hard: Vec<(Dimension, u64)>,
 
-    /// Spending more is told of, once in a period
+    /// Soft limit of a dimension: spending more emits one event per period
     #[arg(long, value_name = "DIMENSION=N", value_parser = amount)]
     soft: Vec<(Dimension, u64)>,
 
-    /// When it begins anew: never, a span such as 6h, or day, week or month in a time zone, such as day@Europe/Berlin
+    /// When it resets: never, a span such as 6h, or day, week or month in a time zone, such as day@Europe/Berlin
     #[arg(long, value_name = "WHEN", value_parser = reset)]
     reset: Option<Reset>,
 
-    /// What follows for an execution that spends more than a hard limit allows
+    /// What happens to an execution that exceeds a hard limit
     #[arg(long, value_enum)]
     on_hard_limit: Option<OnExcess>,
 
-    /// What a claim reserves, of every kind or of one: tokens=2000 or chat:tokens=5000
+    /// Amount a claim reserves, for every kind or for one: tokens=2000 or chat:tokens=5000
     #[arg(long, value_name = "[KIND:]DIMENSION=N", value_parser = estimate)]
     estimate: Vec<(String, Dimension, u64)>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum OnExcess {
-    /// It may finish what it does; nothing further is started
+    /// It may finish; nothing further is started
     Block,
     /// It fails with budget_exceeded
     Fail,
@@ -84,14 +84,14 @@ struct NameArg {
     name: BudgetName,
 }
 
-/// Show what an execution or a flow has spent
+/// Show the usage of an execution or a flow
 #[derive(Args)]
 pub(crate) struct Usage {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     #[arg(required_unless_present = "flow")]
     id: Option<IdArg>,
 
-    /// A flow, all its members together
+    /// Show the total of all members of this flow
     #[arg(long, conflicts_with = "id")]
     flow: Option<FlowId>,
 }
@@ -145,7 +145,7 @@ impl Budgets {
             Command::Reset(NameArg { name }) => {
                 let reset = backend.reset_budget(named(&name)).await?;
                 settings.answer(&reset, || {
-                    tell(format_args!("{name} begins anew"));
+                    tell(format_args!("{name} is reset"));
                     Ok(())
                 })
             }
@@ -237,7 +237,7 @@ fn show(info: &BudgetInfo) -> anyhow::Result<()> {
     }
     table.print()?;
     if let Some(until) = info.period.until {
-        tell(format_args!("begins anew at {}", moment::utc(until)));
+        tell(format_args!("resets at {}", moment::utc(until)));
     }
     if info.waiting > 0 {
         tell(format_args!("{} wait for it", info.waiting));

@@ -7,17 +7,17 @@ use crate::config::TypedCommand;
 use crate::exit::Exit;
 use crate::output;
 
-/// Print what a shell needs to complete ff's commands and options
+/// Print a completion script for a shell
 #[derive(Args)]
 #[command(after_help = HOW)]
 pub(crate) struct Completions {
-    /// Which shell
+    /// Shell to complete commands in
     shell: Shell,
 }
 
 const HOW: &str = "\
 In this shell:  source <(ff completions bash)
-For good:
+Permanently:
   bash        ff completions bash > ~/.local/share/bash-completion/completions/ff
   zsh         ff completions zsh > \"${fpath[1]}/_ff\"
   fish        ff completions fish > ~/.config/fish/completions/ff.fish

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::table::Table;
 
-/// Show every setting: what is in force, and which flag, variable or file says so
+/// Show every setting with its value and its source: flag, variable or file
 #[derive(Args)]
 pub(crate) struct Config {}
 

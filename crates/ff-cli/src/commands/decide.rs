@@ -20,11 +20,11 @@ use crate::{output, span};
 
 #[derive(Subcommand)]
 pub(crate) enum Decision {
-    /// Approve what an execution waits for; it goes on and is told so
+    /// Approve a suspended execution; it resumes with the approval
     Approve(Approve),
-    /// Reject what an execution waits for; it goes on and is told so
+    /// Reject a suspended execution; it resumes with the rejection
     Reject(Decide),
-    /// Let an execution go on, whatever it waits for
+    /// Resume a suspended execution, whatever it waits for
     Resume(Decide),
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Approve {
     #[command(flatten)]
     decide: Decide,
 
-    /// First add so much to the hard limit of a budget, for example agent:tokens=50000
+    /// First raise the hard limit of a budget by this amount, such as agent:tokens=50000
     #[arg(long, value_name = "BUDGET:DIMENSION=N", value_parser = addition)]
     add: Vec<(BudgetName, Dimension, u64)>,
 }
@@ -43,27 +43,27 @@ pub(crate) struct Decide {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// Why; it is kept with the execution, and the worker gets it as a comment
+    /// Reason, stored with the execution and sent to the worker as a comment
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 
-    /// Who decides; it is kept with the execution
+    /// Who decides, stored with the execution
     #[arg(long = "by", env = "USER", value_name = "NAME")]
     by: Option<SourceIdentity>,
 
-    /// What the worker gets instead of the comment: JSON, @FILE, or - for standard input
+    /// Payload for the worker instead of the comment: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     payload: Option<Input>,
 
-    /// What the payload is when it is not JSON, as in text/plain
+    /// Content type of a payload that is not JSON, such as text/plain
     #[arg(long, value_name = "TYPE", requires = "payload")]
     content_type: Option<ContentType>,
 
-    /// Only if it still waits in this suspension, as ff get shows it
+    /// Only if it is still in this suspension, as shown by ff get
     #[arg(long, value_name = "ID")]
     suspension: Option<SuspensionId>,
 
-    /// How long before a worker may take it up; as the execution's own policy says unless given
+    /// Delay before a worker can claim it; unless given, that of its resume policy
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     delay: Option<Duration>,
 }

@@ -17,26 +17,26 @@ use crate::served_store::ServedStore;
 use crate::serving_flags::address;
 use crate::settings::Settings;
 
-/// Start everything for one machine: an embedded store and a server
+/// Start a server with an embedded store, for one machine
 #[derive(Args)]
 pub(crate) struct Dev {
-    /// Where the server listens; loopback only
+    /// Address to listen on; loopback only
     #[arg(long, value_name = "HOST:PORT", default_value = super::server::LISTEN, value_parser = address)]
     listen: SocketAddr,
 
-    /// Where everything is kept
+    /// Data directory
     #[arg(long, value_name = "DIR", default_value = ".flowfabric")]
     data: PathBuf,
 
-    /// The address outsiders reach the server by; approval links begin with it
+    /// Public address of the server, with which approval links begin
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
 
-    /// An origin whose pages may read streams, as in https://app.example; may be given several times
+    /// Origin whose pages may read streams, such as https://app.example (repeatable)
     #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',')]
     cors_origins: Vec<CorsOrigin>,
 
-    /// Run a small worker and submit work to watch
+    /// Run a small worker and submit sample work
     #[arg(long)]
     demo: bool,
 }

@@ -13,8 +13,7 @@ use crate::table::Table;
 /// Check the invariants of a store, through its server or directly
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// The store itself, such as sqlite:PATH or postgres://HOST/DATABASE, instead of the server's; no process may have
-    /// a file open
+    /// Use this store directly, such as sqlite:PATH or postgres://HOST/DATABASE; no other process may have a file open
     #[arg(long, value_name = "URL", value_parser = super::server::store)]
     store: Option<String>,
 }

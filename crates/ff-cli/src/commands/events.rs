@@ -11,14 +11,14 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, screen, span};
 
-/// Show what happens to executions
+/// Show the events of executions
 #[derive(Args)]
 pub(crate) struct Events {
-    /// Go on, and show what happens as it happens
+    /// Keep running, and show new events as they happen
     #[arg(long)]
     follow: bool,
 
-    /// Begin where another reader ended; with what happens from now on, unless given
+    /// Start at the cursor of an earlier reader; unless given, with new events
     #[arg(long, value_name = "CURSOR", value_parser = cursor::<EventCursor>)]
     after: Option<EventCursor>,
 }

@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use crate::table::{Table, printable};
 use crate::{output, span};
 
-/// Say why an execution does not run, or why the work of a lane does not, and what would help
+/// Explain why an execution or the work of a lane does not run, and suggest actions
 #[derive(Args)]
 #[command(override_usage = "ff explain [OPTIONS] <ID>\n       ff explain [OPTIONS] --lane <LANE>")]
 pub(crate) struct Explain {
@@ -19,7 +19,7 @@ pub(crate) struct Explain {
     #[arg(required_unless_present = "lane", conflicts_with = "lane")]
     id: Option<IdArg>,
 
-    /// A whole lane
+    /// Explain a whole lane
     #[arg(long, value_name = "LANE")]
     lane: Option<LaneId>,
 }

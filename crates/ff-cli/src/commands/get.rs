@@ -14,13 +14,13 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
-/// Show how an execution stands
+/// Show an execution and its state
 #[derive(Args)]
 pub(crate) struct Get {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// Print the payload that was submitted, byte for byte, instead
+    /// Print the submitted payload instead, byte for byte
     #[arg(long)]
     payload: bool,
 }

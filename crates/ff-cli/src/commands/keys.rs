@@ -19,13 +19,13 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
-/// Create, list or revoke the keys a server asks for
+/// Create, list or revoke API keys
 #[derive(Args)]
 pub(crate) struct Keys {
     #[command(subcommand)]
     command: Command,
 
-    /// The store itself, such as postgres://HOST/DATABASE, instead of the server's; no process may have a file open
+    /// Use this store directly, such as postgres://HOST/DATABASE; no other process may have a file open
     #[arg(long, global = true, value_name = "URL", value_parser = super::server::store)]
     store: Option<String>,
 }
@@ -33,35 +33,35 @@ pub(crate) struct Keys {
 #[derive(Subcommand)]
 enum Command {
     Create(Create),
-    /// List the keys there ever were, without their secrets
+    /// List all keys ever created, without their secrets
     List,
     Revoke(Revoke),
 }
 
-/// Create a key and print it: it is shown this once, and only its hash is kept
+/// Create a key and print it once; only its hash is stored
 #[derive(Args)]
 struct Create {
-    /// What the key is called
+    /// Name of the key
     #[arg(long, value_name = "NAME")]
     name: KeyName,
 
-    /// What its holder may do: submit, work, signal, operate or admin; may be given several times
+    /// Role of the key: submit, work, signal, operate or admin (repeatable)
     #[arg(long = "role", value_name = "ROLE", required = true)]
     roles: Vec<Role>,
 
-    /// For all namespaces instead of the one --namespace names; for keys that may operate, and always so for admin
+    /// Make the key valid for all namespaces; requires the role operate, and is implied by admin
     #[arg(long)]
     every_namespace: bool,
 
-    /// How long the key is valid, as in 90d; for good unless given
+    /// How long the key is valid, such as 90d; unless given, forever
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     expires: Option<Duration>,
 }
 
-/// Take a key back: within seconds no server hears its holder
+/// Revoke a key; all servers refuse it within seconds
 #[derive(Args)]
 struct Revoke {
-    /// The id of the key, which is the part between its underscores
+    /// Id of the key: the part between its underscores
     #[arg(value_name = "ID")]
     id: KeyId,
 }
@@ -85,7 +85,7 @@ impl Keys {
 
 async fn open(store: &str) -> anyhow::Result<FlowFabric> {
     if Target::parse(store)? == Target::Memory {
-        return Err(Usage("--store: must outlive this command, and a store in memory forgets its keys".into()).into());
+        return Err(Usage("--store: is memory:, which keeps no keys; must be a file or a database".into()).into());
     }
     Ok(Connect::to(store).without_engine().connect().await?)
 }

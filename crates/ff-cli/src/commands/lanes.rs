@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 
-/// List lanes, hold them back, let them go, and say how they treat their work
+/// List, pause, drain, resume and configure lanes
 #[derive(Args)]
 pub(crate) struct Lanes {
     #[command(subcommand)]
@@ -25,19 +25,19 @@ pub(crate) struct Lanes {
 #[derive(Subcommand)]
 enum Command {
     List(List),
-    /// Have a lane hand out no more work; it goes on taking it, and what is held goes on
+    /// Stop claims from a lane; it still accepts submissions, and running work continues
     Pause(LaneArg),
-    /// Have a lane take and hand out work again
+    /// Allow submissions to and claims from a lane again
     Resume(LaneArg),
-    /// Have a lane take no more new work; it goes on handing out what is there
+    /// Stop submissions to a lane; its existing work can still be claimed
     Drain(LaneArg),
     Set(Set),
 }
 
-/// List lanes: how each is configured, and how much of it is where
+/// List lanes, with their settings and their executions by state
 #[derive(Args)]
 struct List {
-    /// Those of every tenant, not only of the namespace in force
+    /// Include all namespaces, not only the one in force
     #[arg(long)]
     all_namespaces: bool,
 }
@@ -47,28 +47,28 @@ struct LaneArg {
     lane: LaneId,
 }
 
-/// Say how a lane treats its work; what is not named stays as it is
+/// Change the settings of a lane; options not given stay unchanged
 #[derive(Args)]
 struct Set {
     lane: LaneId,
 
-    /// How many of it may be held at once, or none for no limit
+    /// Maximum number of executions running at once, or none for no limit
     #[arg(long, value_name = "N|none", value_parser = count)]
     concurrency: Option<Setting<u32>>,
 
-    /// How long a wait weighs as much as one step of priority, or none for strict priority
+    /// Waiting time that counts as one step of priority, or none for strict priority
     #[arg(long, value_name = "SPAN|none", value_parser = lasting)]
     ageing: Option<Setting<u64>>,
 
-    /// How long what is submitted to it is kept after its end, or none for a week
+    /// How long executions submitted to it are kept after their end, or none for a week
     #[arg(long, value_name = "SPAN|none", value_parser = lasting)]
     retention: Option<Setting<u64>>,
 
-    /// By which key its work is queued, so that workers take the keys in turn, or none for one queue
+    /// Key for fair queueing, whose values workers take in turn, or none for one queue
     #[arg(long, value_name = "kind|namespace|tag:NAME|none", value_parser = fair_by)]
     fair_by: Option<Setting<Per>>,
 
-    /// What a key weighs: one that weighs twice as much is served twice as often; KEY= for 1 (repeatable)
+    /// Weight of a key: twice the weight is served twice as often; KEY= for 1 (repeatable)
     #[arg(long = "weight", value_name = "KEY=N", value_parser = weight)]
     weights: Vec<(FairKey, Setting<u32>)>,
 }

@@ -18,31 +18,32 @@ use crate::{screen, span};
 /// List executions, newest first
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only those in this state: waiting, delayed, rate_limited, waiting_children, active, suspended, completed, failed, cancelled, expired, skipped
+    /// Only executions in this state: waiting, delayed, rate_limited, waiting_children, active, suspended, completed,
+    /// failed, cancelled, expired, skipped
     #[arg(long, value_name = "STATE")]
     state: Option<PublicState>,
 
-    /// Only those that are kept back for this reason: route, quota, budget, hold or assignment
+    /// Only executions blocked for this reason: route, quota, budget, hold or assignment
     #[arg(long, value_name = "REASON", value_parser = filter::reason)]
     reason: Option<BlockingReason>,
 
-    /// Only those of this lane
+    /// Only executions in this lane
     #[arg(long, value_name = "LANE")]
     lane: Option<LaneId>,
 
-    /// Only those of this kind
+    /// Only executions of this kind
     #[arg(long, value_name = "KIND")]
     kind: Option<Kind>,
 
-    /// Only those with this label; given again, with all of them
+    /// Only executions with this tag (repeatable; all must match)
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
-    /// Only those submitted since: 2h ago, or a moment, as in 2026-12-24T18:00:00Z
+    /// Only executions submitted since this time: 2h for two hours ago, or 2026-12-24T18:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<TimeArg>,
 
-    /// Only those submitted before: 10m ago, or a moment, as in 2026-12-24T18:00:00Z
+    /// Only executions submitted before this time: 10m for ten minutes ago, or 2026-12-24T18:00:00Z
     #[arg(long, value_name = "WHEN")]
     until: Option<TimeArg>,
 

@@ -10,10 +10,10 @@ use crate::exit::{Exit, Usage};
 use crate::output;
 use crate::settings::Settings;
 
-/// Make or update the tables of a store in a database, and nothing else; servers do it when they start, if they may
+/// Create or update the tables of a store; servers also do this when they start, if they are allowed to
 #[derive(Args)]
 pub(crate) struct Migrate {
-    /// The store: postgres://HOST/DATABASE
+    /// Store: postgres://HOST/DATABASE
     #[arg(long, env = "FF_STORE", value_name = "URL")]
     store: String,
 }

@@ -16,7 +16,7 @@ use crate::id::IdArg;
 use crate::output;
 use crate::settings::Settings;
 
-/// Stop an execution, or every one a filter means; a running worker is told at once
+/// Cancel an execution, or all that match a filter; running workers are notified at once
 #[derive(Args)]
 #[command(
     override_usage = "ff cancel [OPTIONS] <ID>\n       ff cancel [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
@@ -25,12 +25,12 @@ pub(crate) struct Cancel {
     #[command(flatten)]
     what: OneOrMany,
 
-    /// Do not ask before every execution there is is cancelled
+    /// Do not ask for confirmation before cancelling all executions
     #[arg(long, requires = "filter")]
     yes: bool,
 }
 
-/// Keep an execution from being claimed until it is released, or every one a filter means; one that runs goes on
+/// Prevent claims of an execution, or of all that match a filter, until released; running ones continue
 #[derive(Args)]
 #[command(
     override_usage = "ff hold [OPTIONS] <ID>\n       ff hold [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
@@ -40,7 +40,7 @@ pub(crate) struct Hold {
     what: OneOrMany,
 }
 
-/// End the hold of an execution, or of every one a filter means
+/// End the hold of an execution, or of all that match a filter
 #[derive(Args)]
 #[command(
     visible_alias = "unhold",
@@ -51,16 +51,16 @@ pub(crate) struct Release {
     #[arg(required_unless_present = "filter", conflicts_with = "filter")]
     id: Option<IdArg>,
 
-    /// Every one of which this is true: lane=, state=, reason=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
+    /// Filter: lane=, state=, reason=, kind=, tag.KEY=, since=, until=, or all (repeatable; all must match)
     #[arg(long, value_name = "FIELD=VALUE")]
     filter: Vec<Term>,
 
-    /// Only say how many would be released
+    /// Only print how many would be released
     #[arg(long, requires = "filter")]
     dry_run: bool,
 }
 
-/// Run an execution again after it ended, or every one a filter means
+/// Run an ended execution again, or all that match a filter
 #[derive(Args)]
 #[command(
     override_usage = "ff replay [OPTIONS] <ID>\n       ff replay [OPTIONS] --filter <FIELD=VALUE> [--filter <FIELD=VALUE>]..."
@@ -69,26 +69,26 @@ pub(crate) struct Replay {
     #[command(flatten)]
     what: OneOrMany,
 
-    /// What depends on it in its flow runs again too
+    /// Also replay its finished dependents in the flow
     #[arg(long)]
     reopen_downstream: bool,
 
-    /// The first recorded step that is done again, with all recorded after it: NAME, or NAME#KEY
+    /// First recorded step to run again, with all steps recorded after it: NAME, or NAME#KEY
     #[arg(long, value_name = "STEP", conflicts_with = "filter")]
     from: Option<String>,
 
-    /// The key of that step; its name is then taken as it is
+    /// Key of that step; NAME is then not split at #
     #[arg(long, value_name = "KEY", requires = "from")]
     key: Option<String>,
 }
 
-/// Take an execution from the worker that holds it, so that another can have it
+/// Revoke the lease of an execution, so that another worker can claim it
 #[derive(Args)]
 pub(crate) struct Revoke {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// Why; it is kept in the lease history
+    /// Reason, stored in the lease history
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -99,15 +99,15 @@ struct OneOrMany {
     #[arg(required_unless_present = "filter", conflicts_with = "filter")]
     id: Option<IdArg>,
 
-    /// Every one of which this is true: lane=, state=, reason=, kind=, tag.KEY=, since=, until=, or all; given again, all of it
+    /// Filter: lane=, state=, reason=, kind=, tag.KEY=, since=, until=, or all (repeatable; all must match)
     #[arg(long, value_name = "FIELD=VALUE")]
     filter: Vec<Term>,
 
-    /// Only say to how many it would be done
+    /// Only print how many executions would be changed
     #[arg(long, requires = "filter")]
     dry_run: bool,
 
-    /// Why; it is kept with the execution
+    /// Reason, stored with the execution
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }

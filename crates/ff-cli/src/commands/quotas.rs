@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 
-/// Say how often, and how many at once, executions may be claimed
+/// Manage quotas: limits on the rate and concurrency of executions
 #[derive(Args)]
 pub(crate) struct Quotas {
     #[command(subcommand)]
@@ -22,30 +22,30 @@ enum Command {
     Set(Set),
     /// List the quota policies of the namespace
     List,
-    /// Show a quota policy and what is used of it
+    /// Show a quota policy and its usage
     Show(NameArg),
-    /// Delete a quota policy; what it kept waiting is ready again
+    /// Delete a quota policy; executions that waited for it are ready again
     Delete(NameArg),
 }
 
-/// Define a quota policy, or define it anew
+/// Create or replace a quota policy
 #[derive(Args)]
 struct Set {
     name: QuotaName,
 
-    /// What it applies to: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE or flow:ID
+    /// Scope: namespace, lane:LANE, kind:KIND, tag:NAME=VALUE or flow:ID
     #[arg(long, default_value = "namespace")]
     scope: Scope,
 
-    /// Count each value for itself: kind, namespace or tag:NAME; work without the tag is not limited
+    /// Count each value separately: kind, namespace or tag:NAME; work without the tag is not limited
     #[arg(long)]
     per: Option<Per>,
 
-    /// At most so many claims in any span of so long, for example 100/1m
+    /// Maximum number of claims in any window of this length, such as 100/1m
     #[arg(long, value_name = "N/SPAN", value_parser = rate)]
     rate: Option<Rate>,
 
-    /// How many may be held at once
+    /// Maximum number of executions running at once
     #[arg(long, value_name = "N")]
     max_concurrent: Option<u32>,
 }

@@ -9,17 +9,17 @@ use crate::id::IdArg;
 use crate::settings::Settings;
 use crate::{ending, span};
 
-/// Print the result of an execution, or how else it ended
+/// Print the result of an execution, or how it ended
 #[derive(Args)]
 pub(crate) struct Result {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// Wait for the end
+    /// Wait until the execution ends
     #[arg(long)]
     wait: bool,
 
-    /// Wait no longer than this
+    /// Maximum time to wait
     #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
     timeout: Option<Duration>,
 }

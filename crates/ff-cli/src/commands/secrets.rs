@@ -36,22 +36,22 @@ pub(crate) struct Secrets {
 #[derive(Subcommand)]
 enum Command {
     Rotate(Rotate),
-    /// List the names of the secrets, and until when each is good; the secrets themselves are never shown
+    /// List the names of the secrets, and until when each is valid
     List,
 }
 
-/// Sign new tokens with a new secret; tokens of the one before stay good for a while
+/// Sign new tokens with a new secret; tokens of the previous one stay valid for a while
 #[derive(Args)]
 struct Rotate {
-    /// The name of the new secret; made from the time unless given
+    /// Name of the new secret; unless given, made from the time
     #[arg(long, value_name = "KID")]
     kid: Option<Kid>,
 
-    /// A file with the secret as hexadecimal digits, or - for standard input; drawn at random unless given
+    /// File with the secret in hexadecimal, or - for standard input; unless given, the secret is random
     #[arg(long, value_name = "PATH")]
     secret_file: Option<PathBuf>,
 
-    /// How long tokens of the secret before stay good
+    /// How long tokens of the previous secret stay valid
     #[arg(long, value_name = "SPAN", default_value = "1d", value_parser = span::parse)]
     grace: Duration,
 }

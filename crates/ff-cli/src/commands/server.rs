@@ -21,23 +21,23 @@ pub(super) const LISTEN: &str = "127.0.0.1:7070";
 /// Serve a store over HTTP
 #[derive(Args)]
 pub(crate) struct Server {
-    /// The store: sqlite:PATH, postgres://HOST/DATABASE, valkey://HOST:PORT, or memory: for trying things out
+    /// Store: sqlite:PATH, postgres://HOST/DATABASE, valkey://HOST:PORT, or memory: for experiments
     #[arg(long, env = "FF_STORE", value_name = "URL", value_parser = store)]
     store: String,
 
-    /// Where to listen; loopback only, unless the store has API keys
+    /// Address to listen on; loopback only, unless the store has API keys
     #[arg(long, env = "FF_LISTEN", value_name = "HOST:PORT", default_value = LISTEN, value_parser = address)]
     listen: SocketAddr,
 
-    /// Serve metrics without a key at an address of their own, besides at /metrics where the server listens
+    /// Additional address that serves metrics, without a key
     #[arg(long, env = "FF_METRICS_LISTEN", value_name = "HOST:PORT", value_parser = address)]
     metrics_listen: Option<SocketAddr>,
 
-    /// Refuse a store that may lose acknowledged work, instead of warning of it
+    /// Refuse a store that may lose acknowledged work, instead of logging a warning
     #[arg(long, env = "FF_STRICT_DURABILITY")]
     strict_durability: bool,
 
-    /// How long ready work that no live worker can run stays in its queue before it is blocked
+    /// Time until ready work that no live worker can run is blocked
     #[arg(long, env = "FF_ROUTING_GRACE", value_name = "SPAN", default_value = "5s", value_parser = span::parse)]
     routing_grace: Duration,
 

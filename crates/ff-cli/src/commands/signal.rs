@@ -14,36 +14,36 @@ use crate::input::Input;
 use crate::output;
 use crate::settings::Settings;
 
-/// Deliver a signal to an execution that waits, or is going to
+/// Deliver a signal to an execution, suspended or not yet
 #[derive(Args)]
 pub(crate) struct Signal {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// What the signal says, in one word, as in approved
+    /// Name of the signal, such as approved
     name: SignalName,
 
-    /// The waitpoint it goes to, by its key or id; may be left out when only one is open
+    /// Key or id of the waitpoint; optional when only one is open
     #[arg(long, value_name = "KEY|ID")]
     waitpoint: Option<String>,
 
-    /// What opens the waitpoint; unless given, it is asked of the server, as an operator may
+    /// Token of the waitpoint; unless given, read from the server, which requires the role operate
     #[arg(long, env = "FF_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     token: Option<String>,
 
-    /// What the signal carries: JSON, @FILE, or - for standard input
+    /// Payload of the signal: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     payload: Option<Input>,
 
-    /// What the payload is when it is not JSON, as in text/plain
+    /// Content type of a payload that is not JSON, such as text/plain
     #[arg(long, value_name = "TYPE", requires = "payload")]
     content_type: Option<ContentType>,
 
-    /// Who sends it, as in bank or bank:b-7
+    /// Sender of the signal, such as bank or bank:b-7
     #[arg(long, value_name = "TYPE[:WHO]", value_parser = source, default_value = "cli")]
     source: Source,
 
-    /// Delivering again with the same key is the same signal
+    /// Delivering again with the same key has no further effect
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<IdempotencyKey>,
 }

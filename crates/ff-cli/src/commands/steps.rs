@@ -13,24 +13,24 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, span};
 
-/// Show what an execution has done for good: every recorded step and wait
+/// Show the recorded steps and waits of an execution
 #[derive(Args)]
 pub(crate) struct Steps {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 }
 
-/// Start a new execution from another one, with the steps it has recorded
+/// Start a new execution with the recorded steps of another one
 #[derive(Args)]
 pub(crate) struct Fork {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: IdArg,
 
-    /// The first step that is not taken over; all are when it is not said. NAME, or NAME#KEY
+    /// First step not to copy: NAME, or NAME#KEY; unless given, all are copied
     #[arg(long, value_name = "STEP")]
     before: Option<String>,
 
-    /// The key of that step; its name is then taken as it is
+    /// Key of that step; NAME is then not split at #
     #[arg(long, value_name = "KEY", requires = "before")]
     key: Option<String>,
 }

@@ -32,54 +32,55 @@ const SOON: Duration = Duration::from_secs(2);
 /// Submit an execution, and print its id or wait for its result
 #[derive(Args)]
 pub(crate) struct Submit {
-    /// What kind of work it is
+    /// Kind of the execution
     kind: Kind,
 
-    /// What the worker gets: JSON, @FILE, or - for standard input
+    /// Payload for the worker: JSON, @FILE, or - for standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     payload: Option<Input>,
 
-    /// What the payload is when it is not JSON, as in text/plain
+    /// Content type of a payload that is not JSON, such as text/plain
     #[arg(long, value_name = "TYPE", requires = "payload")]
     content_type: Option<ContentType>,
 
-    /// The lane it waits in
+    /// Lane of the execution
     #[arg(long, value_name = "LANE", default_value = "default")]
     lane: LaneId,
 
-    /// 0 to 9000; the highest goes first
+    /// Priority, 0 to 9000; the highest goes first
     #[arg(long, value_name = "N", default_value = "0", value_parser = priority, allow_hyphen_values = true)]
     priority: Priority,
 
-    /// Not before so long from now: 500ms, 10s, 5m, 2h
+    /// Start no earlier than this span from now: 500ms, 10s, 5m, 2h
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     delay: Option<Duration>,
 
-    /// Not before this moment, as in 2026-12-24T18:00:00Z, or in milliseconds since 1970
+    /// Start no earlier than this time: 2026-12-24T18:00:00Z, or milliseconds since 1970
     #[arg(long, value_name = "WHEN", conflicts_with = "delay", value_parser = moment::parse, allow_hyphen_values = true)]
     at: Option<TimestampMs>,
 
-    /// A label; may be given again
+    /// Tag of the execution (repeatable)
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
-    /// Submitting again with the same key is the same execution
+    /// Submitting again with the same key returns the same execution
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<IdempotencyKey>,
 
-    /// At most one execution of this key runs; --on-conflict says what becomes of this one while another lives
+    /// Run at most one execution of this key; see --on-conflict
     #[arg(long, value_name = "KEY", conflicts_with_all = ["idempotency_key", "debounce", "from"])]
     singleton: Option<SubmissionKey>,
 
-    /// While another of the singleton key lives: skip this one, replace the one that has not started, or queue behind it
+    /// While another execution of the singleton key is live: skip this one, replace the one not yet started, or queue
+    /// behind it
     #[arg(long, value_name = "WHAT", requires = "singleton", default_value = "skip")]
     on_conflict: OnConflict,
 
-    /// Start --debounce-delay after the last submission of this key; one that has not started takes the new payload
+    /// Start --debounce-delay after the last submission of this key; an execution not yet started takes the new payload
     #[arg(long, value_name = "KEY", requires = "debounce_delay", conflicts_with_all = ["idempotency_key", "delay", "at", "from"])]
     debounce: Option<SubmissionKey>,
 
-    /// How long after the last submission of the debounce key it starts; at the latest ten times as long after the first
+    /// Delay after the last submission of the debounce key; at most ten times this after the first
     #[arg(long, value_name = "SPAN", requires = "debounce", value_parser = span::parse)]
     debounce_delay: Option<Duration>,
 
@@ -87,35 +88,35 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "JSON")]
     policy: Option<Input>,
 
-    /// How often it is tried again after a failure, whatever --policy says
+    /// Maximum number of retries after failures; overrides --policy
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     retries: Option<u32>,
 
-    /// How long one attempt may run, whatever --policy says
+    /// Maximum run time of one attempt; overrides --policy
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     attempt_timeout: Option<Duration>,
 
-    /// How long after its submission it may live, whatever --policy says
+    /// Maximum time from submission to the end; overrides --policy
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     deadline: Option<Duration>,
 
-    /// Submit one execution for each line of a file, whose JSON is its payload; - for standard input. With
-    /// --idempotency-key KEY the key of each is KEY/LINE, so that the same command again submits the rest
+    /// Submit one execution per line of a file, with the line as JSON payload; - for standard input. With
+    /// --idempotency-key KEY each has the key KEY/LINE, so that the same command again submits the rest
     #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "content_type", "wait"])]
     from: Option<PathBuf>,
 
-    /// A capability its worker must have, as in gpu or region=eu; may be given again
+    /// Capability its worker must have, such as gpu or region=eu (repeatable)
     #[arg(long = "require", value_name = "CAPABILITY")]
     requires: Vec<Capability>,
 
     #[command(flatten)]
     traced: TraceArgs,
 
-    /// Wait for the end and print the result
+    /// Wait until the execution ends, and print the result
     #[arg(long)]
     wait: bool,
 
-    /// Wait no longer than this
+    /// Maximum time to wait
     #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
     timeout: Option<Duration>,
 }

@@ -15,14 +15,14 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{filter, span};
 
-/// List suspended executions: what each waits for, since when and until when
+/// List suspended executions, with their reasons, waitpoints and timeouts
 #[derive(Args)]
 pub(crate) struct Suspensions {
-    /// Only those of this lane
+    /// Only executions in this lane
     #[arg(long, value_name = "LANE")]
     lane: Option<LaneId>,
 
-    /// Print the approval link of every open waitpoint instead; its holder can answer
+    /// Print the approval links of all open waitpoints instead; the holder of a link can answer
     #[arg(long)]
     links: bool,
 

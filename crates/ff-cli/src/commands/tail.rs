@@ -16,7 +16,7 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::span;
 
-/// Show what an execution puts out, as it does, until its end
+/// Follow the output stream of an execution until it ends
 #[derive(Args)]
 pub(crate) struct Tail {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
@@ -27,7 +27,7 @@ pub(crate) struct Tail {
     attempt: Option<u32>,
 }
 
-/// Make a token that reads what an execution puts out, for a page in a browser
+/// Create a token with which a browser page reads the output stream of an execution
 #[derive(Args)]
 pub(crate) struct StreamToken {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits

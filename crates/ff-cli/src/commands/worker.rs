@@ -19,55 +19,55 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::span;
 
-/// Run a command for every execution of a kind: payload in, result out, exit code decides
+/// Run a command for every execution of a kind: payload on stdin, result on stdout, outcome by exit code
 #[derive(Args)]
 #[command(after_help = CODES)]
 pub(crate) struct Worker {
-    /// The kind of work it takes; may be given again
+    /// Kind of executions to claim (repeatable)
     #[arg(long = "kind", value_name = "KIND", required = true)]
     kinds: Vec<Kind>,
 
-    /// The command, run by sh: it reads the payload and writes the result
+    /// Command, run by sh; it reads the payload and writes the result
     #[arg(long, value_name = "COMMAND")]
     exec: String,
 
-    /// What the result is; unless said, JSON when it reads as JSON and bytes otherwise
+    /// Content type of the result; unless given, JSON if it is valid JSON, otherwise bytes
     #[arg(long, value_name = "TYPE")]
     content_type: Option<ContentType>,
 
-    /// Put out each line it writes while it runs; the last one is the result, unless it writes one to the file $FF_RESULT
+    /// Stream each line of its output while it runs; the last line is the result, unless the file $FF_RESULT has one
     #[arg(long)]
     stream: bool,
 
-    /// A lane it takes work from; given again, lanes in the order preferred
+    /// Lane to claim from (repeatable, in order of preference)
     #[arg(long = "lane", value_name = "LANE", default_value = "default")]
     lanes: Vec<LaneId>,
 
-    /// Something it is able to run, as in gpu or region=eu; may be given again
+    /// Capability of the worker, such as gpu or region=eu (repeatable)
     #[arg(long = "capability", value_name = "CAPABILITY")]
     capabilities: Vec<Capability>,
 
-    /// How many commands run at once
+    /// Maximum number of commands running at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = concurrency)]
     concurrency: usize,
 
-    /// How long work stays its own without a sign of life; renewed at a third of it
+    /// Duration of a lease; it is renewed after a third of this
     #[arg(long, value_name = "SPAN", default_value = "30s", value_parser = lease_ttl)]
     lease_ttl: Duration,
 
-    /// What others see it as
+    /// Name of the worker
     #[arg(long, value_name = "NAME", default_value = "ff-worker")]
     name: WorkerId,
 }
 
 const CODES: &str = "\
-What the command's exit code means:
-    0  done; what it wrote is the result
-   65  the payload is wrong and will be every time: failed, not tried again
- else  failed; the execution's policy says whether it is tried again
+Exit codes of the command:
+    0  completed; its output is the result
+   65  failed permanently: the payload is invalid
+ else  failed; the policy of the execution decides about a retry
 
-The command finds FF_EXECUTION_ID, FF_KIND, FF_ATTEMPT, FF_LANE and FF_NAMESPACE in its environment, and
-TRACEPARENT and TRACESTATE when it was submitted in a trace.";
+The environment of the command has FF_EXECUTION_ID, FF_KIND, FF_ATTEMPT, FF_LANE and FF_NAMESPACE, and TRACEPARENT
+and TRACESTATE when the execution was submitted in a trace.";
 
 impl Worker {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<Exit> {

@@ -17,10 +17,10 @@ use crate::settings::Settings;
 use crate::span;
 use crate::table::Table;
 
-/// List the workers that are there, with what they take
+/// List the registered workers, with their lanes, kinds and capabilities
 #[derive(Args)]
 pub(crate) struct Workers {
-    /// Those of every tenant, not only of the namespace in force
+    /// Include all namespaces, not only the one in force
     #[arg(long)]
     all_namespaces: bool,
 }

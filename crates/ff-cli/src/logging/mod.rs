@@ -42,9 +42,9 @@ const OURS: &str = "ff";
 /// Who the log is for.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Lines for people
+    /// Plain text
     Text,
-    /// A JSON object on each line, for programs
+    /// One JSON object per line
     Json,
 }
 

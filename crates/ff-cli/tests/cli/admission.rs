@@ -159,8 +159,8 @@ fn a_budget_is_made_changed_shown_and_deleted() {
     let listed = world.ok(&["budgets", "list"]);
     assert!(listed.contains("lane:mail") && listed.contains("day@Europe/Berlin"), "{listed}");
     let shown = world.run(&["budgets", "show", "agent"]);
-    assert!(shown.text().contains("200") && shown.stderr.starts_with("begins anew at 20"), "{}", shown.stderr);
-    assert_eq!(world.run(&["budgets", "reset", "agent"]).stderr, "agent begins anew\n");
+    assert!(shown.text().contains("200") && shown.stderr.starts_with("resets at 20"), "{}", shown.stderr);
+    assert_eq!(world.run(&["budgets", "reset", "agent"]).stderr, "agent is reset\n");
     for (wrong, why) in [
         (vec!["--hard", "tokens"], "tokens=100000"),
         (vec!["--hard", "tokens=-1"], "tokens=100000"),

@@ -177,7 +177,7 @@ fn a_key_nobody_may_have_is_refused_before_anything_is_asked() {
     create(&["--role", "submit", "--every-namespace"]).refused(2, "namespace");
     create(&["--role", "admin", "--namespace", "acme"]).refused(2, "namespace");
     let memory = ["keys", "create", "--store", "memory:", "--name", "x", "--role", "admin"];
-    CommandRun::of(command(folder.path(), &memory)).refused(2, "forgets its keys");
+    CommandRun::of(command(folder.path(), &memory)).refused(2, "keeps no keys");
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl ListKeysArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeysPage {
     pub keys: Vec<KeyInfo>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<KeyId>,
 }

@@ -19,9 +19,9 @@ pub struct CreateKeyArgs {
     pub name: KeyName,
     pub secret_hash: KeyHash,
     pub roles: BTreeSet<Role>,
-    /// The tenant it acts as; every tenant when none is named.
+    /// Namespace of the key; all namespaces when absent.
     pub namespace: Option<Namespace>,
-    /// For how long it is valid; for good when not said.
+    /// How long it is valid; forever when absent.
     pub ttl_ms: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl CreateKeyArgs {
 pub struct CreatedKey {
     #[serde(flatten)]
     pub key: KeyInfo,
-    /// True when it was there before.
+    /// True when it already existed.
     pub already: bool,
 }
 

@@ -16,22 +16,22 @@ pub struct ApiKey {
     pub secret_hash: KeyHash,
 }
 
-/// A key as administrators see it: everything but the hash of its secret.
+/// An API key, without the hash of its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyInfo {
     pub key_id: KeyId,
-    /// Its name, chosen by an administrator.
+    /// Name of the key.
     pub name: KeyName,
     pub roles: BTreeSet<Role>,
-    /// The tenant it acts as; every tenant when none is named.
+    /// Namespace of the key; all namespaces when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
     pub created_at: TimestampMs,
-    /// From when on it is not valid any more.
+    /// When it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<TimestampMs>,
-    /// When it was taken back.
+    /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<TimestampMs>,
 }

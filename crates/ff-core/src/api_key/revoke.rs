@@ -9,7 +9,7 @@ use crate::partition::{PartitionConfig, key_partition};
 use crate::types::{KeyId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A key is taken back.
+/// Revokes an API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevokeKeyArgs {
     pub key_id: KeyId,
@@ -20,7 +20,7 @@ pub struct RevokeKeyArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevokedKey {
     pub revoked_at: TimestampMs,
-    /// True when it was taken back before.
+    /// True when it was already revoked.
     pub already: bool,
 }
 

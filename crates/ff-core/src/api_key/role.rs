@@ -5,18 +5,18 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One thing a holder may do. Roles do not imply one another, but for `admin`, which implies all.
+/// A permission of an API key. `admin` implies all other roles; the others imply none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Hand in executions and flows, follow them, and stop them.
+    /// Submit, watch and cancel executions and flows.
     Submit,
     /// Claim work and report on it.
     Work,
-    /// Deliver signals without showing a waitpoint's token.
+    /// Deliver signals without a waitpoint token.
     Signal,
-    /// Search, decide, control and examine the work of others.
+    /// Search, inspect, control and decide about executions.
     Operate,
     /// Manage keys and secrets, and everything else.
     Admin,

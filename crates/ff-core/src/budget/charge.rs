@@ -32,21 +32,21 @@ pub struct UsageTotal {
     pub amounts: Amounts,
 }
 
-/// How a budget stands after a report.
+/// State of a budget after a usage report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetStanding {
     pub budget: BudgetName,
     pub status: BudgetStatus,
-    /// What is left of each dimension with a hard limit, without what is reserved.
+    /// Amount left of each dimension with a hard limit, less reservations.
     pub remaining: Amounts,
-    /// The dimensions of which more is spent than a hard limit allows.
+    /// Dimensions over their hard limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exceeded: Vec<Dimension>,
     pub on_hard_limit: OnHardLimit,
 }
 
-/// Whether more is spent than a limit allows.
+/// Whether a limit is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

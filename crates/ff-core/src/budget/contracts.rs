@@ -16,7 +16,7 @@ pub use super::definition::PutBudgetArgs;
 pub use super::restart::{BudgetReset, ResetBudgetArgs};
 pub use super::usage::{PendingUsage, ReportUsageArgs, SettleUsageArgs, UsageReported, UsageSettled};
 
-/// The budgets of a namespace, in the order of their names.
+/// Budgets of a namespace, ordered by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budgets {
@@ -27,7 +27,7 @@ pub struct Budgets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetDeleted {
-    /// Whether there was none.
+    /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already: bool,
 }
@@ -39,7 +39,7 @@ pub struct BudgetRef {
     pub name: BudgetName,
 }
 
-/// A budget and how it stands.
+/// A budget and its usage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetInfo {
@@ -48,19 +48,19 @@ pub struct BudgetInfo {
     pub period: Period,
     /// By dimension.
     pub balance: BTreeMap<Dimension, DimensionBalance>,
-    /// Executions that wait for it, at most: one that was cancelled meanwhile is counted until its turn.
+    /// Upper bound of the executions waiting for it; cancelled ones count until their turn.
     pub waiting: u64,
 }
 
-/// How a dimension of a budget stands.
+/// Usage of one dimension of a budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionBalance {
     /// Spent within the period.
     pub used: u64,
-    /// Set aside for executions that run or are about to.
+    /// Reserved for executions that run or are about to start.
     pub reserved: u64,
-    /// Spent since the budget was made.
+    /// Spent since the budget was created.
     pub spent: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hard: Option<u64>,
@@ -83,12 +83,12 @@ impl BudgetInfo {
     }
 }
 
-/// What an execution or a flow has spent.
+/// Usage of an execution or a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageInfo {
     pub usage: Amounts,
-    /// By attempt, of an execution.
+    /// By attempt; only for an execution.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attempts: BTreeMap<AttemptIndex, Amounts>,
 }

@@ -14,7 +14,7 @@ use crate::quota::{QuotaSet, QuotaSlot, Scope, change_set};
 use crate::types::{BudgetId, BudgetName, Dimension, Kind, Namespace, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// A limit on what may be spent.
+/// A limit on spending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
@@ -23,53 +23,53 @@ pub struct Budget {
     pub name: BudgetName,
     pub definition: BudgetDefinition,
     pub revision: u64,
-    /// Intervals are counted from here.
+    /// Reset intervals are counted from this time.
     pub created_at: TimestampMs,
     pub changed_at: TimestampMs,
 }
 
-/// What a budget says.
+/// Definition of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct BudgetDefinition {
     /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>`, `flow:<id>` or `execution:<id>`.
     pub scope: Scope,
-    /// By dimension: tokens, usd_micros, calls, seconds, any name.
+    /// By dimension: `tokens`, `usd_micros`, `calls`, `seconds` or any other name.
     pub limits: BTreeMap<Dimension, BudgetLimit>,
     #[serde(default)]
     pub reset: Reset,
     #[serde(default)]
     pub on_hard_limit: OnHardLimit,
-    /// What a claim reserves, by kind; `*` is for the kinds that are not named.
+    /// Amounts a claim reserves, by kind; `*` stands for all other kinds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimate: BTreeMap<String, Amounts>,
 }
 
-/// How much of a dimension may be spent within a period.
+/// Spending limits of one dimension per period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct BudgetLimit {
-    /// Nothing more is admitted once so much is spent and reserved.
+    /// No execution is admitted once this much is spent and reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hard: Option<u64>,
-    /// Spending more is told of, once in a period.
+    /// Spending more emits one event per period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soft: Option<u64>,
 }
 
-/// What follows for an execution that reports more than a hard limit allows.
+/// What happens to an execution that exceeds a hard limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnHardLimit {
-    /// It may finish what it does; nothing further is admitted.
+    /// It may finish; no further execution is admitted.
     #[default]
     Block,
-    /// It fails with `budget_exceeded`, and is not tried again.
+    /// It fails with `budget_exceeded`, and is not retried.
     Fail,
-    /// Its worker suspends it and asks whether it may go on; nothing further is admitted.
+    /// Its worker suspends it and asks for approval to continue; no further execution is admitted.
     Suspend,
 }
 

@@ -18,10 +18,10 @@ pub struct Balance {
     /// Spent within the period.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub used: Amounts,
-    /// Set aside for executions that run or are about to.
+    /// Reserved for executions that run or are about to start.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reserved: Amounts,
-    /// Spent since the budget was made.
+    /// Spent since the budget was created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spent: Amounts,
     /// The part of `spent` that is in no draw: the sum of draws that are gone, less usage from before a draw began.

@@ -9,16 +9,16 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::types::TimestampMs;
 
-/// When a budget begins anew.
+/// When a budget resets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reset {
     #[default]
     Never,
-    /// Every so many milliseconds since the budget was made.
+    /// At this interval in milliseconds, counted from the creation of the budget.
     Interval { every_ms: u64 },
-    /// At the first moment of each day, week (from Monday) or month.
+    /// At the start of each day, week (Monday) or month.
     Calendar {
         unit: CalendarUnit,
         /// A name such as `Europe/Berlin` or `UTC`.
@@ -26,7 +26,7 @@ pub enum Reset {
     },
 }
 
-/// How long a period is by the calendar.
+/// A calendar period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -36,12 +36,12 @@ pub enum CalendarUnit {
     Month,
 }
 
-/// A span of time in which usage is added up.
+/// Period over which usage is added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Period {
     pub from: TimestampMs,
-    /// When the next one begins; absent when none does.
+    /// When the next one begins; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<TimestampMs>,
 }

@@ -15,11 +15,11 @@ pub struct ResetBudgetArgs {
     pub budget_id: BudgetId,
 }
 
-/// Nothing is used of it now.
+/// The budget is reset: nothing is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetReset {
-    /// When it begins anew by itself; absent when it never does.
+    /// When it next resets by itself; absent when it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_reset_at: Option<TimestampMs>,
 }

@@ -59,19 +59,19 @@ pub struct UsageReportEntry {
 pub struct ReportUsageArgs {
     pub execution_id: ExecutionId,
     pub fence: Fence,
-    /// The same report sent again has the same id, and counts once.
+    /// Id of the report. A report sent again with the same id counts once.
     pub report_id: IdempotencyKey,
     pub amounts: Amounts,
 }
 
-/// What an execution has spent, and how its budgets stand.
+/// Usage of an execution, and the state of its budgets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReported {
-    /// True when this report was counted before.
+    /// True when this report was already counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
-    /// True when the lease had ended. What was spent is counted all the same.
+    /// True when the lease had ended. The usage is counted all the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
     /// The execution's total.

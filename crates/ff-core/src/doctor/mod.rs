@@ -20,7 +20,7 @@ use crate::types::{ExecutionId, LeaseEpoch, TimestampMs};
 /// Something that should not be so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The invariant it breaks.
+    /// Name of the invariant.
     pub invariant: &'static str,
     pub about: String,
     pub what: String,

@@ -52,13 +52,13 @@ impl EventsArgs {
     }
 }
 
-/// Some of what happened, oldest first.
+/// One page of events, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventsPage {
     pub events: Vec<EventRecord>,
-    /// Where to go on.
+    /// Cursor of the next request.
     pub next: EventCursor,
-    /// True when events may be missing before these: they were trimmed, or the feed had lapsed.
+    /// True when earlier events may be missing: they were trimmed, or not recorded because the feed had no reader.
     pub missed: bool,
 }

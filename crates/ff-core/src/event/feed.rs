@@ -30,11 +30,11 @@ impl Feed {
     }
 }
 
-/// One thing that happened, as the feed tells it.
+/// An event in the feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventRecord {
-    /// Where in its partition's feed it stands.
+    /// Position in the feed of its partition.
     pub position: Position,
     pub namespace: Namespace,
     pub lane_id: LaneId,

@@ -47,11 +47,11 @@ pub enum EventKind {
     Suspended,
     /// It waits for the members it added to its flow.
     WaitsForChildren,
-    /// It is ready otherwise, and kept back; by an operator also from the moment on at which it is ready.
+    /// It is blocked although otherwise ready. A hold is reported when it is placed, even if it takes effect later.
     Blocked {
         reason: BlockingReason,
     },
-    /// What it was blocked on is gone, such as the upstreams it waited for.
+    /// It is no longer blocked; for example, its upstreams have ended.
     Unblocked {
         reason: BlockingReason,
     },
@@ -64,14 +64,14 @@ pub enum EventKind {
         outcome: Outcome,
     },
     Replayed,
-    /// It goes before or after others from now on.
+    /// Its priority changed.
     Prioritised {
         from: Priority,
         to: Priority,
     },
-    /// It has other labels.
+    /// Its tags changed.
     Tagged,
-    /// What it reported was the first to go past a soft limit of a budget within the budget's period.
+    /// Its usage report was the first in the period to exceed a soft limit of this budget.
     SoftLimitExceeded {
         budget_id: BudgetId,
     },

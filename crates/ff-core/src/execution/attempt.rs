@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::lease::Holder;
 use crate::types::{AttemptId, AttemptIndex, Kind, LeaseEpoch, TimestampMs};
 
-/// A try: started once, resumed perhaps, ended once.
+/// One attempt at an execution. It may be suspended and resumed before it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempt {
@@ -18,7 +18,7 @@ pub struct Attempt {
     #[serde(flatten)]
     pub holder: Holder,
     pub lease_epoch: LeaseEpoch,
-    /// How long earlier leases of this attempt ran; what is left of its timeout counts from here.
+    /// Run time of earlier leases of this attempt; it counts towards the attempt timeout.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ran_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,23 +53,23 @@ impl AttemptSlot {
     }
 }
 
-/// Why there was this try: its lineage.
+/// Why an attempt was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Origin {
     Initial,
-    /// The try before failed.
+    /// The previous attempt failed.
     Retry {
         of: AttemptIndex,
     },
-    /// The try before lost its lease.
+    /// The previous attempt lost its lease.
     Reclaim {
         of: AttemptIndex,
     },
-    /// Someone asked for it after the execution had finished.
+    /// A replay was requested after the execution had ended.
     Replay {
-        /// The last try before, if there was any.
+        /// The previous attempt, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<AttemptIndex>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub enum Origin {
     },
 }
 
-/// How a try ended.
+/// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptEnd {
@@ -89,7 +89,7 @@ pub struct AttemptEnd {
     pub failure: Option<Failure>,
 }
 
-/// The end of a try in one word.
+/// Outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -108,7 +108,7 @@ pub enum AttemptOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// The kind of failure, by which a retry policy decides.
+    /// Category of the failure; retry policies can select by it.
     pub category: Kind,
     pub message: String,
     /// A permanent failure is not retried, even if the policy allows more attempts.

@@ -15,39 +15,39 @@ use crate::partition::{PartitionConfig, check_partition};
 use crate::types::{ExecutionId, LeaseEpoch, QuotaPolicyId, TimestampMs};
 use crate::view::{Stop, View, require_all};
 
-/// What keeps an execution back that is ready otherwise.
+/// Why an execution that is otherwise ready is blocked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "on", rename_all = "snake_case")]
 pub enum BlockDetail {
-    /// No connected worker has what it requires.
+    /// No connected worker has the required capabilities.
     Route {
-        /// The requirements, sorted, with commas between.
+        /// Required capabilities, sorted and separated by commas.
         class: String,
     },
     /// A quota refused it.
     Quota {
         policy_id: QuotaPolicyId,
         name: String,
-        /// The value the quota counts it under; empty where it counts all together.
+        /// Key value the quota counts it under; empty when the quota has no `per`.
         key: String,
         used: u64,
         limit: u64,
-        /// When the window has room for it; absent when it waits for a slot.
+        /// When the window has room; absent when it waits for a slot.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_at: Option<TimestampMs>,
     },
-    /// Another execution of its singleton key has to end first.
+    /// Another execution with the same singleton key must end first.
     Singleton {
         key: String,
-        /// The one before it.
+        /// The execution ahead of it.
         behind: ExecutionId,
     },
     /// A budget refused it.
     Budget {
         name: String,
         dimension: String,
-        /// When the budget begins anew; absent when it never does.
+        /// When the budget resets; absent when it never does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_at: Option<TimestampMs>,
     },

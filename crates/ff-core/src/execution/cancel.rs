@@ -32,7 +32,7 @@ impl CancelArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelledExecution {
     pub public_state: PublicState,
-    /// True when it had been cancelled before.
+    /// True when it was already cancelled.
     pub already: bool,
 }
 

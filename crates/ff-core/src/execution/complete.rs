@@ -13,7 +13,7 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The holder says the work is done.
+/// Completes an execution with a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompleteArgs {
     pub execution_id: ExecutionId,
@@ -27,7 +27,7 @@ impl CompleteArgs {
     }
 }
 
-/// The work is done.
+/// The execution is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompletedExecution {

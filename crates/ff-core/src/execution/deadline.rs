@@ -24,7 +24,7 @@ pub struct ExtendDeadlineArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadlineExtended {
-    /// The one it had; absent when it had none.
+    /// The previous deadline; absent when it had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<TimestampMs>,
     pub deadline_at: TimestampMs,

@@ -48,7 +48,7 @@ pub struct ExecutionDefinition {
     /// The trace it was submitted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
-    /// The execution it is a fork of.
+    /// The execution it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Box<ForkOrigin>>,
 }

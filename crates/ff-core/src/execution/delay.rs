@@ -27,7 +27,7 @@ impl DelayArgs {
     }
 }
 
-/// The work was put off.
+/// The execution is delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayedExecution {

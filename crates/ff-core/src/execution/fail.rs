@@ -13,7 +13,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The holder says the work went wrong.
+/// Fails the running attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailArgs {
     pub execution_id: ExecutionId,
@@ -27,7 +27,7 @@ impl FailArgs {
     }
 }
 
-/// What follows a failure.
+/// What happens after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]

@@ -43,7 +43,7 @@ impl HoldArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HoldPlaced {
     pub public_state: PublicState,
-    /// True when it had been held before. The first hold stays as it is.
+    /// True when it was already held; the first hold is unchanged.
     pub already: bool,
 }
 

@@ -126,7 +126,7 @@ pub enum Outcome {
     Skipped,
 }
 
-/// What ended it.
+/// What ended an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -22,7 +22,7 @@ pub struct ChangePriorityArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriorityChanged {
-    /// The one it had; the same when nothing was to be done.
+    /// The previous priority; the same when nothing changed.
     pub from: Priority,
     pub priority: Priority,
 }

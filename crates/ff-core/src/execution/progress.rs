@@ -11,7 +11,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The holder says how far it is.
+/// Reports the progress of the running attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressArgs {
     pub execution_id: ExecutionId,
@@ -29,14 +29,14 @@ impl ProgressArgs {
     }
 }
 
-/// Progress was noted.
+/// The progress is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedProgress {
     pub at: TimestampMs,
 }
 
-/// How far the holder says it is.
+/// Progress reported by the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Progress {

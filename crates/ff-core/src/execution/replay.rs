@@ -22,7 +22,7 @@ pub struct ReplayArgs {
     pub requested_by: Option<String>,
     /// Whether its finished dependents in its flow run again after it.
     pub reopen_downstream: bool,
-    /// The first recorded step that is done again, with all that were recorded after it.
+    /// The first recorded step to run again, with all steps recorded after it.
     pub from_step: Option<StepPoint>,
 }
 
@@ -43,7 +43,7 @@ impl ReplayArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayedExecution {
     pub public_state: PublicState,
-    /// How often it has been replayed, this time included.
+    /// Number of replays, including this one.
     pub replays: u32,
 }
 

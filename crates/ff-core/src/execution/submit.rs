@@ -123,15 +123,15 @@ impl Start {
     }
 }
 
-/// What became of a submission.
+/// Result of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubmittedExecution {
     pub execution_id: ExecutionId,
     pub public_state: PublicState,
-    /// True when the same submission was there already; nothing was written then.
+    /// True when the same submission already existed; nothing was written.
     pub duplicate: bool,
-    /// What became of it because of an execution under the same singleton or debounce key, if there was one.
+    /// Effect of an existing execution with the same singleton or debounce key, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<KeyConflict>,
 }

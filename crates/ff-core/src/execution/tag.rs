@@ -18,9 +18,9 @@ use crate::view::{Stop, View};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetTagsArgs {
     pub execution_id: ExecutionId,
-    /// Labels to put on it, beside those it has.
+    /// Tags to add or change.
     pub set: Tags,
-    /// Labels to take away.
+    /// Tags to remove.
     pub remove: BTreeSet<TagKey>,
 }
 
@@ -39,7 +39,7 @@ impl SetTagsArgs {
     }
 }
 
-/// The labels the execution has now.
+/// All tags of the execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaggedExecution {

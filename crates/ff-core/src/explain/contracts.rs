@@ -6,7 +6,7 @@ use crate::lane::LaneSettings;
 use crate::state::{BlockingReason, PublicState, words};
 use crate::types::{ExecutionId, Kind, LaneId, Namespace, TimestampMs, WorkerInstanceId};
 
-/// Why an execution does not run, or that it does.
+/// Whether an execution runs, and if not, why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
@@ -16,34 +16,34 @@ pub struct Explanation {
     pub kind: Kind,
     pub public_state: PublicState,
     pub blocking_reason: BlockingReason,
-    /// Since when it is in this state.
+    /// When it entered this state.
     pub since: TimestampMs,
-    /// The answer in a sentence or two.
+    /// The explanation in one or two sentences.
     pub summary: String,
-    /// The event that changes it next; absent when it has ended.
+    /// The event that changes its state next; absent when it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextEvent>,
-    /// Everything that decides whether it runs, each with its verdict.
+    /// All conditions for running, each with its verdict.
     pub terms: Vec<Term>,
-    /// The executions that hold the slots it waits for, or its own lease; at most ten.
+    /// At most ten executions that hold the slots it waits for, or its own lease.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<SlotHolder>,
-    /// What an operator can do about it.
+    /// Actions an operator can take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<SuggestedAction>,
 }
 
-/// An event that changes how an execution stands.
+/// An event that changes the state of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextEvent {
     pub event: String,
-    /// When, if that is known.
+    /// When it happens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<TimestampMs>,
 }
 
-/// One thing that decides whether an execution runs.
+/// A condition for running an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Term {
@@ -56,7 +56,7 @@ pub struct Term {
 }
 
 words! {
-    /// What decides whether an execution runs.
+    /// Kind of a condition for running an execution.
     TermKind {
         Dependencies "dependencies",
         Suspension "suspension",
@@ -77,11 +77,11 @@ words! {
 
     /// Whether a term lets an execution run.
     Verdict {
-        /// It does not keep the execution from running.
+        /// It does not prevent the execution from running.
         Passes "passes",
-        /// It keeps the execution from running now, and changes without an operator.
+        /// It prevents running for now, and changes without an operator.
         Waits "waits",
-        /// It keeps the execution from running until something is done about it.
+        /// It prevents running until an operator acts.
         Blocks "blocks",
     }
 }
@@ -92,13 +92,13 @@ words! {
 pub struct SlotHolder {
     pub execution_id: ExecutionId,
     pub worker_instance_id: WorkerInstanceId,
-    /// Since when.
+    /// When it got the slot or lease.
     pub since: TimestampMs,
-    /// Until when it does, unless its worker renews the lease.
+    /// When the lease expires, unless it is renewed.
     pub until: TimestampMs,
 }
 
-/// What an operator can do.
+/// An action an operator can take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuggestedAction {
@@ -107,31 +107,31 @@ pub struct SuggestedAction {
     pub command: String,
 }
 
-/// Why the work of a lane does not run.
+/// Why executions of a lane do not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneExplanation {
     pub namespace: Namespace,
     pub lane_id: LaneId,
     pub settings: LaneSettings,
-    /// How many executions of it run.
+    /// Number of running executions.
     pub active: u64,
-    /// The answer in a sentence or two.
+    /// The explanation in one or two sentences.
     pub summary: String,
-    /// Why its work does not run, the cause of most of it first.
+    /// Reasons, the one with most executions first.
     pub causes: Vec<LaneCause>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<SuggestedAction>,
 }
 
-/// Why some of the work of a lane does not run.
+/// A reason why executions of a lane do not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneCause {
     pub term: TermKind,
-    /// How many executions it is the cause for, at most 10 000.
+    /// Number of affected executions, at most 10 000.
     pub count: u64,
-    /// Whether there are more than are counted.
+    /// True when more executions are affected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
     pub detail: String,

@@ -22,7 +22,7 @@ pub use lane::explain_lane;
 
 use crate::types::TimestampMs;
 
-/// Why an execution does not run, or that it does.
+/// Whether an execution runs, and if not, why.
 pub fn explain(facts: &Facts, now: TimestampMs) -> Explanation {
     let info = &facts.info;
     let terms = term::all(facts, now);

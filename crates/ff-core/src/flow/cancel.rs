@@ -30,13 +30,13 @@ impl CancelFlowArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancelled {
-    /// The policy in force: the first one, unless a later one asked for all.
+    /// The policy in force: the first one, unless a later one was `cancel_all`.
     pub policy: CancelPolicy,
-    /// True when it had been cancelled before.
+    /// True when it was already cancelled.
     pub already: bool,
-    /// Members that were cancelled at once.
+    /// Members cancelled immediately.
     pub cancelled: u32,
-    /// Members still to be looked at, in further steps.
+    /// Members still to be processed.
     pub scheduled: u32,
 }
 

@@ -18,15 +18,15 @@ pub struct CascadeArgs {
     pub owed_since: Option<TimestampMs>,
 }
 
-/// What the call did.
+/// Result of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CascadeStep {
-    /// Edges that were settled.
+    /// Edges that were resolved.
     pub resolved: u32,
-    /// Executions that ended with it: skipped, or cancelled because no dependent needs them any more.
+    /// Executions that were skipped, or cancelled because no dependent needs them any more.
     pub cascaded_children: u32,
-    /// Whether some of it is still pending.
+    /// True when dependents remain to be notified.
     pub more: bool,
 }
 

@@ -19,11 +19,12 @@ pub struct WaitForChildrenArgs {
     pub fence: Fence,
 }
 
-/// Whether it waits.
+/// Result of waiting for children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitedForChildren {
-    /// Pending when it waits now and the lease is over; otherwise how the join was decided, and the lease is kept.
+    /// `pending` when the lease is given up and the execution waits. Otherwise the decision of the join, and the lease
+    /// is kept.
     pub state: GroupState,
 }
 

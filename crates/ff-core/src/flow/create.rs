@@ -16,7 +16,7 @@ pub struct CreateFlowArgs {
     pub header: FlowHeader,
 }
 
-/// What became of a submission.
+/// Result of a submission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubmittedFlow {
@@ -25,7 +25,7 @@ pub struct SubmittedFlow {
     pub nodes: u32,
     pub edges: u32,
     pub graph_revision: u64,
-    /// True when the same flow was there already; nothing was written then.
+    /// True when the same flow already existed; nothing was written.
     pub duplicate: bool,
 }
 

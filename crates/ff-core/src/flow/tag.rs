@@ -18,7 +18,7 @@ pub struct SetFlowTagsArgs {
     pub tags: Tags,
 }
 
-/// The labels of a flow.
+/// All tags of the flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaggedFlow {

@@ -41,19 +41,19 @@ pub struct Lane {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSettings {
     pub state: LaneState,
-    /// How many executions of it may be held at once, on all partitions together.
+    /// Maximum number of executions running at once, over all partitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
-    /// How long a wait weighs as much as one step of priority; strict priority when absent.
+    /// Waiting time that counts as one step of priority; strict priority when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ageing_ms: Option<u64>,
-    /// How long what is submitted to it is kept after its end, where it does not say so itself.
+    /// How long executions submitted to it are kept after their end, unless their policy says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention_ms: Option<u64>,
-    /// By which key its work is queued, so that claims take the keys in turn; one queue for all when absent.
+    /// Key for fair queueing, whose values claims take in turn; one queue when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_by: Option<Per>,
-    /// What keys weigh, where that is not 1: one that weighs twice as much is served twice as often.
+    /// Weights other than 1, by key. A key with twice the weight is served twice as often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<FairKey, u32>,
 }
@@ -81,15 +81,15 @@ pub struct Share {
 }
 
 words! {
-    /// How a lane stands, in one word.
+    /// State of a lane.
     #[derive(Default)]
     LaneState {
-        /// It takes and hands out work.
+        /// Accepts submissions and claims.
         #[default]
         Active "active",
-        /// It takes work and hands out none.
+        /// Accepts submissions, but no claims.
         Paused "paused",
-        /// It takes no new work, and hands out what is there.
+        /// Accepts claims, but no submissions.
         Draining "draining",
     }
 }

@@ -15,7 +15,7 @@ use crate::state::PublicState;
 use crate::types::{ExecutionId, FairKey, Kind, LaneId, Namespace, RequirementClass, TimestampMs, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// Permission for one worker instance to claim one execution, until a moment. Nobody else may claim it meanwhile.
+/// Reserves an execution for one worker instance until `expires_at`; no other worker can claim it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimGrant {
@@ -58,7 +58,7 @@ impl Execution {
     }
 }
 
-/// An execution that is assigned, as it is listed.
+/// An assigned execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantInfo {
@@ -109,7 +109,7 @@ impl AssignArgs {
 pub struct GrantIssued {
     /// When any worker may claim it again.
     pub expires_at: TimestampMs,
-    /// True when it had been assigned to this instance before. That grant stays as it is.
+    /// True when it was already assigned to this instance; the earlier grant is unchanged.
     pub already: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct ClaimArgs {
     pub partition: u16,
     pub namespace: Namespace,
     pub lane: LaneId,
-    /// Which kinds; any when none is named.
+    /// Kinds to claim; any kind when empty.
     pub kinds: Vec<Kind>,
     /// The worker's capabilities: it is handed work that requires nothing else.
     pub capabilities: BTreeSet<Capability>,
@@ -128,11 +128,11 @@ pub struct ClaimDecision {
     pub admissions: Vec<AdmissionRequest>,
 }
 
-/// What decides between two waiting executions: the smaller goes first.
+/// Sort key of a waiting execution; the smallest is claimed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head {
-    /// The highest priority is the smallest number here.
+    /// Inverted priority: the highest priority has the smallest number.
     pub behind: u16,
     pub created_at: TimestampMs,
 }

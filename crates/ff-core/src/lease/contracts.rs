@@ -40,7 +40,7 @@ pub struct ClaimedExecution {
     pub payload: Payload,
     /// The signals of the task's resumption, in its order.
     pub signals: Vec<ReceivedSignal>,
-    /// The results of upstreams that were passed on to it by name.
+    /// Results of upstreams, passed on by name.
     pub inputs: Vec<Input>,
     /// The recorded steps, from the first on, as many as come with a claim.
     pub steps: StepsPage,
@@ -106,18 +106,18 @@ pub struct ControlArgs {
     pub wait_ms: u64,
 }
 
-/// The leases lost since.
+/// Leases lost since the cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Control {
     pub lost: Vec<LeaseLost>,
-    /// Where to go on.
+    /// Cursor of the next request.
     pub next: String,
-    /// True when something may have been missed, so that the worker should renew what it holds to find out.
+    /// True when entries may be missing; the worker should renew its leases to find out.
     pub missed: bool,
 }
 
-/// One lease that was taken away.
+/// A lease that was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseLost {

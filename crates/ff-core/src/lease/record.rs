@@ -53,7 +53,7 @@ pub enum LeaseEnding {
     #[default]
     Completed,
     Failed {
-        /// When the next try may start; absent when there is none.
+        /// When the next attempt may start; absent when there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_at: Option<TimestampMs>,
     },
@@ -97,8 +97,8 @@ pub struct LastLease {
     pub ended: LeaseEnding,
 }
 
-/// A lease that was taken away or given up, as the history keeps it. A lease that ended its attempt with an outcome of its
-/// own is not here: the attempt says it.
+/// A lease that expired, was revoked or was given up. The history omits leases that ended their attempt with an
+/// outcome; the attempt shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseEvent {
@@ -111,7 +111,7 @@ pub struct LeaseEvent {
     pub ended_at: TimestampMs,
     #[serde(flatten)]
     pub ended: LeaseEnding,
-    /// Why the lease was revoked, if the operator said so.
+    /// Reason for the revocation, if the operator gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -27,7 +27,7 @@ impl RenewArgs {
     }
 }
 
-/// The lease goes on.
+/// The lease is renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RenewedLease {

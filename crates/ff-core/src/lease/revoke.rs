@@ -12,7 +12,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, LeaseEpoch, LeaseId, TimestampMs};
 use crate::view::{Stop, View};
 
-/// An operator takes a lease away.
+/// Revokes the lease of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevokeArgs {
     pub execution_id: ExecutionId,
@@ -27,12 +27,12 @@ impl RevokeArgs {
     }
 }
 
-/// The lease is gone.
+/// The lease is revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevokedLease {
     pub lease_epoch: LeaseEpoch,
-    /// True when it had been revoked before.
+    /// True when it was already revoked.
     pub already: bool,
 }
 

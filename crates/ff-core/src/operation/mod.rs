@@ -46,7 +46,7 @@ macro_rules! operations {
                 delay: Delay(DelayArgs) -> Delayed(DelayedExecution);
                 cancel: Cancel(CancelArgs) -> Cancelled(CancelledExecution);
                 replay: Replay(ReplayArgs) -> Replayed(ReplayedExecution);
-                /// Creates an execution from another one, with the steps it has recorded up to one of them.
+                /// Creates an execution from another one, with its recorded steps up to a given step.
                 fork: Fork(ForkArgs) -> Forked(ForkedExecution);
                 /// Takes an execution from its holder.
                 revoke: Revoke(RevokeArgs) -> Revoked(RevokedLease);
@@ -75,7 +75,7 @@ macro_rules! operations {
                 create_flow: CreateFlow(CreateFlowArgs) -> FlowCreated(SubmittedFlow);
                 /// Adds members and edges to a live flow, all of them or none.
                 grow_flow: GrowFlow(GrowFlowArgs) -> FlowGrown(GrownFlow);
-                /// Lets a flow end with its last member.
+                /// Closes a flow: it ends when its last member ends.
                 close_flow: CloseFlow(CloseFlowArgs) -> FlowClosed(ClosedFlow);
                 /// Stops a flow. Once this is answered, no member starts that the policy does not spare.
                 cancel_flow: CancelFlow(CancelFlowArgs) -> FlowCancelled(FlowCancelled);

@@ -100,7 +100,7 @@ pub struct QuotaUse {
     pub in_window: u64,
     /// How many were told to come back when the window has room, and have not been given that room yet.
     pub promised: u64,
-    /// Slots that are held.
+    /// Slots in use.
     pub slots: u64,
     /// Numbers of those that wait: the first that may be there, and the next.
     pub first_waiter: u64,

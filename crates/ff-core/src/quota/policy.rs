@@ -10,7 +10,7 @@ use crate::budget::{Budget, OnHardLimit};
 use crate::execution::Execution;
 use crate::types::{BudgetName, Namespace, QuotaName, QuotaPolicyId, TimestampMs};
 
-/// A limit on how executions may be claimed.
+/// A limit on claims of executions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaPolicy {
@@ -22,7 +22,7 @@ pub struct QuotaPolicy {
     pub per: Option<Per>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How many executions may be held at once.
+    /// Maximum number of executions running at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrent: Option<u32>,
     pub revision: u64,
@@ -30,7 +30,7 @@ pub struct QuotaPolicy {
     pub changed_at: TimestampMs,
 }
 
-/// At most so many claims within any span of so long.
+/// Maximum number of claims within any window of this length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {

@@ -27,12 +27,12 @@ pub struct PutQuotaArgs {
 pub struct QuotaDefinition {
     /// What it applies to: `namespace`, `lane:<lane>`, `kind:<kind>`, `tag:<name>=<value>` or `flow:<id>`.
     pub scope: Scope,
-    /// By which value it counts, each for itself: `kind`, `namespace` or `tag:<name>`.
+    /// Counts each value separately: `kind`, `namespace` or `tag:<name>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per: Option<Per>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How many executions may be held at once.
+    /// Maximum number of executions running at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrent: Option<u32>,
 }

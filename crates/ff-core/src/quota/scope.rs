@@ -23,7 +23,7 @@ pub enum Scope {
     Execution(ExecutionId),
 }
 
-/// By which value a policy counts: each value has its own window and slots.
+/// Key of a policy: each value has its own window and slots.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub enum Per {

@@ -18,14 +18,14 @@ pub struct ScheduleRef {
     pub name: ScheduleName,
 }
 
-/// Defines a schedule, or defines it anew.
+/// Creates or replaces a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutScheduleArgs {
     pub schedule: ScheduleRef,
     pub definition: ScheduleDefinition,
 }
 
-/// Keeps a schedule from ticking.
+/// Pauses a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PauseScheduleArgs {
     pub schedule: ScheduleRef,
@@ -43,7 +43,7 @@ impl PauseScheduleArgs {
 pub struct BackfillArgs {
     pub schedule: ScheduleRef,
     pub from: TimestampMs,
-    /// The last moment of the range.
+    /// End of the range, inclusive.
     pub to: TimestampMs,
 }
 
@@ -76,7 +76,7 @@ impl BackfillArgs {
     }
 }
 
-/// What became of the ticks of a range, oldest first.
+/// Outcome of each tick of the range, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BackfilledTicks {
@@ -185,7 +185,7 @@ pub struct PartitionTick {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScheduleDeleted {
-    /// Whether there was none.
+    /// True when it did not exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already: bool,
 }

@@ -9,27 +9,27 @@ use crate::state::words;
 use crate::types::{Namespace, TimestampMs};
 
 words! {
-    /// What becomes of a tick while what the tick before it started still lives.
+    /// What happens to a tick while the work of the previous tick has not ended.
     #[derive(Default)]
     Overlap {
         /// It is skipped.
         #[default]
         Skip "skip",
-        /// It waits until the other has ended; while one waits, further ticks are skipped.
+        /// It waits until that work has ended; while one tick waits, further ticks are skipped.
         QueueOne "queue_one",
-        /// It starts beside the other.
+        /// It starts in parallel.
         Allow "allow",
-        /// The other is cancelled, and it starts.
+        /// That work is cancelled, and it starts.
         CancelPrevious "cancel_previous",
     }
 
-    /// Which of the ticks that were missed within the catch-up window run.
+    /// Which missed ticks within the catch-up window run.
     #[derive(Default)]
     CatchUp {
-        /// The last of them.
+        /// Only the last one.
         #[default]
         Last "last",
-        /// Each of them.
+        /// All of them.
         All "all",
     }
 }
@@ -40,10 +40,10 @@ pub struct ScheduleDefinition {
     pub timing: Timing,
     /// In which cron expressions are read.
     pub time_zone: Zone,
-    /// Each tick starts up to so much later, always the same for a tick.
+    /// Maximum delay added to a tick; always the same for a given tick.
     pub jitter_ms: u64,
     pub starts_at: Option<TimestampMs>,
-    /// The last moment a tick may come at.
+    /// No tick after this time.
     pub ends_at: Option<TimestampMs>,
     pub overlap: Overlap,
     /// How long after its time a tick still starts.

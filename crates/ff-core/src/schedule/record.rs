@@ -35,7 +35,7 @@ pub struct Schedule {
     pub ticks: Vec<TickRecord>,
 }
 
-/// That a schedule is paused.
+/// The pause of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pause {
@@ -60,11 +60,11 @@ pub enum StartedWork {
     Flow(FlowId),
 }
 
-/// What became of a tick.
+/// A tick and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TickRecord {
-    /// When it was to come.
+    /// Scheduled time of the tick.
     pub tick: TimestampMs,
     /// When it was handled.
     pub handled_at: TimestampMs,
@@ -76,36 +76,36 @@ pub struct TickRecord {
     /// Why nothing was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<SkipReason>,
-    /// What the submission was refused with.
+    /// Why the submission was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Whether an operator asked for it.
+    /// True when an operator triggered it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub triggered: bool,
 }
 
 words! {
-    /// What became of a tick, in one word.
+    /// Outcome of a tick.
     TickOutcome {
         Started "started",
-        /// It waits for the end of what the tick before it started.
+        /// It waits until the work of the previous tick has ended.
         Queued "queued",
         Skipped "skipped",
-        /// What it was to start was refused.
+        /// Its submission was refused.
         Refused "refused",
     }
 
     /// Why a tick started nothing.
     SkipReason {
-        /// What the tick before it started still lives.
+        /// The work of the previous tick has not ended.
         PreviousLives "previous_lives",
-        /// Another tick waits for that already.
+        /// Another tick already waits for that.
         AnotherQueued "another_queued",
-        /// It was missed, and a later one runs in its place.
+        /// It was missed, and a later tick runs instead.
         LaterTick "later_tick",
         /// It was missed for longer than the catch-up window.
         Missed "missed",
-        /// An execution under the same singleton key lives.
+        /// An execution with the same singleton key is live.
         Singleton "singleton",
     }
 }

@@ -77,7 +77,7 @@ pub struct Ticks<'d> {
     /// From where an interval is counted.
     pub anchor: TimestampMs,
     pub starts_at: Option<TimestampMs>,
-    /// The last moment a tick may come at.
+    /// No tick after this time.
     pub ends_at: Option<TimestampMs>,
 }
 

@@ -34,7 +34,7 @@ pub enum TickStep {
 pub enum OverlapVerdict {
     Start,
     CancelAndStart(StartedWork),
-    /// It was noted.
+    /// The progress is recorded.
     Settled,
 }
 

@@ -23,7 +23,7 @@ pub struct ReceivedSignal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalsArgs {
     pub execution_id: ExecutionId,
-    /// How many to pass over.
+    /// Number of signals to skip.
     pub skip: usize,
     pub limit: usize,
 }
@@ -39,7 +39,7 @@ impl SignalsArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignalsPage {
     pub signals: Vec<Signal>,
-    /// How many to pass over for the next page; absent on the last one.
+    /// The `skip` of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<usize>,
 }
@@ -58,13 +58,13 @@ impl DeliveriesArgs {
     }
 }
 
-/// One page of what was delivered.
+/// One page of delivered signals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeliveriesPage {
     pub deliveries: Vec<Delivery>,
-    /// Where to go on.
+    /// Cursor of the next request.
     pub next: FeedCursor,
-    /// True when some may be gone that the reader never saw: feeds are bounded.
+    /// True when unread signals may have been trimmed: feeds are bounded.
     pub missed: bool,
 }

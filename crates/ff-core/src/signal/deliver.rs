@@ -64,11 +64,11 @@ pub fn check_signal_payload(payload: &Payload) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What became of a signal.
+/// Effect of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeliveredSignal {
-    /// Of a duplicate, the id of the first.
+    /// For a duplicate, the id of the first signal.
     pub signal_id: SignalId,
     pub effect: Effect,
 }

@@ -14,11 +14,11 @@ use crate::json::as_text;
 use crate::limits;
 use crate::types::{ExecutionId, Namespace, SignalId, SignalName, TimestampMs, WaitpointId};
 
-/// One signal that was delivered.
+/// A delivered signal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivery {
-    /// Where in its partition's feed it stands.
+    /// Position in the feed of its partition.
     pub position: Position,
     pub namespace: Namespace,
     pub execution_id: ExecutionId,

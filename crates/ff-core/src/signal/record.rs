@@ -9,13 +9,13 @@ use crate::payload::Payload;
 use crate::state::words;
 use crate::types::{ExecutionId, IdempotencyKey, Kind, SignalId, SignalName, SourceIdentity, TimestampMs, WaitpointId};
 
-/// One message to an execution, as it was received. It never changes.
+/// A signal to an execution, as received. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Signal {
     pub id: SignalId,
     pub execution_id: ExecutionId,
-    /// Where it came to.
+    /// The waitpoint it was sent to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waitpoint_id: Option<WaitpointId>,
     pub name: SignalName,
@@ -104,21 +104,21 @@ impl fmt::Display for Source {
 }
 
 words! {
-    /// What became of a signal.
+    /// Effect of a signal.
     Effect {
-        /// It counted, and more is needed.
+        /// It counted; the condition needs more.
         Appended "appended_to_waitpoint",
-        /// It counted, and the execution goes on.
+        /// It met the condition; the execution resumes.
         Satisfied "resume_condition_satisfied",
-        /// No suspension waits for it yet; it is kept until one does.
+        /// No suspension waits for it yet; it is buffered until one does.
         Buffered "buffered_for_pending_waitpoint",
-        /// It is recorded, but its like had counted before.
+        /// It is recorded, but it is not distinct from one that counted before.
         Recounted "appended_to_waitpoint_duplicate",
-        /// It is recorded, but no part of the condition waits on its waitpoint.
+        /// It is recorded, but the condition does not use its waitpoint.
         NotInCondition "signal_ignored_not_in_condition",
-        /// It is recorded, but the condition waits for other names.
+        /// It is recorded, but the condition requires another name.
         MatcherFailed "signal_ignored_matcher_failed",
-        /// It arrived before, under the same idempotency key. Nothing was recorded.
+        /// It is a duplicate by its idempotency key. Nothing was recorded.
         Duplicate "duplicate",
     }
 }

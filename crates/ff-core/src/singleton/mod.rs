@@ -40,36 +40,36 @@ pub struct Singleton {
 }
 
 words! {
-    /// What becomes of a submission while an execution of its singleton key lives.
+    /// What happens to a submission while another execution with its singleton key is live.
     #[derive(Default)]
     OnConflict {
-        /// It is answered with the execution that lives; nothing is written.
+        /// The live execution is returned; nothing is written.
         #[default]
         Skip "skip",
-        /// It takes the place of the last execution of the key if that has not started, which is cancelled. Otherwise it waits.
+        /// It replaces the last execution of the key, which is cancelled, if that has not started. Otherwise it waits.
         Replace "replace",
-        /// It waits until those submitted before it have ended.
+        /// It waits until earlier executions of the key have ended.
         Queue "queue",
     }
 
-    /// What became of a submission because of an execution under the same singleton or debounce key.
+    /// How an execution with the same singleton or debounce key affected a submission.
     KeyConflict {
-        /// Nothing was written; the execution that lives was answered.
+        /// Nothing was written; the live execution was returned.
         Skipped "skipped",
-        /// It took the place of one that had not started; under a debounce key, within the same execution.
+        /// It replaced an execution that had not started; with a debounce key, the payload of the same execution.
         Replaced "replaced",
-        /// It waits until those submitted before it have ended.
+        /// It waits until earlier executions of the key have ended.
         Queued "queued",
     }
 }
 
-/// Submissions of a key become one execution, which starts when there was none for a while.
+/// Merges submissions with the same key into one execution, which starts after a pause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Debounce {
     pub key: SubmissionKey,
-    /// How long after the last submission it starts; at the latest ten times as long after the first.
+    /// Delay after the last submission; at most ten times this after the first.
     pub delay_ms: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::execution::{Execution, Outcome, Phase};
 use crate::types::{StepKey, StepName};
 use crate::view::{Stop, View};
 
-/// A place among the recorded steps of an execution: the step, or wait, of a name and a key.
+/// A recorded step or wait, identified by name and key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -22,7 +22,7 @@ use crate::{lane, limits};
 pub struct ForkArgs {
     pub execution_id: ExecutionId,
     pub uuid: Uuid,
-    /// The first step that is not copied; all are when absent.
+    /// The first step not to copy; all steps are copied when absent.
     pub before_step: Option<StepPoint>,
 }
 
@@ -31,9 +31,9 @@ pub struct ForkArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForkedExecution {
     pub execution_id: ExecutionId,
-    /// How many steps it began with.
+    /// Number of copied steps.
     pub steps: u32,
-    /// True when the same fork was there already; nothing was written then.
+    /// True when the same fork already existed; nothing was written.
     pub duplicate: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct ForkedExecution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkOrigin {
     pub execution_id: ExecutionId,
-    /// How many steps it began with.
+    /// Number of copied steps.
     pub steps: u32,
 }
 

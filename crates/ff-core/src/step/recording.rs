@@ -26,9 +26,9 @@ pub struct RecordStepArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRecorded {
     pub seq: u32,
-    /// True when a step of this kind, name and key was recorded before; nothing was written then.
+    /// True when a step of this kind, name and key was already recorded; nothing was written.
     pub duplicate: bool,
-    /// The step that was recorded before, whose outcome is the one that counts.
+    /// The step recorded before, whose outcome counts.
     pub step: Option<Step>,
 }
 

@@ -13,7 +13,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{AttemptIndex, ExecutionId, FrameType, TimestampMs};
 use crate::view::{Stop, View};
 
-/// The holder adds frames to the stream of its attempt: all of them or none.
+/// Appends frames to the stream of the attempt, all or none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppendFramesArgs {
     pub execution_id: ExecutionId,
@@ -34,7 +34,7 @@ pub struct AppendFramesArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FramesAppended {
-    /// The attempt the stream is of.
+    /// The attempt that the stream belongs to.
     pub attempt_index: AttemptIndex,
     /// The number of the first of these frames.
     pub first: u64,

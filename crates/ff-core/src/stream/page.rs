@@ -12,7 +12,7 @@ use crate::types::{AttemptIndex, TimestampMs};
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamPage {
     pub items: Vec<StreamItem>,
-    /// Where to go on.
+    /// Cursor of the next request.
     pub next: StreamCursor,
     /// Nothing more comes: the attempt, or the execution, has ended and everything was read.
     pub ended: bool,

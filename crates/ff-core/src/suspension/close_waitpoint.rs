@@ -27,7 +27,7 @@ impl CloseWaitpointArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedWaitpoint {
-    /// True when it took no more signals before.
+    /// True when it already accepted no signals.
     pub already: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::signal::Signal;
 use crate::state::words;
 use crate::types::{SignalName, WaitpointKey};
 
-/// What must happen for an execution to go on.
+/// Condition under which a suspended execution resumes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -18,31 +18,31 @@ pub enum Condition {
     /// One signal at a waitpoint.
     Signal {
         waitpoint: WaitpointKey,
-        /// Of this name; of any when not said.
+        /// Name of the signal; any when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<SignalName>,
     },
-    /// Every one of its members.
+    /// All of its members.
     AllOf { members: Vec<Condition> },
     /// At least one of its members.
     AnyOf { members: Vec<Condition> },
-    /// So many different ones at some waitpoints.
+    /// A number of distinct signals at the given waitpoints.
     Count {
         n: u32,
         of: Distinct,
         waitpoints: Vec<WaitpointKey>,
-        /// Only signals of this name count; those of any name when not said.
+        /// Count only signals of this name; any when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<SignalName>,
     },
-    /// An operator; signals do not count.
+    /// A decision by an operator; signals do not count.
     OperatorOnly,
-    /// Its timeout; signals do not count.
+    /// The timeout; signals do not count.
     TimeoutOnly,
 }
 
 words! {
-    /// By what a count distinguishes signals.
+    /// Which signals of a count are distinct.
     Distinct {
         /// Each waitpoint counts once.
         Waitpoints "waitpoints",

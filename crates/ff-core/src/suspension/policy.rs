@@ -6,23 +6,23 @@ use crate::engine_error::{Code, Refusal};
 use crate::limits;
 use crate::state::words;
 
-/// What happens once a suspension is over.
+/// What happens when a suspension ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ResumePolicy {
-    /// How long it waits before a worker may take it up again.
+    /// Delay before a worker can claim it again.
     pub resume_delay_ms: u64,
-    /// Which signals the worker is handed.
+    /// Which signals the worker receives.
     pub handed: SignalSelection,
 }
 
 words! {
-    /// Which signals the worker is handed when its execution goes on.
+    /// Which signals the worker receives when its execution resumes.
     SignalSelection {
-        /// Those that met the condition.
+        /// Signals that met the condition.
         Matched "matched",
-        /// All that arrived at the suspension's waitpoints, the ones that met the condition first.
+        /// All signals at the suspension's waitpoints; those that met the condition come first.
         All "all",
     }
 }

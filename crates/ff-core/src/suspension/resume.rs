@@ -60,7 +60,7 @@ impl ResumeArgs {
 pub struct ResumedExecution {
     pub suspension_id: SuspensionId,
     pub public_state: PublicState,
-    /// True when the same decision had ended it before.
+    /// True when the same decision had already ended it.
     pub already: bool,
 }
 

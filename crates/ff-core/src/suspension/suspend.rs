@@ -18,7 +18,7 @@ use crate::partition::{PartitionConfig, check_id};
 use crate::types::{ExecutionId, IdempotencyKey, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 use crate::view::{Stop, View};
 
-/// The holder lets go and waits.
+/// Suspends an execution until its condition is met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuspendArgs {
     pub execution_id: ExecutionId,

@@ -93,7 +93,7 @@ open_words! {
 }
 
 words! {
-    /// What happens to a suspension that was not ended in time.
+    /// What happens when a suspension times out.
     TimeoutBehavior {
         /// The execution fails.
         Fail "fail",
@@ -101,9 +101,9 @@ words! {
         Cancel "cancel",
         /// The execution expires.
         Expire "expire",
-        /// The execution goes on, with a signal that says so.
+        /// The execution resumes, with a signal that reports the timeout.
         AutoResume "auto_resume",
-        /// The execution stays suspended, in the hands of an operator.
+        /// The execution stays suspended until an operator decides.
         Escalate "escalate",
     }
 
@@ -114,7 +114,7 @@ words! {
         Reject "reject",
     }
 
-    /// What made a suspended execution go on.
+    /// What resumed a suspended execution.
     ResumedBy {
         Signals "signals",
         Operator "operator",

@@ -40,7 +40,7 @@ pub struct Kids {
     pub verifying: Vec<RetiredKid>,
 }
 
-/// A secret that only verifies, and until when.
+/// A previous secret that still verifies tokens, and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetiredKid {

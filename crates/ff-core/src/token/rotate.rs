@@ -15,7 +15,7 @@ use crate::view::{Stop, View};
 pub struct RotateSecretArgs {
     pub kid: Kid,
     pub secret: Secret,
-    /// How long the secret before goes on verifying.
+    /// How long the previous secret still verifies tokens.
     pub grace_ms: u64,
 }
 
@@ -57,10 +57,10 @@ pub enum RotatedSecret {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_kid: Option<Kid>,
         new_kid: Kid,
-        /// Retired secrets that were thrown away.
+        /// Number of expired secrets removed.
         gc_count: usize,
     },
-    /// The kid was there with this secret.
+    /// The same secret already existed under this name.
     Noop { kid: Kid },
 }
 

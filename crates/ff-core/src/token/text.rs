@@ -36,7 +36,7 @@ impl WaitpointToken {
         format!("{}:{}", self.kid, self.mac.expose_hex())
     }
 
-    /// Stands for the token where people compare tokens without seeing them.
+    /// Fingerprint of the token, for comparing tokens without showing them.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.kid.as_str());

@@ -33,7 +33,7 @@ checked_text! { refused_in_a_name:
     TagKey, at most limits::NAME_BYTES;
     /// A worker program, however many copies of it run.
     WorkerId, at most limits::NAME_BYTES;
-    /// One running copy of a worker program.
+    /// A running instance of a worker.
     WorkerInstanceId, at most limits::NAME_BYTES;
 }
 

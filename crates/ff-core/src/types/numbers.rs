@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::limits;
 
-/// A moment, in milliseconds since 1970 by the store's clock.
+/// Milliseconds since 1970, by the store's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -43,7 +43,7 @@ impl fmt::Display for TimestampMs {
     }
 }
 
-/// How many times an execution has been leased; every lease has a higher one than the last.
+/// Number of leases an execution has had; every lease has a higher one than the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -61,7 +61,7 @@ impl fmt::Display for LeaseEpoch {
     }
 }
 
-/// Which try at an execution this is, from 0.
+/// Number of an attempt, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

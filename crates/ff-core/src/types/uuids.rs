@@ -90,7 +90,7 @@ pub struct NotAUuid;
 uuid_ids! {
     /// A graph of executions.
     FlowId,
-    /// A limit on what may be spent.
+    /// A limit on spending.
     BudgetId,
     /// A limit on rate or concurrency.
     QuotaPolicyId,

@@ -39,7 +39,7 @@ impl ListWorkersArgs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkersPage {
     pub workers: Vec<Worker>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<WorkerInstanceId>,
 }

@@ -9,14 +9,14 @@ use crate::partition::{PartitionConfig, worker_partition};
 use crate::types::{Namespace, TimestampMs, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// A worker instance says that it is still there.
+/// Keeps a worker instance registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeartbeatArgs {
     pub namespace: Namespace,
     pub worker_instance_id: WorkerInstanceId,
 }
 
-/// It was heard of.
+/// The heartbeat is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeenWorker {

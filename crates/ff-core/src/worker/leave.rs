@@ -7,18 +7,18 @@ use crate::partition::{PartitionConfig, worker_partition};
 use crate::types::{Namespace, WorkerInstanceId};
 use crate::view::{Stop, View};
 
-/// A worker instance goes.
+/// Removes a worker instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaveArgs {
     pub namespace: Namespace,
     pub worker_instance_id: WorkerInstanceId,
 }
 
-/// It is not known any more.
+/// The worker instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftWorker {
-    /// True when it was not known before either.
+    /// True when it was not registered.
     pub already: bool,
 }
 

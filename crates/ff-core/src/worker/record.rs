@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::types::{Capability, Kind, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
-/// One running copy of a worker program.
+/// A running instance of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Worker {
     pub worker_instance_id: WorkerInstanceId,
     pub worker_id: WorkerId,
     pub namespace: Namespace,
-    /// The lanes it takes work from.
+    /// Lanes it claims from.
     pub lanes: BTreeSet<LaneId>,
-    /// The kinds it handles; any when none is named.
+    /// Kinds it handles; any kind when empty.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub kinds: BTreeSet<Kind>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub capabilities: BTreeSet<Capability>,
     pub registered_at: TimestampMs,
-    /// When it was last heard of.
+    /// When it was last seen.
     pub seen_at: TimestampMs,
-    /// For how long it counts as there after that.
+    /// How long it stays registered after `seen_at`.
     pub ttl_ms: u64,
-    /// Where what concerns it is put in an order.
+    /// Partition of its registration.
     pub partition: u16,
 }
 

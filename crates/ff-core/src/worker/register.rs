@@ -19,7 +19,7 @@ pub struct RegisterWorkerArgs {
     pub worker_id: WorkerId,
     pub namespace: Namespace,
     pub lanes: BTreeSet<LaneId>,
-    /// Any when none is named.
+    /// Any kind when empty.
     pub kinds: BTreeSet<Kind>,
     pub capabilities: BTreeSet<Capability>,
     /// For how long it counts as there without a report.
@@ -79,13 +79,13 @@ fn at_most(code: Code, field: &str, limit: usize, sent: usize) -> Result<(), Ref
     if sent > limit { Err(Refusal::over_limit(code, field, limit, sent)) } else { Ok(()) }
 }
 
-/// The worker instance is known.
+/// The worker instance is registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisteredWorker {
-    /// When it counts as gone, unless it is heard of before.
+    /// When the registration expires without a heartbeat.
     pub expires_at: TimestampMs,
-    /// True when it was known before, and what is known of it was renewed.
+    /// True when it was registered before; its registration was updated.
     pub already: bool,
 }
 

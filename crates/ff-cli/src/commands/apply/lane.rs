@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::resource::Resource;
 use crate::commands::lanes::of_namespace;
 
-/// How a lane is to be.
+/// The settings of a lane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct LaneEntry {

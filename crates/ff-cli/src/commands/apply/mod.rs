@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::settings::Settings;
 
-/// Bring lanes, quotas, schedules and budgets to what a file says, and print what differs first
+/// Apply the lanes, quotas, schedules and budgets of a file, and print the differences first
 #[derive(Args)]
 pub(crate) struct Apply {
     /// The configuration in YAML or JSON; - for standard input
@@ -31,7 +31,7 @@ pub(crate) struct Apply {
     #[arg(long)]
     dry_run: bool,
 
-    /// Also remove what the file does not name, of each kind that it has a section for
+    /// Also delete what is missing in the sections of the file
     #[arg(long)]
     prune: bool,
 }

@@ -11,17 +11,17 @@ use crate::id::FlowIdArg;
 use crate::settings::Settings;
 use crate::{output, span};
 
-/// Stop a flow; once this is answered, nothing starts that the policy does not spare
+/// Cancel a flow; when the command returns, no member starts unless the policy allows it
 #[derive(Args)]
 pub(super) struct Cancel {
-    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    /// The flow: the uuid printed by `ff flow submit`, or its first digits
     id: FlowIdArg,
 
-    /// What becomes of its members: cancel_all, cancel_pending, let_active_finish, flow_only
+    /// What happens to its members: cancel_all, cancel_pending, let_active_finish, flow_only
     #[arg(long, value_name = "POLICY", default_value = "cancel_all")]
     policy: CancelPolicy,
 
-    /// Why; it is kept with the flow
+    /// Reason, stored with the flow
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 
@@ -29,7 +29,7 @@ pub(super) struct Cancel {
     #[arg(long)]
     wait: bool,
 
-    /// Wait no longer than this
+    /// Maximum time to wait
     #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
     timeout: Option<Duration>,
 }

@@ -16,13 +16,13 @@ use crate::settings::Settings;
 use crate::table::Table;
 use crate::{output, screen, span};
 
-/// Show how a flow stands, as a tree of its members
+/// Show a flow as a tree of its members
 #[derive(Args)]
 pub(super) struct Get {
-    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    /// The flow: the uuid printed by `ff flow submit`, or its first digits
     id: FlowIdArg,
 
-    /// Every member, even of a wide fan-out
+    /// Show every member, even of a wide fan-out
     #[arg(long)]
     all: bool,
 }

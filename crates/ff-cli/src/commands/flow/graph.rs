@@ -12,13 +12,13 @@ use crate::output;
 use crate::settings::Settings;
 use crate::table::Table;
 
-/// Print the graph of a flow: an edge per line, or a picture for Graphviz
+/// Print the graph of a flow: one edge per line, or input for Graphviz
 #[derive(Args)]
 pub(super) struct Graph {
-    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    /// The flow: the uuid printed by `ff flow submit`, or its first digits
     id: FlowIdArg,
 
-    /// In Graphviz's language, as in `ff flow graph --dot ID | dot -Tsvg`
+    /// Print input for Graphviz, as in `ff flow graph --dot ID | dot -Tsvg`
     #[arg(long)]
     dot: bool,
 }

@@ -18,15 +18,15 @@ use crate::table::Table;
 /// List flows, newest first
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those in this state: open, running, completed, failed, cancelled
+    /// Only flows in this state: open, running, completed, failed, cancelled
     #[arg(long, value_name = "STATE")]
     state: Option<FlowState>,
 
-    /// Only those of this kind
+    /// Only flows of this kind
     #[arg(long, value_name = "KIND")]
     kind: Option<Kind>,
 
-    /// Only those with this label
+    /// Only flows with this tag
     #[arg(long, value_name = "KEY=VALUE", value_parser = tag)]
     tag: Option<(TagKey, TagValue)>,
 

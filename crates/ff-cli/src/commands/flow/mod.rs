@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use crate::exit::Exit;
 use crate::settings::Settings;
 
-/// Submit a graph of executions, look at it, follow it, stop it
+/// Submit, show, watch and cancel flows: graphs of executions
 #[derive(Args)]
 pub(crate) struct Flow {
     #[command(subcommand)]

@@ -9,20 +9,20 @@ use crate::id::FlowIdArg;
 use crate::output;
 use crate::settings::Settings;
 
-/// Run a member of a flow again after it ended
+/// Run an ended member of a flow again
 #[derive(Args)]
 pub(super) struct Replay {
-    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    /// The flow: the uuid printed by `ff flow submit`, or its first digits
     id: FlowIdArg,
 
-    /// Which member
+    /// Name of the member
     node: NodeName,
 
-    /// What depends on it runs again too
+    /// Also replay its finished dependents
     #[arg(long)]
     reopen_downstream: bool,
 
-    /// Why; it is kept with the execution
+    /// Reason, stored with the execution
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }

@@ -18,25 +18,25 @@ use crate::{output, span};
 /// The largest file: twice the limit of all payloads together, because of the encoding.
 const FILE_BYTES: usize = 2 * limits::FLOW_BYTES;
 
-/// Submit a flow from a file, and print its id or follow it to its end
+/// Submit a flow from a file, and print its id or watch it until it ends
 #[derive(Args)]
 pub(super) struct Submit {
-    /// The graph in YAML or JSON; - for standard input
+    /// File with the flow in YAML or JSON; - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// A label beside those in the file; may be given again
+    /// Additional tag of the flow (repeatable)
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
     #[command(flatten)]
     traced: TraceArgs,
 
-    /// Follow it to its end
+    /// Watch the flow until it ends
     #[arg(long)]
     wait: bool,
 
-    /// Wait no longer than this
+    /// Maximum time to wait
     #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "wait")]
     timeout: Option<Duration>,
 }

@@ -21,17 +21,17 @@ use crate::served_store::Signals;
 use crate::settings::Settings;
 use crate::{output, span};
 
-/// Follow a flow to its end: what happened so far, then what happens, with a progress bar
+/// Watch a flow until it ends: past events, then new ones, with a progress bar
 #[derive(Args)]
 pub(super) struct Watch {
-    /// The flow, by the uuid that `ff flow submit` printed, or its first digits
+    /// The flow: the uuid printed by `ff flow submit`, or its first digits
     id: FlowIdArg,
 
-    /// Only the progress bar and the end
+    /// Show only the progress bar and the end
     #[arg(long)]
     quiet: bool,
 
-    /// Watch no longer than this
+    /// Maximum time to watch
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     timeout: Option<Duration>,
 }
@@ -112,7 +112,7 @@ impl<'s> Follower<'s> {
         loop {
             let page = self.flowfabric.long_poll().next_flow_events(args, limits::LONG_POLL_MS).await?;
             if page.missed && self.talks {
-                tell(format_args!("some of what happened is kept no longer"));
+                tell(format_args!("some earlier events are no longer stored"));
             }
             for event in page.events.iter().filter(|_| self.talks) {
                 self.tell_event(event)?;

@@ -8,17 +8,17 @@ use ff_bench::{Report, ScheduleLateness};
 use crate::commands::bench_args::{Store, positive};
 use crate::span;
 
-/// How late the ticks of many schedules start, beside a timer of the same program
+/// Delay of the ticks of many schedules, compared with a timer of the same process
 #[derive(Args)]
 pub(in crate::commands) struct BenchSchedules {
     #[command(flatten)]
     store: Store,
 
-    /// Schedules, each of which ticks once
+    /// Number of schedules, each of which ticks once
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
     count: usize,
 
-    /// Over how long the ticks are spread
+    /// Span over which the ticks are spread
     #[arg(long, value_name = "SPAN", default_value = "60s", value_parser = span::parse)]
     span: Duration,
 }

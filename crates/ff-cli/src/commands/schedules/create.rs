@@ -24,48 +24,48 @@ use crate::{moment, span};
 /// The most a file may hold.
 const FILE_BYTES: usize = ff_api::SCHEDULE_BODY_BYTES;
 
-/// Define a schedule, or define it anew; the same again changes nothing
+/// Create or replace a schedule; an identical definition changes nothing
 #[derive(Args)]
 pub(super) struct Create {
     name: ScheduleName,
 
-    /// When it ticks, by the clock of --time-zone: five fields, six with the second first, or @hourly, @daily …
+    /// Cron expression in --time-zone: five fields, six with the second first, or @hourly, @daily …
     #[arg(long, value_name = "CRON", conflicts_with_all = ["every", "at", "file"])]
     cron: Option<CronText>,
 
-    /// Tick every so long, counted from --starts-at or from now: 30s, 5m, 2h
+    /// Interval of ticks, counted from --starts-at or from now: 30s, 5m, 2h
     #[arg(long, value_name = "SPAN", value_parser = span::parse, conflicts_with_all = ["at", "file"])]
     every: Option<Duration>,
 
-    /// Tick once, at this moment, as in 2026-12-24T18:00:00Z, or in milliseconds since 1970
+    /// Tick once, at this time: 2026-12-24T18:00:00Z, or milliseconds since 1970
     #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with = "file")]
     at: Option<TimestampMs>,
 
-    /// The time zone of --cron, as in Europe/Berlin
+    /// Time zone of --cron, such as Europe/Berlin
     #[arg(long, value_name = "ZONE", default_value_t = Zone::default())]
     time_zone: Zone,
 
-    /// Start each tick up to so much later, always the same for a tick
+    /// Maximum delay added to a tick; always the same for a given tick
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     jitter: Option<Duration>,
 
-    /// No tick before this moment
+    /// No tick before this time
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     starts_at: Option<TimestampMs>,
 
-    /// No tick after this moment
+    /// No tick after this time
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     ends_at: Option<TimestampMs>,
 
-    /// While what the tick before started lives: skip, queue_one, allow or cancel_previous
+    /// If the work of the previous tick has not ended: skip, queue_one, allow or cancel_previous
     #[arg(long, value_name = "WHAT", default_value_t = Overlap::default())]
     overlap: Overlap,
 
-    /// How long after its time a tick still starts
+    /// How late a tick may still start
     #[arg(long, value_name = "SPAN", value_parser = span::parse)]
     catch_up_window: Option<Duration>,
 
-    /// Which of the ticks missed within that time run: last or all
+    /// Which missed ticks within --catch-up-window run: last or all
     #[arg(long, value_name = "WHICH", default_value_t = CatchUp::default())]
     catch_up: CatchUp,
 
@@ -76,7 +76,7 @@ pub(super) struct Create {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "file"])]
     flow: Option<PathBuf>,
 
-    /// All of it as JSON, as the HTTP API has it; - for standard input
+    /// Complete definition as JSON, as in the HTTP API; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "kind")]
     file: Option<PathBuf>,
 }
@@ -88,31 +88,31 @@ struct Work {
     #[arg(long)]
     kind: Option<Kind>,
 
-    /// What the worker gets: JSON, @FILE, or - for standard input; may hold {{tick}} and {{schedule}}
+    /// Payload for the worker: JSON, @FILE, or - for standard input; may contain {{tick}} and {{schedule}}
     #[arg(long, value_name = "JSON", requires = "kind", allow_hyphen_values = true)]
     payload: Option<Input>,
 
-    /// What the payload is when it is not JSON, as in text/plain
+    /// Content type of a payload that is not JSON, such as text/plain
     #[arg(long, value_name = "TYPE", requires = "payload")]
     content_type: Option<ContentType>,
 
-    /// The lane it waits in
+    /// Lane of the execution
     #[arg(long, value_name = "LANE", default_value = "default")]
     lane: LaneId,
 
-    /// 0 to 9000; the highest goes first
+    /// Priority, 0 to 9000; the highest goes first
     #[arg(long, value_name = "N", default_value = "0", value_parser = priority)]
     priority: Priority,
 
-    /// A label, which may hold {{tick}} and {{schedule}}; may be given again
+    /// Tag, which may contain {{tick}} and {{schedule}} (repeatable)
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
     tags: Vec<(TagKey, TagValue)>,
 
-    /// At most one execution of this key runs
+    /// Run at most one execution of this key
     #[arg(long, value_name = "KEY")]
     singleton: Option<SubmissionKey>,
 
-    /// While another of the singleton key lives: skip, replace or queue
+    /// While another execution of the singleton key is live: skip, replace or queue
     #[arg(long, value_name = "WHAT", requires = "singleton", default_value = "skip")]
     on_conflict: OnConflict,
 
@@ -120,11 +120,11 @@ struct Work {
     #[arg(long, value_name = "JSON")]
     policy: Option<Input>,
 
-    /// How often it is tried again after a failure, whatever --policy says
+    /// Maximum number of retries after failures; overrides --policy
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     retries: Option<u32>,
 
-    /// A capability its worker must have, as in gpu or region=eu; may be given again
+    /// Capability its worker must have, such as gpu or region=eu (repeatable)
     #[arg(long = "require", value_name = "CAPABILITY")]
     requires: Vec<Capability>,
 }

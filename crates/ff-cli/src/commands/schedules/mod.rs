@@ -21,7 +21,7 @@ use crate::output;
 use crate::paging::every_page;
 use crate::settings::Settings;
 
-/// Start work at times written ahead: cron, intervals, one moment
+/// Manage schedules: start work by cron, at intervals or once
 #[derive(Args)]
 pub(crate) struct Schedules {
     #[command(subcommand)]
@@ -33,15 +33,15 @@ enum Command {
     Create(Box<create::Create>),
     /// List the schedules of the namespace
     List,
-    /// Show a schedule, its next five ticks, and what became of the last ten
+    /// Show a schedule, its next five ticks, and the outcome of the last ten
     Show(NameArg),
     Pause(Pause),
-    /// Have a schedule tick again; ticks that came meanwhile are not made up for
+    /// Resume a schedule; ticks missed while it was paused do not run
     Resume(NameArg),
-    /// Start what a tick would start, now, as the overlap policy allows
+    /// Run a tick now, as the overlap policy allows
     Trigger(NameArg),
     Backfill(Backfill),
-    /// Delete a schedule; what it has started goes on
+    /// Delete a schedule; work it has started continues
     Delete(NameArg),
     Next(Next),
 }
@@ -51,36 +51,36 @@ struct NameArg {
     name: ScheduleName,
 }
 
-/// Keep a schedule from ticking until it is resumed
+/// Pause a schedule until it is resumed
 #[derive(Args)]
 struct Pause {
     name: ScheduleName,
 
-    /// Why, for those who look at it
+    /// Reason, shown with the schedule
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
 
-/// Start what the ticks of a past range would have started, each once
+/// Run the ticks of a past range, each once
 #[derive(Args)]
 struct Backfill {
     name: ScheduleName,
 
-    /// The first moment of the range, as in 2026-12-24T18:00:00Z, or in milliseconds since 1970
+    /// Start of the range: 2026-12-24T18:00:00Z, or milliseconds since 1970
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     from: TimestampMs,
 
-    /// The last moment of the range
+    /// End of the range, inclusive
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     to: TimestampMs,
 }
 
-/// Say when a schedule ticks next
+/// Show the next ticks of a schedule
 #[derive(Args)]
 struct Next {
     name: ScheduleName,
 
-    /// How many ticks
+    /// Number of ticks
     #[arg(long, short = 'n', value_name = "N", default_value_t = limits::TICKS_TOLD, value_parser = whole::<usize>)]
     count: usize,
 }

@@ -15,13 +15,13 @@ use crate::span;
 /// How often states are polled that no event reports.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Watch an execution to its end; without an id, watch all lanes and what happens
+/// Watch an execution until it ends; without an id, watch all lanes and events
 #[derive(Args)]
 pub(crate) struct Watch {
     /// The execution: {fp:N}:<uuid>, quoted for the shell; or the uuid, or its first digits
     id: Option<IdArg>,
 
-    /// Watch no longer than this
+    /// Maximum time to watch
     #[arg(long, value_name = "SPAN", value_parser = span::parse, requires = "id")]
     timeout: Option<Duration>,
 }

@@ -41,23 +41,23 @@ pub enum BulkAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkPage {
-    /// Executions it was done to, or in a dry run would be.
+    /// Executions changed; in a dry run, those that would be.
     pub executions: Vec<ExecutionId>,
-    /// Executions that refused it.
+    /// Executions that could not be changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<BulkRefusal>,
-    /// What the next page is to be as of.
+    /// The `as_of` of the next request.
     pub as_of: TimestampMs,
-    /// Where the next page starts; absent on the last one. A page may have done nothing and not be the last.
+    /// The `cursor` of the next page; absent on the last one. A page may change nothing and not be the last.
     pub next: Option<Cursor>,
 }
 
-/// An execution that refused, and why.
+/// An execution that could not be changed, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRefusal {
     pub execution_id: ExecutionId,
-    /// A code of the table of errors.
+    /// An error code.
     pub code: String,
     pub detail: String,
 }

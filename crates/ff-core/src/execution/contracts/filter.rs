@@ -16,11 +16,11 @@ pub struct Filter {
     /// The reason they are blocked for, among those of admission.
     pub blocking_reason: Option<BlockingReason>,
     pub kind: Option<Kind>,
-    /// Every one of these labels.
+    /// Only executions with all of these tags.
     pub tags: Tags,
-    /// Created at this moment or later.
+    /// Only executions created at this time or later.
     pub created_from: Option<TimestampMs>,
-    /// Created before this moment.
+    /// Only executions created before this time.
     pub created_until: Option<TimestampMs>,
 }
 

@@ -72,7 +72,7 @@ as_text!(Cursor);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub executions: Vec<ExecutionInfo>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     pub next: Option<Cursor>,
 }
 

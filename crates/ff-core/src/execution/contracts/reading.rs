@@ -14,7 +14,7 @@ use crate::types::{
     Priority, QueueName, TimestampMs, WorkerId, WorkerInstanceId,
 };
 
-/// An execution as callers see it.
+/// An execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutionInfo {
@@ -28,12 +28,12 @@ pub struct ExecutionInfo {
     #[serde(default, skip_serializing_if = "Tags::is_empty")]
     pub tags: Tags,
     pub policy: Policy,
-    /// The key its lane queues it by, when the lane was fair as it was submitted.
+    /// Its key for fair queueing, if its lane was fair at submission.
     #[serde(default, skip_serializing_if = "FairKey::is_empty")]
     pub fair_key: FairKey,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<IdempotencyKey>,
-    /// The singleton or debounce key it was submitted under, as in `singleton:report`.
+    /// Its singleton or debounce key, for example `singleton:report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission_key: Option<QueueName>,
     pub payload_bytes: u64,
@@ -61,7 +61,7 @@ pub struct ExecutionInfo {
     pub failure: Option<Failure>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionInfo>,
-    /// The flow it is in, and what it is called there.
+    /// Its flow; `node` is its name there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_id: Option<FlowId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,16 +69,16 @@ pub struct ExecutionInfo {
     /// The trace it was submitted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
-    /// How many steps and waits it has recorded.
+    /// Number of recorded steps and waits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub steps: u32,
-    /// The execution it is a fork of.
+    /// The execution it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ExecutionId>,
-    /// The operator's hold, while it lives.
+    /// The operator's hold; absent once the execution has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Box<Hold>>,
-    /// What keeps it back, while it is blocked on its route, a quota, a budget or another of its singleton key.
+    /// Why it is blocked: by its requirements, a quota, its singleton key, a budget or an assignment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_detail: Option<Box<BlockDetail>>,
 }
@@ -88,7 +88,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// A lease as others than its holder see it: without what would let them act in the holder's name.
+/// A lease, without the ids that prove who holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseInfo {
@@ -111,7 +111,7 @@ pub struct ExecutionEnd {
     pub failure: Option<Failure>,
 }
 
-/// Every try at an execution, oldest first, and the leases that were taken away or given up.
+/// All attempts of an execution, oldest first, and its expired, revoked and released leases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempts {

@@ -13,7 +13,7 @@ use crate::types::{ExecutionId, FlowId, InputName, NodeName};
 pub struct TaskFlow {
     pub flow_id: FlowId,
     pub node: NodeName,
-    /// How many named inputs it was given.
+    /// Number of named inputs.
     pub inputs: u32,
 }
 

@@ -76,7 +76,7 @@ impl FromStr for FlowCursor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowsPage {
     pub flows: Vec<FlowInfo>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     pub next: Option<FlowCursor>,
 }
 

@@ -10,7 +10,7 @@ use crate::state::PublicState;
 use crate::trace::TraceContext;
 use crate::types::{EdgeId, ExecutionId, FlowId, Kind, LaneId, Namespace, NodeName, TimestampMs};
 
-/// A flow as callers see it.
+/// A flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowInfo {
@@ -23,9 +23,9 @@ pub struct FlowInfo {
     pub graph_revision: u64,
     pub nodes: u32,
     pub edges: u32,
-    /// How many members are in which state, exactly.
+    /// Exact number of members in each state.
     pub counts: Counts,
-    /// True while more members may come, so that it does not end with its last.
+    /// True while members can be added; the flow then does not end with its last member.
     pub held_open: bool,
     pub created_at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ impl FlowMembersArgs {
     }
 }
 
-/// A member as its flow shows it.
+/// A member of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemberInfo {
@@ -80,15 +80,15 @@ pub struct MemberInfo {
     pub finished_at: Option<TimestampMs>,
     pub attempts_made: u32,
     pub replays: u32,
-    /// What went wrong last, if anything did in this run.
+    /// The last failure of this run, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// How the edges into it join, when there are any.
+    /// Join of the edges into it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupInfo>,
 }
 
-/// How the edges into a member join, and how far they have come.
+/// The join of the edges into a member, and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupInfo {
@@ -100,12 +100,12 @@ pub struct GroupInfo {
     pub skipped: u32,
 }
 
-/// Some members of a flow.
+/// One page of the members of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MembersPage {
     pub members: Vec<MemberInfo>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u32>,
 }
@@ -124,7 +124,7 @@ impl FlowEdgesArgs {
     }
 }
 
-/// An edge as its flow shows it.
+/// An edge of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EdgeInfo {
@@ -136,12 +136,12 @@ pub struct EdgeInfo {
     pub state: EdgeState,
 }
 
-/// Some edges of a flow.
+/// One page of the edges of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EdgesPage {
     pub edges: Vec<EdgeInfo>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<EdgeId>,
 }
@@ -161,15 +161,15 @@ impl FlowEventsArgs {
     }
 }
 
-/// Some events of a flow, oldest first.
+/// One page of events of a flow, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowEventsPage {
     pub events: Vec<FlowEvent>,
-    /// The number to go on from.
+    /// The `from` of the next request.
     pub next: u64,
-    /// True when some before the first were kept no longer.
+    /// True when events before the first were trimmed.
     pub missed: bool,
-    /// True when the flow has ended and nothing more is to come, unless a member is replayed.
+    /// True when the flow has ended; no event follows unless a member is replayed.
     pub ended: bool,
 }

@@ -38,13 +38,13 @@ pub struct FlowKeyEntry {
     pub until: TimestampMs,
 }
 
-/// The answer to a change of the graph. It is remembered under the key of the change.
+/// Result of a graph change, remembered under its idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrownFlow {
     pub graph_revision: u64,
-    /// The executions of the new nodes, in the order they were given.
+    /// Executions of the new nodes, in request order.
     pub members: Vec<ExecutionId>,
-    /// The new edges, in the order they were given: one onto an upstream that has ended stands accordingly.
+    /// The new edges, in request order. An edge from an ended upstream is already resolved.
     pub edges: Vec<(EdgeId, EdgeState)>,
 }

@@ -30,14 +30,14 @@ fn is_first(round: &u32) -> bool {
     *round == 0
 }
 
-/// What becomes of the upstream's result.
+/// How the result of an upstream is passed on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PassMode {
-    /// It takes the place of the downstream's payload.
+    /// It replaces the downstream's payload.
     Payload,
-    /// It comes beside the payload, under a name.
+    /// It is a named input, in addition to the payload.
     Input(InputName),
 }
 
@@ -48,7 +48,7 @@ words! {
         Satisfied "satisfied",
         /// The upstream failed, was cancelled, or expired.
         Failed "failed",
-        /// The upstream was skipped itself.
+        /// The upstream was skipped.
         Skipped "skipped",
     }
 }

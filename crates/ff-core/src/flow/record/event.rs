@@ -6,7 +6,7 @@ use crate::flow::{CancelPolicy, FlowState};
 use crate::state::PublicState;
 use crate::types::{ExecutionId, NodeName, TimestampMs};
 
-/// One thing that happened in a flow.
+/// An event of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowEvent {
@@ -22,7 +22,7 @@ pub struct FlowEvent {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum FlowEventKind {
-    /// The flow is there, with so many members and edges.
+    /// The flow was created, with this many members and edges.
     Opened {
         nodes: u32,
         edges: u32,
@@ -33,14 +33,14 @@ pub enum FlowEventKind {
         edges: u32,
         graph_revision: u64,
     },
-    /// A member came to another state.
+    /// A member changed its state.
     Moved {
         node: NodeName,
         execution_id: ExecutionId,
         from: PublicState,
         to: PublicState,
     },
-    /// No more members are to come.
+    /// The flow was closed: it accepts no more members.
     Closed,
     Cancelled {
         policy: CancelPolicy,
@@ -48,6 +48,6 @@ pub enum FlowEventKind {
     Ended {
         state: FlowState,
     },
-    /// It had ended, and a member runs again.
+    /// The flow had ended, and a member runs again.
     Reopened,
 }

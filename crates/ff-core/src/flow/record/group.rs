@@ -17,20 +17,20 @@ pub enum Join {
     AllOf,
     /// One upstream succeeds.
     AnyOf { on_satisfied: OnSatisfied },
-    /// So many upstreams succeed.
+    /// `k` upstreams succeed.
     Quorum { k: u32, on_satisfied: OnSatisfied },
 }
 
 words! {
-    /// What becomes of the other upstreams when a join has fired.
+    /// What happens to the other upstreams when a join is satisfied.
     OnSatisfied {
-        /// Those that no other dependent needs are cancelled.
+        /// They are cancelled, unless another dependent needs them.
         CancelRemaining "cancel_remaining",
-        /// They run on.
+        /// They keep running.
         LetRun "let_run",
     }
 
-    /// Whether a join is decided.
+    /// State of a join.
     GroupState {
         Pending "pending",
         Satisfied "satisfied",

@@ -90,7 +90,7 @@ pub struct Staging {
     pub until: TimestampMs,
 }
 
-/// Someone wanted the flow stopped.
+/// The cancellation of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCancel {
@@ -128,9 +128,9 @@ words! {
         Forget "forget",
     }
 
-    /// How a flow stands, in one word.
+    /// State of a flow.
     FlowState {
-        /// Submitted in part; invisible.
+        /// Partly submitted; not visible yet.
         Staging "staging",
         /// No member has started.
         Open "open",
@@ -146,11 +146,11 @@ words! {
     CancelPolicy {
         /// Every member is cancelled.
         CancelAll "cancel_all",
-        /// Members that were never started are cancelled; the others go on.
+        /// Members that never started are cancelled; the others continue.
         CancelPending "cancel_pending",
-        /// Attempts under way may finish; nothing else starts, not even another try.
+        /// Running attempts may finish; nothing else starts, not even a retry.
         LetActiveFinish "let_active_finish",
-        /// The flow takes no more members; those it has go on.
+        /// The flow accepts no more members; existing ones continue.
         FlowOnly "flow_only",
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Step<'v> {
     added: BTreeSet<(ExecutionId, Side, EdgeId)>,
     groups: BTreeMap<ExecutionId, Group>,
     work: VecDeque<Work>,
-    /// Edges that were settled.
+    /// Edges that were resolved.
     pub(in crate::flow) resolved: u32,
     /// Executions that ended because of others.
     pub(in crate::flow) cascaded: u32,

@@ -134,27 +134,27 @@ impl LanesFill {
     }
 }
 
-/// A lane as callers see it.
+/// A lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneInfo {
     pub namespace: Namespace,
     pub lane_id: LaneId,
     pub settings: LaneSettings,
-    /// Only where there is something.
+    /// Only states with executions.
     pub depths: Depths,
 }
 
 /// How much of a lane is where.
 pub type Depths = BTreeMap<LaneStanding, Depth>;
 
-/// How many, and the first of them.
+/// Number of executions, and the age of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Depth {
     pub count: u64,
-    /// Since when the oldest has been there: of what waits for a worker or for upstreams since it was created, of what is
-    /// held, suspended or blocked by admission since it has been. Of what is delayed: when the first is due. What has finished has no age.
+    /// Waiting for a worker or for upstreams: when the oldest was created. Active, suspended or blocked: when the
+    /// oldest became so. Delayed: when the first is due. Absent for finished executions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_at: Option<TimestampMs>,
 }
@@ -206,7 +206,7 @@ impl Depth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LanesPage {
     pub lanes: Vec<LaneInfo>,
-    /// Where the next page starts; absent on the last one.
+    /// Start of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LaneId>,
 }

@@ -36,7 +36,7 @@ pub struct SuspendKeyEntry {
     pub answer: SuspendedExecution,
 }
 
-/// A waitpoint and what opens it.
+/// A waitpoint and its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrantedWaitpoint {

@@ -9,7 +9,7 @@ use crate::suspension::{
 };
 use crate::types::{Kid, SignalId, SuspensionId, TimestampMs, WaitpointId, WaitpointKey};
 
-/// What an execution waits for, why, and since when.
+/// A suspension: its condition, its reason and its start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuspensionInfo {
@@ -48,7 +48,7 @@ impl From<&Suspension> for SuspensionInfo {
     }
 }
 
-/// A waitpoint as others than its maker see it.
+/// A waitpoint, without its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitpointInfo {
@@ -63,7 +63,7 @@ pub struct WaitpointInfo {
     /// Signals buffered until a suspension waits for them.
     pub buffered: usize,
     pub token_kid: Kid,
-    /// Stands for the token where people compare tokens without seeing them.
+    /// Fingerprint of the token, for comparing tokens without showing them.
     pub token_fingerprint: String,
 }
 
@@ -83,7 +83,7 @@ impl WaitpointInfo {
     }
 }
 
-/// How the last suspension of an execution ended, for the worker that goes on with it.
+/// How the last suspension of an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resumption {
@@ -92,9 +92,9 @@ pub struct Resumption {
     pub at: TimestampMs,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation: Option<String>,
-    /// The signals the worker is handed.
+    /// Signals for the worker.
     pub signals: Vec<SignalId>,
-    /// How many of them, from the first, come with their payloads. The rest is read one by one.
+    /// Number of leading signals whose payloads are included. Read the others one by one.
     pub with_payload: usize,
 }
 
