@@ -6,7 +6,7 @@ use ff_core::types::KeyId;
 use crate::{Client, Error};
 
 impl Client {
-    /// Creates an API key. The caller has drawn the key and passes it to its holder; only its hash is sent and stored.
+    /// Creates an API key. The caller generates the key and gives it to its owner; only its hash is sent and stored.
     pub async fn create_key(&self, args: CreateKeyArgs) -> Result<CreatedKey, Error> {
         Ok(self.backend().create_key(args).await?)
     }
@@ -16,7 +16,7 @@ impl Client {
         Ok(self.backend().revoke_key(RevokeKeyArgs { key_id }).await?)
     }
 
-    /// Every key there ever was, without secrets, by their ids, a page at a time.
+    /// Returns a page of all keys ever created, in the order of their ids and without secrets.
     pub async fn keys(&self, args: ListKeysArgs) -> Result<KeysPage, Error> {
         Ok(self.backend().list_keys(args).await?)
     }

@@ -1,4 +1,4 @@
-//! Callbacks: requests another service posts to your program, verified and passed on as signals.
+//! Callbacks: HTTP requests that another service sends to your program, verified and passed on as signals.
 //!
 //! Services that follow Standard Webhooks sign their requests with a shared secret. A program that receives such
 //! a request has the body, three headers, and the [`Waitpoint`] it made when it asked the service for something.
@@ -15,16 +15,16 @@ use sha2::Sha256;
 
 use crate::{Client, Error, Signal, Waitpoint};
 
-/// How far a callback's own time may be from ours. An older one may be a replay.
+/// Maximum difference between a callback's timestamp and the local clock. An older callback may be a replay.
 const TOLERANCE_MS: u64 = 5 * 60 * 1_000;
 
-/// The secret a service signs its callbacks with. Shown by nothing.
+/// The secret with which a service signs its callbacks. `Debug` does not show it.
 pub struct CallbackSecret(Vec<u8>);
 
-/// A callback as it arrived.
+/// A callback request as it was received.
 #[derive(Clone, Debug)]
 pub struct Callback<'r> {
-    /// The header `webhook-id`: the same when the service sends the same again.
+    /// The header `webhook-id`. A repeated callback has the same id.
     pub id: &'r str,
     /// The header `webhook-timestamp`, in seconds since 1970.
     pub timestamp: &'r str,
@@ -33,7 +33,7 @@ pub struct Callback<'r> {
     pub body: Bytes,
 }
 
-/// Why a callback is rejected. The reason is for your log; do not send it to the sender.
+/// Reason for rejecting a callback. It is for your log; do not send it to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallbackRejection {
     #[error("the secret is not base64, with or without whsec_ before it")]
@@ -46,26 +46,27 @@ pub enum CallbackRejection {
     WrongSignature,
 }
 
-/// Why a callback was not delivered.
+/// Error of [`Client::verify_and_deliver`].
 #[derive(Debug, thiserror::Error)]
 pub enum CallbackError {
-    /// It is not believed, and nothing was done.
+    /// The callback could not be verified. Nothing was done.
     #[error(transparent)]
     Unbelieved(#[from] CallbackRejection),
-    /// It is believed, and the signal was refused or not answered.
+    /// The callback was verified, but its signal was refused or not answered.
     #[error(transparent)]
     Undelivered(#[from] Error),
 }
 
 impl CallbackSecret {
-    /// Reads a secret as services hand it out: base64, most often after `whsec_`.
+    /// Parses a secret as services issue it: base64, usually with the prefix `whsec_`.
     pub fn parse(text: &str) -> Result<Self, CallbackRejection> {
         let key =
             STANDARD.decode(text.strip_prefix("whsec_").unwrap_or(text)).map_err(|_| CallbackRejection::BadSecret)?;
         if key.is_empty() { Err(CallbackRejection::BadSecret) } else { Ok(Self(key)) }
     }
 
-    /// Whether the service sent this callback, and lately. Signatures are compared in constant time.
+    /// Checks the signature of a callback, and that its timestamp is at most five minutes from `now`. Signatures are
+    /// compared in constant time.
     pub fn verify(&self, callback: &Callback<'_>, now: TimestampMs) -> Result<(), CallbackRejection> {
         let seconds: i64 = callback.timestamp.parse().map_err(|_| CallbackRejection::BadTimestamp)?;
         let sent = TimestampMs(seconds.saturating_mul(1_000));
@@ -78,7 +79,7 @@ impl CallbackSecret {
             };
             self.mac(callback).verify_slice(&theirs).is_ok()
         };
-        // While a service changes its secret it signs with both, so one right signature is enough.
+        // During a secret rotation a service signs with both secrets, so one valid signature is enough.
         if callback.signature.split(' ').any(ours) { Ok(()) } else { Err(CallbackRejection::WrongSignature) }
     }
 
@@ -100,8 +101,8 @@ impl std::fmt::Debug for CallbackSecret {
 }
 
 impl Client {
-    /// Verifies a callback and delivers it as a signal of this name, its body as the payload. A callback the service sends
-    /// again is the same signal.
+    /// Verifies a callback and delivers it as a signal of this name, with its body as the payload. A repeated callback
+    /// is the same signal, because its id is the idempotency key.
     pub async fn verify_and_deliver(
         &self,
         secret: &CallbackSecret,
@@ -124,7 +125,7 @@ impl Client {
 mod tests {
     use super::*;
 
-    /// The example the Standard Webhooks publish.
+    /// The published example of Standard Webhooks.
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
     const NOW: TimestampMs = TimestampMs(1_614_265_330_000);

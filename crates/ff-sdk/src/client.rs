@@ -1,4 +1,4 @@
-//! The client: hand in work, look at it, wait for its end.
+//! The client: submits work, inspects it and waits for its end.
 
 use std::sync::Arc;
 
@@ -25,15 +25,15 @@ use uuid::Uuid;
 use crate::flowfabric::check_named;
 use crate::{Error, Flow, FlowHandle, Job, Signal, SignalMessage, Waitpoint};
 
-/// How many partitions are asked at once for a uuid.
+/// Number of partitions that are queried at the same time for a uuid.
 const LOOKS_AT_ONCE: usize = 16;
 
-/// Submits and follows executions. Cheap to clone.
+/// A client that submits and follows executions. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     backend: Arc<dyn EngineBackend>,
     long_poll: Arc<dyn LongPoll>,
-    /// The namespace of the key that a server is shown.
+    /// The namespace of the API key, if the key belongs to one.
     own: Option<Namespace>,
 }
 
@@ -42,7 +42,7 @@ impl Client {
         Self { backend, long_poll, own }
     }
 
-    /// Refuses the default namespace, named explicitly, when the key belongs to another one.
+    /// Refuses the namespace `default` when it is named explicitly and the API key belongs to another one.
     pub(crate) fn check_named(&self, named: Option<&Namespace>) -> Result<(), Error> {
         Ok(check_named(named, self.own.as_ref())?)
     }
@@ -55,13 +55,13 @@ impl Client {
         &*self.long_poll
     }
 
-    /// Hands in one job.
+    /// Submits one job.
     pub async fn submit(&self, job: Job) -> Result<SubmittedExecution, Error> {
         self.check_named(job.named())?;
         Ok(self.backend.submit(job.build()?).await?)
     }
 
-    /// Hands in up to a thousand jobs at once, each with its own outcome, in order.
+    /// Submits up to 1 000 jobs in one call. Each has its own result, in the order of the jobs.
     pub async fn submit_many(
         &self,
         jobs: impl IntoIterator<Item = Job>,
@@ -80,32 +80,33 @@ impl Client {
         Ok(results)
     }
 
-    /// Hands in a whole flow, all or nothing. The same flow again, by its id or its key, is the same flow.
+    /// Submits a whole flow: all of it or nothing. A repeated submission of the same flow, by its id or idempotency
+    /// key, returns the existing flow.
     pub async fn submit_flow(&self, flow: Flow) -> Result<FlowHandle, Error> {
         self.check_named(flow.named())?;
         let submitted = self.backend.submit_flow(flow.build()?).await?;
         Ok(self.flow(&submitted.flow_id))
     }
 
-    /// Makes a flow without members, to be grown. It does not end before it is closed.
+    /// Creates a flow without members, to be grown later. It does not end before it is closed.
     pub async fn create_flow(&self, flow: Flow) -> Result<FlowHandle, Error> {
         self.check_named(flow.named())?;
         let created = self.backend.create_flow(flow.build_empty()?).await?;
         Ok(self.flow(&created.flow_id))
     }
 
-    /// A flow by its id.
+    /// Returns a handle to a flow.
     pub fn flow(&self, id: &FlowId) -> FlowHandle {
         FlowHandle::new(self.clone(), *id)
     }
 
-    /// Flows, newest first, a page at a time.
+    /// Returns a page of flows, newest first.
     pub async fn list_flows(&self, args: ListFlowsArgs) -> Result<FlowsPage, Error> {
         Ok(self.backend.list_flows(args).await?)
     }
 
-    /// The execution of a uuid whose partition is not known. It is looked for where a submission without a key is placed,
-    /// and then on every other partition; a uuid on several of those is refused.
+    /// Finds the id of an execution from its uuid alone. It looks first on the partition of a submission without a key,
+    /// and then on every other partition. A uuid that exists on several of the others is refused.
     pub async fn find(&self, uuid: Uuid) -> Result<ExecutionId, Error> {
         let partitions = self.backend.partitions();
         let placed = ExecutionId::place(uuid, &Namespace::default_name(), None, &partitions);
@@ -133,27 +134,27 @@ impl Client {
         }
     }
 
-    /// How an execution stands.
+    /// Returns the current state of an execution.
     pub async fn get(&self, id: &ExecutionId) -> Result<ExecutionInfo, Error> {
         Ok(self.backend.describe(id).await?)
     }
 
-    /// Executions, newest first, a page at a time.
+    /// Returns a page of executions, newest first.
     pub async fn list(&self, args: ListArgs) -> Result<Page, Error> {
         Ok(self.backend.list(args).await?)
     }
 
-    /// The bytes that were submitted.
+    /// Returns the payload that was submitted.
     pub async fn payload(&self, id: &ExecutionId) -> Result<Payload, Error> {
         Ok(self.backend.payload(id).await?)
     }
 
-    /// How an execution ended; an error while it has not.
+    /// Returns the end of an execution, or an error while it has not ended.
     pub async fn result(&self, id: &ExecutionId) -> Result<End, Error> {
         Ok(End(self.backend.result(id).await?))
     }
 
-    /// Waits until an execution has ended, however long that takes.
+    /// Waits until an execution has ended, without a time limit.
     pub async fn wait(&self, id: &ExecutionId) -> Result<End, Error> {
         loop {
             if let Some(ended) = self.long_poll.ended(id, limits::LONG_POLL_MS).await? {
@@ -162,18 +163,18 @@ impl Client {
         }
     }
 
-    /// Every try at an execution.
+    /// Returns the attempts and the lease history of an execution.
     pub async fn attempts(&self, id: &ExecutionId) -> Result<Attempts, Error> {
         Ok(self.backend.attempts(id).await?)
     }
 
-    /// Stops an execution wherever it is. A running handler is told at once.
+    /// Cancels an execution in any live state. A running handler is notified at once.
     pub async fn cancel(&self, id: &ExecutionId, reason: Option<&str>) -> Result<CancelledExecution, Error> {
         let args = CancelArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
         Ok(self.backend.cancel(args).await?)
     }
 
-    /// Keeps an execution from being claimed until it is released. A running one goes on, and is held when it is ready again.
+    /// Holds an execution: no worker can claim it until it is released. A running one continues, and is held once it is ready again.
     pub async fn hold(&self, id: &ExecutionId, reason: Option<&str>) -> Result<HoldPlaced, Error> {
         let args = HoldArgs { execution_id: *id, reason: reason.map(str::to_owned), requested_by: None };
         Ok(self.backend.hold(args).await?)
@@ -184,17 +185,18 @@ impl Client {
         Ok(self.backend.release_hold(ReleaseHoldArgs { execution_id: *id }).await?)
     }
 
-    /// Hands a ready, blocked or expired execution to one worker instance: until the grant expires, no other claims it.
+    /// Assigns an execution to one worker instance: no other instance can claim it until the grant expires. The
+    /// execution must be ready or blocked, or its lease must have expired.
     pub async fn assign(&self, args: AssignArgs) -> Result<GrantIssued, Error> {
         Ok(self.backend.assign(args).await?)
     }
 
-    /// Ends an assignment before its time; any worker may claim the execution.
+    /// Ends an assignment early, so that any worker can claim the execution.
     pub async fn unassign(&self, id: &ExecutionId) -> Result<GrantRevoked, Error> {
         Ok(self.backend.unassign(UnassignArgs { execution_id: *id }).await?)
     }
 
-    /// The executions of a namespace that are assigned to worker instances.
+    /// Lists the executions of a namespace that are assigned to worker instances.
     pub async fn grants(&self, namespace: &Namespace) -> Result<Vec<GrantInfo>, Error> {
         let filter =
             Filter { blocking_reason: Some(Blocker::Assignment.reason()), ..Filter::everything(namespace.clone()) };
@@ -209,7 +211,7 @@ impl Client {
         }
     }
 
-    /// Why an execution does not run, with suggested actions, or that it does run.
+    /// Explains why an execution does not run and suggests actions, or reports that it runs.
     pub async fn explain(&self, id: &ExecutionId) -> Result<Explanation, Error> {
         Ok(self.backend.explain(id).await?)
     }
@@ -219,73 +221,73 @@ impl Client {
         Ok(self.backend.deliver(signal.build()?).await?)
     }
 
-    /// The signals an execution received, oldest first, a page at a time.
+    /// Returns a page of the signals that an execution received, oldest first.
     pub async fn signals(&self, args: SignalsArgs) -> Result<SignalsPage, Error> {
         Ok(self.backend.signals(args).await?)
     }
 
-    /// One signal an execution received, with its payload.
+    /// Returns one signal that an execution received, with its payload.
     pub async fn received(&self, id: &ExecutionId, signal: &SignalId) -> Result<SignalMessage, Error> {
         Ok(SignalMessage(self.backend.signal(id, signal).await?))
     }
 
-    /// The deliveries to all executions since a cursor, waiting up to a minute for one. Begin without a cursor, and
-    /// hand back the `next` of each page.
+    /// Returns the signal deliveries to all executions after a cursor, and waits up to a minute for one. Start without
+    /// a cursor, and pass the `next` of each page to the next call.
     pub async fn deliveries(&self, after: Option<FeedCursor>) -> Result<DeliveriesPage, Error> {
         let args = DeliveriesArgs { after, limit: limits::PAGE };
         Ok(self.long_poll.next_deliveries(args, limits::LONG_POLL_MS).await?)
     }
 
-    /// Approves what a suspended execution waits for. The worker gets the reason as a comment.
+    /// Approves the wait of a suspended execution. The worker receives the reason as a comment.
     pub async fn approve(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Approve, reason)).await
     }
 
-    /// Rejects what a suspended execution waits for. The worker gets the reason as a comment.
+    /// Rejects the wait of a suspended execution. The worker receives the reason as a comment.
     pub async fn reject(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Reject, reason)).await
     }
 
-    /// Resumes a suspended execution without a decision. The worker gets the reason as a comment.
+    /// Resumes a suspended execution without a decision. The worker receives the reason as a comment.
     pub async fn resume(&self, id: &ExecutionId, reason: Option<&str>) -> Result<ResumedExecution, Error> {
         self.decide(decision(id, OperatorDecision::Resume, reason)).await
     }
 
-    /// Ends a suspension, with every option.
+    /// Ends a suspension by a decision, with every option.
     pub async fn decide(&self, args: ResumeArgs) -> Result<ResumedExecution, Error> {
         Ok(self.backend.resume(args).await?)
     }
 
-    /// The open waitpoints of an execution, without their tokens, oldest first.
+    /// Lists the open waitpoints of an execution, without their tokens, oldest first.
     pub async fn waitpoints(&self, id: &ExecutionId) -> Result<Vec<WaitpointInfo>, Error> {
         Ok(self.backend.waitpoints(id).await?)
     }
 
-    /// A waitpoint with its token, for an operator who hands it out again.
+    /// Returns a waitpoint with its token, so that an operator can give the token out again.
     pub async fn open_waitpoint(&self, id: &ExecutionId, waitpoint: &WaitpointInfo) -> Result<Waitpoint, Error> {
         let waitpoint_token = self.backend.waitpoint_token(id, &waitpoint.waitpoint_id).await?;
         let (waitpoint_id, waitpoint_key) = (waitpoint.waitpoint_id, waitpoint.waitpoint_key.clone());
         Ok(Waitpoint { execution_id: *id, waitpoint_id, waitpoint_key, waitpoint_token })
     }
 
-    /// Brings a new secret to every partition, for the tokens to come; reports the outcome on each.
+    /// Installs a new secret for future tokens on every partition, and returns the outcome of each.
     pub async fn rotate_secret(&self, args: RotateSecretArgs) -> Result<RotationReport, Error> {
         Ok(self.backend.rotate_secret(args).await?)
     }
 
-    /// The names of the secrets behind tokens, on every partition.
+    /// Lists the names of the token secrets on every partition.
     pub async fn secrets(&self) -> Result<Vec<PartitionKids>, Error> {
         Ok(self.backend.kids().await?)
     }
 
-    /// Takes an execution from its holder, so that another can have it.
+    /// Revokes the lease of an execution, so that another worker can claim it.
     pub async fn revoke(&self, id: &ExecutionId, reason: Option<&str>) -> Result<RevokedLease, Error> {
         let args = RevokeArgs { execution_id: *id, lease_id: None, reason: reason.map(str::to_owned) };
         Ok(self.backend.revoke(args).await?)
     }
 }
 
-/// A decision whose reason is both kept with the execution and told to its worker.
+/// Builds a decision. Its reason is stored with the execution and is sent to the worker as a comment.
 fn decision(id: &ExecutionId, decision: OperatorDecision, reason: Option<&str>) -> ResumeArgs {
     let comment = |reason| Payload::json(serde_json::json!({ "comment": reason }).to_string());
     ResumeArgs { reason: reason.map(str::to_owned), payload: reason.map(comment), ..ResumeArgs::new(*id, decision) }
@@ -295,12 +297,12 @@ fn short_answer() -> Error {
     Error::Engine(EngineError::Unknown("fewer answers than submissions came back".into()))
 }
 
-/// How an execution ended.
+/// The end of an execution: its outcome, and its result or failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct End(pub ExecutionEnd);
 
 impl End {
-    /// The result, when the execution succeeded; empty when it succeeded without one.
+    /// Returns the result of a successful execution, which is empty if it has none. Any other outcome is an error.
     pub fn payload(&self) -> Result<Payload, Error> {
         match self.0.outcome {
             Outcome::Success => Ok(self.0.result.clone().unwrap_or_default()),
@@ -308,7 +310,7 @@ impl End {
         }
     }
 
-    /// The result read as JSON, when the execution succeeded.
+    /// Returns the result of a successful execution, read as JSON. An empty result is read as `null`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let payload = self.payload()?;
         let text = if payload.bytes.is_empty() { b"null" } else { payload.bytes.as_ref() };

@@ -26,16 +26,16 @@ use crate::flowfabric::Close;
 #[cfg(feature = "http")]
 use crate::http::{HttpBackend, HttpConnectError};
 
-/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT` (`valkeys://`
-/// for TLS, either with `+cluster`, and the same with `redis`), `http://HOST:PORT`, or
-/// `https://HOST:PORT` (with `?ca=FILE` by certificates of one's own). A server is shown the key in the variable `FF_API_KEY`.
+/// Connects to `sqlite:PATH`, `sqlite://PATH`, `memory:`, `postgres://HOST/DATABASE`, `valkey://HOST:PORT`, `http://HOST:PORT` or
+/// `https://HOST:PORT`. `valkeys://` is Valkey over TLS, `+cluster` after the scheme name connects to a cluster, and the same works with
+/// `redis`. With `https`, `?ca=FILE` names the certificates to trust. The API key for a server comes from the variable `FF_API_KEY`.
 ///
-/// A store in this process gets an engine in this process; [`Connect`] can do without.
+/// For a store, this process also runs an engine; [`Connect`] can leave it out.
 pub async fn connect(url: &str) -> Result<FlowFabric, ConnectError> {
     Connect::to(url).connect().await
 }
 
-/// A connection to be made.
+/// A builder for a connection.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -55,21 +55,21 @@ pub struct Connect {
     routing_grace: Option<Duration>,
 }
 
-/// Wraps a store in another.
+/// A function that wraps a store in another one.
 type StoreWrapper = Arc<dyn Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync>;
 
-/// Why a connection could not be made.
+/// Error of connecting to a store or server.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The URL, one of its parameters or the key in `FF_API_KEY` is not allowed. Names the part and the rule; the URL
-    /// itself is not repeated, as it may hold a password.
+    /// The URL, one of its parameters or the key in `FF_API_KEY` is invalid. The message names the part and the rule.
+    /// It does not repeat the URL, which may hold a password.
     #[error("{why}")]
     BadUrl { why: String },
     #[error("there is no store at {url}")]
     NoStore { url: String },
     #[error("{url} may lose acknowledged work: {why}")]
     NotDurable { url: String, why: String },
-    /// The program was built without the feature that connects to such a URL.
+    /// The program was built without the feature for this kind of URL.
     #[error("{url}: this program is built without ff-sdk's feature {feature:?}")]
     NotBuilt { url: String, feature: &'static str },
     #[cfg(feature = "sqlite")]
@@ -87,7 +87,7 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// Whether the URL or one of its parameters is not allowed, wherever it leads.
+    /// Returns true when the URL or one of its parameters is invalid, for every kind of store or server.
     pub fn is_bad_url(&self) -> bool {
         match self {
             Self::BadUrl { .. } => true,
@@ -118,34 +118,34 @@ impl Connect {
         }
     }
 
-    /// Leaves firing due timers to another process.
+    /// Runs no engine in this process: another process fires due timers.
     pub fn without_engine(mut self) -> Self {
         self.engine = false;
         self
     }
 
-    /// How long ready work whose requirements no live worker meets stays in its queue before the engine blocks it; 5 s unless said.
+    /// Sets how long ready work stays in its queue while no live worker meets its requirements; then the engine blocks
+    /// it. The default is 5 s.
     pub fn routing_grace(mut self, grace: Duration) -> Self {
         self.routing_grace = Some(grace);
         self
     }
 
-    /// Refuses a place that holds no store, instead of making one.
+    /// Fails where a SQLite file, a Postgres database or a Valkey server holds no store, instead of creating one.
     pub fn existing(mut self) -> Self {
         self.existing = true;
         self
     }
 
-    /// Refuses a store that may lose acknowledged work: a server with settings that do, a file with `synchronous=normal`, memory.
-    /// Otherwise settings of a server that may lose work are a warning in the log. A server over HTTP checks its own
-    /// store.
+    /// Refuses a store that may lose acknowledged work: a server with such settings, a file with `synchronous=normal`, or
+    /// memory. Without this, such server settings are only logged as a warning. A server over HTTP checks its own store.
     pub fn strict_durability(mut self) -> Self {
         self.strict_durability = true;
         self
     }
 
-    /// Wraps a store in this process: every call to it goes through the wrapper, one that counts calls for example. A
-    /// server over HTTP is not wrapped.
+    /// Wraps the store of this process: every call to it goes through the wrapper, for example to count calls. A server
+    /// over HTTP is not wrapped.
     pub fn through(
         mut self,
         front: impl Fn(Arc<dyn EngineStore>) -> Arc<dyn EngineStore> + Send + Sync + 'static,
@@ -154,7 +154,7 @@ impl Connect {
         self
     }
 
-    /// Shows a server this key, instead of the one in the variable `FF_API_KEY`.
+    /// Sends this API key to a server, instead of the one in the variable `FF_API_KEY`.
     pub fn key(mut self, key: SecretKey) -> Self {
         self.key = Some(key);
         self
@@ -164,7 +164,7 @@ impl Connect {
         self.opening().await
     }
 
-    /// All stores are in this future. A future is compiled where it is boxed, or else again in every program that awaits it.
+    /// Boxes the future that contains the code of all stores. It is then compiled here, and not again in every program that awaits it.
     #[inline(never)]
     fn opening(self) -> BoxFuture<'static, Result<FlowFabric, ConnectError>> {
         Box::pin(self.open())
@@ -275,29 +275,29 @@ impl Connect {
     }
 }
 
-/// The function that closes a store.
+/// Returns the function that closes a store.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn closing<S: Send + Sync + 'static>(store: Arc<S>, close: fn(Arc<S>) -> BoxFuture<'static, ()>) -> Close {
     Arc::new(move || close(store.clone()))
 }
 
-/// The store or the server a URL names.
+/// The store or server that a URL names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A store that forgets when its process ends.
+    /// A store in memory, which is lost when the process ends.
     Memory,
-    /// A store in a file.
+    /// A store in a SQLite file.
     Sqlite { path: PathBuf, synchronous: Synchronous },
-    /// A store in a Postgres database; the URL has more to say, and the store reads it.
+    /// A store in a Postgres database. The store parses the rest of the URL.
     Postgres,
-    /// A store on Valkey or Redis; the URL has more to say, and the store reads it.
+    /// A store on Valkey or Redis. The store parses the rest of the URL.
     Valkey,
-    /// A server.
+    /// A server over HTTP or HTTPS.
     Http,
 }
 
 impl Target {
-    /// Reads a URL without connecting to anything.
+    /// Parses a URL without connecting.
     pub fn parse(url: &str) -> Result<Self, ConnectError> {
         if url.starts_with("http://") || url.starts_with("https://") {
             return Ok(Self::Http);

@@ -5,10 +5,10 @@ use ff_core::execution::Outcome;
 
 use crate::WaitError;
 
-/// Why a call failed.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The engine refused, or could not answer.
+    /// The engine refused the call or could not answer it.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A value could not be written as JSON.
@@ -17,23 +17,23 @@ pub enum Error {
     /// Bytes could not be read as the JSON that was expected.
     #[error("the bytes are not the JSON that was expected: {0}")]
     Decode(serde_json::Error),
-    /// The execution ended, but not with success.
+    /// The execution ended without success.
     #[error("the execution ended as {}{}", word(*.0), .1.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
     NotSuccessful(Outcome, Option<String>),
-    /// A child a handler waited for has no result to read.
+    /// A child of a handler has no result that can be read.
     #[error("the child {name}: {error}")]
     Child {
-        /// Its name among the children of the wait.
+        /// The name of the child within its wait.
         name: String,
         error: Box<Error>,
     },
-    /// The answer that a call waited for did not come.
+    /// A wait inside the call failed.
     #[error("{0}")]
     Wait(Box<WaitError>),
 }
 
 impl Error {
-    /// The stable code, when the engine gave one.
+    /// Returns the stable error code, if the error came from the engine.
     pub fn code(&self) -> Option<Code> {
         match self {
             Self::Engine(error) => Some(error.code()),

@@ -1,4 +1,4 @@
-//! The events of executions, as they happen.
+//! Live events of executions.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,14 @@ use futures_util::stream::unfold;
 use crate::{Client, Error};
 
 impl Client {
-    /// Follows the events of all executions, of one namespace or of all, after a cursor; without one, after this call
-    /// has returned.
+    /// Follows the events of all executions, in one namespace or in all, after a cursor. Without a cursor it starts
+    /// now: every event after this call has returned is included.
     pub async fn events(&self, namespace: Option<&Namespace>, after: Option<EventCursor>) -> Result<Events, Error> {
         self.follow(EventsArgs { after, namespace: namespace.cloned(), execution: None, limit: limits::PAGE }).await
     }
 
-    /// Follows the events of one execution after a cursor; without one, after this call has returned. To wait for its
-    /// end only, use [`Client::wait`].
+    /// Follows the events of one execution after a cursor. Without a cursor it starts now: every event after this call
+    /// has returned is included. To wait for the end only, use [`Client::wait`].
     pub async fn events_of(&self, id: &ExecutionId, after: Option<EventCursor>) -> Result<Events, Error> {
         self.follow(EventsArgs { after, namespace: None, execution: Some(*id), limit: limits::PAGE }).await
     }
@@ -34,12 +34,12 @@ impl Client {
     }
 }
 
-/// The events of executions, oldest first, without end.
+/// An endless sequence of execution events, oldest first.
 pub struct Events {
     client: Client,
     /// The query, without its cursor.
     args: EventsArgs,
-    /// Where the next page begins.
+    /// The cursor of the next page.
     next: EventCursor,
     /// The cursor after the last event returned.
     read: EventCursor,
@@ -48,8 +48,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// The next event, however long it takes. After an error it may be called again, and continues where it
-    /// was.
+    /// Waits for the next event, without a time limit. After an error it can be called again, and continues at the same place.
     pub async fn next(&mut self) -> Result<EventRecord, Error> {
         loop {
             if let Some(record) = self.take() {
@@ -60,7 +59,7 @@ impl Events {
         }
     }
 
-    /// The next event that has happened; `None` when all so far have been returned.
+    /// Returns the next event without waiting; `None` when all events so far have been returned.
     pub async fn next_if_any(&mut self) -> Result<Option<EventRecord>, Error> {
         if self.events.is_empty() {
             let page = self.ask(0).await?;
@@ -69,18 +68,18 @@ impl Events {
         Ok(self.take())
     }
 
-    /// Where to go on, now or after a restart: after the last that was handed out.
+    /// Returns the cursor after the last event returned, for continuing now or after a restart.
     pub fn cursor(&self) -> &EventCursor {
         if self.events.is_empty() { &self.next } else { &self.read }
     }
 
-    /// Whether events may be missing since the last call: they were deleted, or not recorded because the feed
-    /// had no reader.
+    /// Returns true when events may have been missed since the last call of this method: they were deleted, or were not
+    /// recorded because the feed had no reader.
     pub fn missed(&mut self) -> bool {
         std::mem::take(&mut self.missed)
     }
 
-    /// The same as a stream. It is over after the first error.
+    /// Converts this into a stream, which ends after the first error.
     pub fn into_stream(self) -> impl Stream<Item = Result<EventRecord, Error>> + Send {
         unfold(Some(self), |events| async move {
             let mut events = events?;

@@ -22,7 +22,7 @@ pub struct FlowFabric {
     location: StoreLocation,
 }
 
-/// Where the store is.
+/// The location of the store.
 #[derive(Clone)]
 enum StoreLocation {
     Here {
@@ -33,16 +33,16 @@ enum StoreLocation {
     AtServer(Arc<HttpBackend>),
 }
 
-/// Closes the store at the end.
+/// The function that closes the store on shutdown.
 pub(crate) type Close = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl FlowFabric {
-    /// A connection to a store in this process, without an engine: another process fires due timers.
+    /// Creates a connection to a store in this process, without an engine: another process fires due timers.
     pub fn over(store: Arc<dyn EngineStore>) -> Self {
         Self::assemble(Runtime::without_engine(store), None)
     }
 
-    /// A connection to a server.
+    /// Creates a connection to a server.
     #[cfg(feature = "http")]
     pub fn remote(server: Arc<HttpBackend>) -> Self {
         Self { backend: server.clone(), long_poll: server.clone(), location: StoreLocation::AtServer(server) }
@@ -53,12 +53,12 @@ impl FlowFabric {
         Self { backend, long_poll, location: StoreLocation::Here { runtime, close } }
     }
 
-    /// Hands in work and follows it.
+    /// Returns a client, which submits and follows work.
     pub fn client(&self) -> Client {
         Client::new(self.backend.clone(), self.long_poll.clone(), self.key_namespace().cloned())
     }
 
-    /// Does work, under a name of its own.
+    /// Returns a worker of this name, to be set up and run.
     pub fn worker(&self, name: &str) -> Worker {
         Worker::new(name, self.backend.clone(), self.long_poll.clone(), self.key_namespace().cloned())
     }
@@ -71,7 +71,7 @@ impl FlowFabric {
         &self.long_poll
     }
 
-    /// The runtime of the store in this process, for a server to serve; `None` over HTTP, where the server has it.
+    /// Returns the runtime of the store in this process, for a server to serve; `None` over HTTP.
     pub fn runtime(&self) -> Option<&Runtime> {
         match &self.location {
             StoreLocation::Here { runtime, .. } => Some(runtime),
@@ -80,12 +80,12 @@ impl FlowFabric {
         }
     }
 
-    /// The store as an engine uses it; `None` over HTTP, where the server's engine uses it.
+    /// Returns the store with the interface of an engine; `None` over HTTP.
     pub fn engine_store(&self) -> Option<&Arc<dyn EngineStore>> {
         self.runtime().map(Runtime::engine_store)
     }
 
-    /// The base of approval links at the server this is connected to; `None` for a store in this process.
+    /// Returns the base URL of approval links on the server; `None` for a store in this process.
     pub fn public_url(&self) -> Option<&str> {
         match &self.location {
             StoreLocation::Here { .. } => None,
@@ -94,8 +94,8 @@ impl FlowFabric {
         }
     }
 
-    /// The namespace of the key a server is shown: whose work everything is about that names no namespace. Nothing for a key of every
-    /// namespace, without a key, and for a store in this process.
+    /// Returns the namespace of the API key, which applies to every call that names no namespace. It is `None` for a
+    /// key of all namespaces, without a key, and for a store in this process.
     pub fn key_namespace(&self) -> Option<&Namespace> {
         match &self.location {
             StoreLocation::Here { .. } => None,
@@ -104,7 +104,7 @@ impl FlowFabric {
         }
     }
 
-    /// Checks the invariants over everything the store holds, telling of each partition as it is through.
+    /// Checks the invariants of the whole store, and calls `on_partition` after each partition.
     pub async fn examine(&self, mut on_partition: impl FnMut(u16)) -> Answer<DoctorReport> {
         let mut report = DoctorReport::default();
         for partition in 0..self.backend.partitions().num_flow_partitions {
@@ -126,7 +126,7 @@ impl FlowFabric {
         }
     }
 
-    /// How far the engine is behind with firing due timers; `None` where no engine runs in this process.
+    /// Returns how far the engine is behind with due timers; `None` when no engine runs in this process.
     pub fn pump_behind(&self, now: TimestampMs) -> Option<Duration> {
         self.runtime()?.pump_behind(now)
     }
@@ -146,8 +146,8 @@ impl FlowFabric {
     }
 }
 
-/// Refuses `default` where it was named and the key is for another namespace. To a key it stands for no namespace being named, so the
-/// work would be in the key's own; a server refuses every other namespace by itself.
+/// Refuses the namespace `default` when it is named explicitly and the API key belongs to another namespace. For such a key `default`
+/// means that no namespace is named, so the work would be in the key's own namespace. The server refuses every other foreign namespace.
 pub(crate) fn check_named(named: Option<&Namespace>, own: Option<&Namespace>) -> Result<(), Refusal> {
     match (named, own) {
         (Some(named), Some(own)) if named.is_default() && named != own => {

@@ -1,4 +1,4 @@
-//! A piece of work to be submitted, put together field by field.
+//! The builder of a job, field by field.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// Work of a kind. An invalid field is reported when the job is submitted.
+/// A job of a kind. An invalid field is reported when the job is submitted.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Work with a JSON payload.
+    /// Creates a job with a JSON payload.
     pub fn new(kind: &str, payload: &impl Serialize) -> Self {
         match serde_json::to_vec(payload) {
             Ok(text) => Self::with_payload(kind, Payload::json(text)),
@@ -50,29 +50,29 @@ impl Job {
         }
     }
 
-    /// Work with any payload.
+    /// Creates a job with any payload.
     pub fn with_payload(kind: &str, payload: Payload) -> Self {
         let args = Kind::parse(kind).map(|kind| SubmitArgs::new(kind, payload));
         Self { args: args.map_err(|error| Refusal::invalid("kind", error).into()), names_namespace: false }
     }
 
-    /// Which queue it waits in.
+    /// Sets the lane in which the job is queued.
     pub fn lane(self, lane: &str) -> Self {
         self.set("lane", LaneId::parse(lane), |args, lane| args.lane = lane)
     }
 
-    /// Whose work it is; that of the key, or `default`, when never called.
+    /// Sets the namespace. The default is the namespace of the API key or else `default`.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.names_namespace = true;
         self.set("namespace", Namespace::parse(namespace), |args, namespace| args.namespace = namespace)
     }
 
-    /// How much it matters within its lane: higher goes first.
+    /// Sets the priority within the lane: a higher one runs first.
     pub fn priority(self, priority: i64) -> Self {
         self.set("priority", Priority::new(priority), |args, priority| args.priority = priority)
     }
 
-    /// A label to find it by.
+    /// Adds a label by which the execution can be found.
     pub fn tag(self, key: &str, value: &str) -> Self {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         self.set("tags", tag, |args, (key, value)| {
@@ -80,19 +80,19 @@ impl Job {
         })
     }
 
-    /// A second submission with this key is the same submission.
+    /// Sets the idempotency key: a second submission with this key is the same submission.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.set("idempotency_key", IdempotencyKey::parse(key), |args, key| args.idempotency_key = Some(key))
     }
 
-    /// At most one execution of a key runs; `on_conflict` decides about this one while another is live.
+    /// Allows at most one running execution per key. `on_conflict` decides about this job while another execution of the key is live.
     pub fn singleton(self, key: &str, on_conflict: OnConflict) -> Self {
         let key = SubmissionKey::parse(key).map_err(|error| Refusal::invalid("singleton.key", error));
         self.key_rule(key.and_then(|key| KeyRule::of(Some(Singleton { key, on_conflict }), None)))
     }
 
-    /// It starts this long after the last submission of a key, at the latest ten times as long after the first. While it has not
-    /// started, a submission of the same key replaces its payload.
+    /// Starts the job this long after the last submission of the key, at the latest ten times as long after the first.
+    /// Until it starts, a submission of the same key replaces its payload.
     pub fn debounce(self, key: &str, delay: Duration) -> Self {
         let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
         let key = SubmissionKey::parse(key).map_err(|error| Refusal::invalid("debounce.key", error));
@@ -109,17 +109,17 @@ impl Job {
         self.try_put(rule.map_err(Error::from), |args, rule| args.key_rule = rule)
     }
 
-    /// Not before this much time has passed.
+    /// Delays the start by this much time.
     pub fn delay(self, delay: Duration) -> Self {
         self.put(|args| args.start = Start::After(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// Not before this moment of the store's clock.
+    /// Delays the start until this time of the store's clock.
     pub fn start_at(self, at: TimestampMs) -> Self {
         self.put(|args| args.start = Start::At(at))
     }
 
-    /// Its policy. Capabilities required before stay required.
+    /// Sets the policy. Capabilities that were required before stay required.
     pub fn policy(self, policy: Policy) -> Self {
         self.put(|args| {
             let before = std::mem::replace(&mut args.policy, policy);
@@ -128,8 +128,8 @@ impl Job {
         })
     }
 
-    /// A capability its worker must have: a word (`gpu`), or a key and a value (`region=eu`). May be called again; it then waits
-    /// for a worker that has all of them.
+    /// Requires a capability of the worker: a word (`gpu`), or a key and a value (`region=eu`). When called again, the
+    /// worker must have all of them.
     pub fn require(self, capability: &str) -> Self {
         let bad =
             |error| Refusal::new(Code::InvalidCapabilities).at("require").because(format!("{error}: {capability:?}"));
@@ -138,28 +138,28 @@ impl Job {
         })
     }
 
-    /// Which trace it is part of, as the W3C headers of this name say it. Its handler finds it in [`crate::Context::trace`].
+    /// Sets the trace of the job from the W3C headers `traceparent` and `tracestate`. Its handler gets it from [`crate::Context::trace`].
     pub fn trace(self, traceparent: &str, tracestate: Option<&str>) -> Self {
         let trace = TraceContext::parse(traceparent, tracestate).map_err(Error::from);
         self.try_put(trace, |args, trace| args.trace = Some(Box::new(trace)))
     }
 
-    /// The same trace as other work, if that has one: a handler's submissions belong to the trace of its own execution.
+    /// Puts the job into the trace of other work, if that has one. A handler uses it to submit jobs in the trace of its own execution.
     pub fn in_trace(self, trace: Option<&TraceContext>) -> Self {
         self.put(|args| args.trace = trace.cloned().map(Box::new))
     }
 
-    /// Its own uuid, so that the same job can be submitted again safely from elsewhere.
+    /// Sets the uuid of the job, so that another program can safely submit the same job again.
     pub fn uuid(self, uuid: Uuid) -> Self {
         self.put(|args| args.uuid = uuid)
     }
 
-    /// The namespace, where it was named.
+    /// Returns the namespace, if it was named explicitly.
     pub(crate) fn named(&self) -> Option<&Namespace> {
         self.args.as_ref().ok().filter(|_| self.names_namespace).map(|args| &args.namespace)
     }
 
-    /// The arguments of the submission, or the first thing that is wrong with them.
+    /// Returns the arguments of the submission, or the first error in them.
     pub fn build(self) -> Result<SubmitArgs, Error> {
         self.args
     }
@@ -178,7 +178,7 @@ impl Job {
     }
 }
 
-/// Puts a value into the arguments being built. The first error stays, and is returned when they are used.
+/// Applies a value to the arguments being built. The first error is kept, and is returned when they are used.
 pub(crate) fn try_put<B, T, E>(built: &mut Result<B, E>, value: Result<T, E>, put: impl FnOnce(&mut B, T)) {
     match (&mut *built, value) {
         (Ok(built), Ok(value)) => put(built, value),

@@ -67,7 +67,7 @@ pub use worker::{
     Reply, RunStep, Suspend, UsageReport, Verdict, WaitError, WaitForApproval, WaitForSignal, WaitOutcome, Worker,
 };
 
-/// The pages' programs must compile.
+/// The documentation pages, whose programs must compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/postgres.md")]

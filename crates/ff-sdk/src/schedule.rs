@@ -1,4 +1,4 @@
-//! Schedules: work that starts at times written ahead.
+//! Schedules: work that starts at planned times.
 
 use ff_core::contracts::{
     BackfillArgs, ListSchedulesArgs, PauseScheduleArgs, PutScheduleArgs, ScheduleDeleted, ScheduleInfo, ScheduleRef,
@@ -11,14 +11,14 @@ use ff_core::types::{Namespace, ScheduleName, TimestampMs};
 use crate::{Client, Error};
 
 impl Client {
-    /// A schedule of the key's namespace, or of `default`, by its name.
+    /// Returns a handle to the schedule of this name, in the namespace of the API key or else in `default`.
     pub fn schedule(&self, name: &str) -> Result<ScheduleHandle, Error> {
         let name = ScheduleName::parse(name).map_err(|error| Refusal::invalid("schedule", error))?;
         let schedule = ScheduleRef { namespace: Namespace::default_name(), name };
         Ok(ScheduleHandle { client: self.clone(), schedule })
     }
 
-    /// A tenant's schedule by its name.
+    /// Returns a handle to a schedule of another namespace.
     pub fn schedule_of(&self, namespace: &str, name: &str) -> Result<ScheduleHandle, Error> {
         let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error))?;
         self.check_named(Some(&namespace))?;
@@ -26,13 +26,13 @@ impl Client {
         Ok(ScheduleHandle { client, schedule: ScheduleRef { namespace, ..schedule } })
     }
 
-    /// The schedules of a namespace, a page at a time, in the order of their names.
+    /// Returns a page of the schedules of a namespace, in the order of their names.
     pub async fn schedules(&self, args: ListSchedulesArgs) -> Result<SchedulesPage, Error> {
         Ok(self.backend().schedules(args).await?)
     }
 }
 
-/// A schedule by its name. Cheap to clone; makes no call before a method is called.
+/// A handle to a schedule, by its name. Cheap to clone; creating it makes no call.
 #[derive(Clone)]
 pub struct ScheduleHandle {
     client: Client,
@@ -40,24 +40,24 @@ pub struct ScheduleHandle {
 }
 
 impl ScheduleHandle {
-    /// Defines it, or defines it anew. The same again changes nothing.
+    /// Creates or replaces the schedule. The same definition again changes nothing.
     pub async fn put(&self, definition: ScheduleDefinition) -> Result<ScheduleInfo, Error> {
         let args = PutScheduleArgs { schedule: self.schedule.clone(), definition };
         Ok(self.client.backend().put_schedule(args).await?)
     }
 
-    /// Its definition, its next tick, and the outcomes of its last ticks.
+    /// Returns the definition of the schedule, its next ticks, and the outcomes of its last ticks.
     pub async fn describe(&self) -> Result<ScheduleInfo, Error> {
         Ok(self.client.backend().describe_schedule(self.schedule.clone()).await?)
     }
 
-    /// Keeps it from ticking until it is resumed.
+    /// Pauses the schedule: it does not tick until it is resumed.
     pub async fn pause(&self, reason: Option<String>) -> Result<ScheduleInfo, Error> {
         let args = PauseScheduleArgs { schedule: self.schedule.clone(), reason };
         Ok(self.client.backend().pause_schedule(args).await?)
     }
 
-    /// Has it tick again. Ticks that came meanwhile are not made up for.
+    /// Resumes the schedule. Ticks that were due during the pause are not made up for.
     pub async fn resume(&self) -> Result<ScheduleInfo, Error> {
         Ok(self.client.backend().resume_schedule(self.schedule.clone()).await?)
     }
@@ -73,12 +73,12 @@ impl ScheduleHandle {
         Ok(self.client.backend().backfill_schedule(args).await?.ticks)
     }
 
-    /// Its next ticks.
+    /// Returns the next ticks of the schedule.
     pub async fn next(&self, count: usize) -> Result<Vec<TimestampMs>, Error> {
         Ok(self.client.backend().next_ticks(self.schedule.clone(), count).await?.ticks)
     }
 
-    /// Deletes it. Executions and flows it has started go on.
+    /// Deletes the schedule. Executions and flows that it started continue.
     pub async fn delete(&self) -> Result<ScheduleDeleted, Error> {
         Ok(self.client.backend().delete_schedule(self.schedule.clone()).await?)
     }

@@ -1,4 +1,4 @@
-//! Signals: one to be delivered, put together field by field, and one that was received.
+//! Signals: the builder of a signal to deliver, and a received signal.
 
 use ff_core::contracts::{DeliverArgs, ReceivedSignal, WaitpointRef};
 use ff_core::engine_error::Refusal;
@@ -12,20 +12,20 @@ use serde::de::DeserializeOwned;
 use crate::job::try_put;
 use crate::{Error, Waitpoint};
 
-/// A signal to be delivered. An invalid field is reported when the signal is sent.
+/// A signal to deliver. An invalid field is reported when the signal is sent.
 #[derive(Debug)]
 pub struct Signal {
     args: Result<DeliverArgs, Error>,
 }
 
 impl Signal {
-    /// A signal of this name to a waitpoint, by its token.
+    /// Creates a signal of this name to a waitpoint, with the waitpoint's token.
     pub fn new(waitpoint: &Waitpoint, name: &str) -> Self {
         let token = PresentedToken::from(&waitpoint.waitpoint_token);
         Self::to(waitpoint.execution_id, WaitpointRef::Id(waitpoint.waitpoint_id), token, name)
     }
 
-    /// A signal to a waitpoint that is known by its key.
+    /// Creates a signal to a waitpoint that is identified by its key.
     pub fn by_key(execution: ExecutionId, key: &str, token: &str, name: &str) -> Self {
         match WaitpointKey::parse(key) {
             Ok(key) => Self::to(execution, WaitpointRef::Key(key), PresentedToken::new(token), name),
@@ -38,7 +38,7 @@ impl Signal {
         Self { args: args.map_err(|error| Refusal::invalid("name", error).into()) }
     }
 
-    /// Its payload, as JSON.
+    /// Sets the payload, as JSON.
     pub fn json(self, payload: &impl Serialize) -> Self {
         match serde_json::to_vec(payload) {
             Ok(text) => self.payload(Payload::json(text)),
@@ -46,24 +46,24 @@ impl Signal {
         }
     }
 
-    /// Its payload.
+    /// Sets the payload.
     pub fn payload(self, payload: Payload) -> Self {
         self.set(Ok(payload), |args, payload| args.payload = Some(payload))
     }
 
-    /// Its sender: the kind of sender, and which one.
+    /// Sets the sender: its kind, and its identity.
     pub fn source(self, kind: &str, identity: Option<&str>) -> Self {
         let source = Source::parse(kind, identity).map_err(Error::from);
         self.set(source, |args, source| args.source = source)
     }
 
-    /// A second signal to this waitpoint with this key is the same signal.
+    /// Sets the idempotency key: a second signal to this waitpoint with this key is the same signal.
     pub fn idempotency_key(self, key: &str) -> Self {
         let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
         self.set(key, |args, key| args.idempotency_key = Some(key))
     }
 
-    /// The arguments of the delivery, or the first thing that is wrong with them.
+    /// Returns the arguments of the delivery, or the first error in them.
     pub fn build(self) -> Result<DeliverArgs, Error> {
         self.args
     }
@@ -74,27 +74,27 @@ impl Signal {
     }
 }
 
-/// A signal that was received, with its payload.
+/// A received signal, with its payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignalMessage(pub ReceivedSignal);
 
 impl SignalMessage {
-    /// Its name.
+    /// Returns the name of the signal.
     pub fn name(&self) -> &str {
         self.0.signal.name.as_str()
     }
 
-    /// Its sender, by the sender's own account; only operators and the engine can be `operator` and `engine`.
+    /// Returns the sender as named by itself. Only operators and the engine can be `operator` and `engine`.
     pub fn source(&self) -> &Source {
         &self.0.signal.source
     }
 
-    /// Its payload; empty when it has none.
+    /// Returns the payload; empty when the signal has none.
     pub fn payload(&self) -> Payload {
         self.0.payload.clone().unwrap_or_default()
     }
 
-    /// Its payload, read as JSON; `null` when it has none.
+    /// Reads the payload as JSON; `null` when the signal has none.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let bytes = self.0.payload.as_ref().map_or(&b"null"[..], |payload| &payload.bytes);
         serde_json::from_slice(bytes).map_err(Error::Decode)

@@ -1,13 +1,13 @@
-//! Passwords in the address of a store.
+//! Passwords in store URLs, and the durability of SQLite.
 
-/// A URL without user and password, and without parameters that may be a password.
+/// Returns a URL without user and password, and without parameters that may be a password.
 pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") else {
         return url.to_owned();
     };
     let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
     if parameters.contains('@') {
-        // Either a password with a `?` in it or a parameter with an `@`: they cannot be told apart.
+        // This is either a password with a `?` or a parameter with an `@`: the two cannot be told apart.
         return format!("{scheme}://***");
     }
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
@@ -18,7 +18,7 @@ pub fn without_password(url: &str) -> String {
     format!("{scheme}://{place}{mark}{}", pairs.join("&"))
 }
 
-/// Whether a URL holds a password.
+/// Returns true when a URL holds a password.
 pub fn holds_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let named = rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
@@ -26,7 +26,7 @@ pub fn holds_password(url: &str) -> bool {
     named || said
 }
 
-/// How durably a SQLite file is written: `synchronous` in its URL.
+/// The durability of a SQLite file: the parameter `synchronous` of its URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synchronous {
     /// Every commit is on disk before it is acknowledged.

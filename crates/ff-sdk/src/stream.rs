@@ -1,4 +1,4 @@
-//! Following the output of an execution.
+//! Readers of the output of an execution.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,13 +13,12 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 use crate::{Client, Error};
 
 impl Client {
-    /// Follows the output of an execution, through all its attempts, from its beginning or from a cursor on.
+    /// Follows the output of an execution across all its attempts, from the beginning or from a cursor.
     pub fn output(&self, id: &ExecutionId, from: Option<StreamCursor>) -> OutputReader {
         OutputReader::new(self, ReadStreamArgs { execution_id: *id, attempt: None, from, limit: limits::PAGE })
     }
 
-    /// Makes a token with which a reader without a key, such as a page in a browser, reads an execution's output, for
-    /// at most a day.
+    /// Creates a token, valid for at most a day, with which a reader without an API key, such as a web page, reads an execution's output.
     pub async fn stream_token(&self, id: &ExecutionId, valid_for: Duration) -> Result<StreamToken, Error> {
         let expires_in_ms = u64::try_from(valid_for.as_millis()).unwrap_or(u64::MAX);
         Ok(self.backend().stream_token(StreamTokenArgs { execution_id: *id, expires_in_ms }).await?)
@@ -49,8 +48,8 @@ impl OutputReader {
         Self { client: client.clone(), args, read, items: VecDeque::new(), ended: false, outcome: None }
     }
 
-    /// The next item, however long it takes; `None` once all items are read and no more come. After an error it may be
-    /// called again, and continues where it was.
+    /// Waits for the next item, without a time limit; `None` once all items are read and no more follow. After an error
+    /// it can be called again, and continues at the same place.
     pub async fn next(&mut self) -> Result<Option<StreamItem>, Error> {
         loop {
             if let Some(item) = self.items.pop_front() {
@@ -66,12 +65,12 @@ impl OutputReader {
         }
     }
 
-    /// Where to go on, now or after a restart: after the last item that was handed out.
+    /// Returns the cursor after the last item returned, for continuing now or after a restart.
     pub fn cursor(&self) -> StreamCursor {
         self.read
     }
 
-    /// How the execution ended, once all items are read.
+    /// Returns the outcome of the execution, once all items are read.
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.filter(|_| self.items.is_empty())
     }

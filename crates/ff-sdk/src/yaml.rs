@@ -1,4 +1,4 @@
-//! YAML as JSON: one reader of a file's fields is enough, and its errors name them. The order of entries is kept.
+//! Conversion of YAML to JSON, so that one parser reads the fields of a file and names them in errors. The order of entries is kept.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 use serde_saphyr::{Error, UserMessageFormatter};
 
-/// Scalars, lists and maps one document may have: enough for the largest flow there may be, said at length.
+/// Maximum number of scalars, lists and maps in a document: enough for the largest flow in its longest notation.
 const PIECES: usize = 1_000_000;
 
-/// How many events aliases may repeat.
+/// Maximum number of parser events that aliases may repeat.
 const REPEATED: usize = 100_000;
 
-/// The same document as JSON text, or where its syntax is wrong.
+/// Converts a YAML document to JSON text. A syntax error names its position.
 pub fn to_json(text: &str) -> Result<Vec<u8>, Refusal> {
     let alias_limits = serde_saphyr::alias_limits! { max_total_replayed_events: REPEATED };
     let budget = serde_saphyr::budget! { max_nodes: PIECES, max_events: 4 * PIECES };
-    // Only `true` and `false` are booleans: a country called `no` is a text.
+    // Only `true` and `false` are booleans: the country code `no` is a string.
     let options = serde_saphyr::options! {
         budget: budget,
         alias_limits: alias_limits,
@@ -39,7 +39,7 @@ fn refused(error: &Error) -> Refusal {
     Refusal::new(Code::InvalidInput).because(format!("cannot be read as YAML: {why}"))
 }
 
-/// Anything YAML and JSON both can say.
+/// A value that both YAML and JSON can express.
 enum Tree {
     Null,
     Bool(bool),

@@ -1,4 +1,4 @@
-//! Doing something to every execution a search finds.
+//! Bulk actions: one action on every execution that a search finds.
 
 use ff_core::contracts::{BulkAction, BulkArgs, BulkPage};
 use ff_core::limits;
@@ -8,12 +8,12 @@ use super::Search;
 use crate::{Client, Error};
 
 impl Client {
-    /// Cancels the executions a search finds that have not ended.
+    /// Cancels every execution that a search finds and that has not ended.
     pub fn cancel_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Cancel { reason: None, requested_by: None })
     }
 
-    /// Holds the executions a search finds that have not ended: no worker gets them until they are released.
+    /// Holds every execution that a search finds and that has not ended: no worker can claim it until it is released.
     pub fn hold_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Hold { reason: None, requested_by: None })
     }
@@ -23,7 +23,7 @@ impl Client {
         self.act_on(search.into(), BulkAction::ReleaseHold)
     }
 
-    /// Replays the executions a search finds that have ended.
+    /// Replays every execution that a search finds and that has ended.
     pub fn replay_all(&self, search: impl Into<Search>) -> Result<Bulk, Error> {
         self.act_on(search.into(), BulkAction::Replay { reason: None, requested_by: None, reopen_downstream: false })
     }
@@ -36,8 +36,8 @@ impl Client {
     }
 }
 
-/// Something that is done to many executions, from the newest to the oldest, a page at a time. Nothing is done before
-/// it is run or its first page is requested; dropped in between, finished pages stay done.
+/// A bulk action on executions, from the newest to the oldest, page by page. It starts with [`Bulk::run`] or the first
+/// [`Bulk::next`]. If it is dropped in between, finished pages stay done.
 pub struct Bulk {
     client: Client,
     args: BulkArgs,
@@ -47,14 +47,14 @@ pub struct Bulk {
 /// The result of a bulk action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BulkReport {
-    /// How many it was done to, or in a dry run would be.
+    /// Number of executions changed; in a dry run, the number that would be changed.
     pub done: u64,
-    /// How many refused.
+    /// Number of executions that could not be changed.
     pub refused: u64,
 }
 
 impl Bulk {
-    /// Why; it is kept with each execution. A release ends the hold it would be kept with.
+    /// Sets the reason, which is stored with each execution. A release stores none, because it ends the hold.
     pub fn reason(mut self, why: &str) -> Self {
         if let Some((reason, _)) = cause(&mut self.args.action) {
             *reason = Some(why.to_owned());
@@ -62,7 +62,7 @@ impl Bulk {
         self
     }
 
-    /// The requester; kept with each execution, except for a release.
+    /// Sets the requester, who is stored with each execution, except by a release.
     pub fn requested_by(mut self, who: &str) -> Self {
         if let Some((_, requested_by)) = cause(&mut self.args.action) {
             *requested_by = Some(who.to_owned());
@@ -70,7 +70,7 @@ impl Bulk {
         self
     }
 
-    /// For a replay: ended executions that depend on each in its flow run again too. A cancellation stays as it is.
+    /// For a replay: ended executions that depend on a replayed one in its flow run again too. Other actions ignore this.
     pub fn reopen_downstream(mut self) -> Self {
         if let BulkAction::Replay { reopen_downstream, .. } = &mut self.args.action {
             *reopen_downstream = true;
@@ -78,32 +78,32 @@ impl Bulk {
         self
     }
 
-    /// Only reports the executions it would act on.
+    /// Reports the executions that would be changed, without changing them.
     pub fn dry_run(mut self) -> Self {
         self.args.dry_run = true;
         self
     }
 
-    /// Skips executions that changed after this moment; by default, after the beginning.
+    /// Skips executions that changed after this moment. The default is the start of the bulk action.
     pub fn as_of(mut self, moment: TimestampMs) -> Self {
         self.args.as_of = Some(moment);
         self
     }
 
-    /// How many executions a page looks for: 1 000 unless said, which is the most.
+    /// Sets the number of executions per page. The default and maximum is 1 000.
     pub fn page(mut self, limit: usize) -> Self {
         self.args.limit = limit;
         self
     }
 
-    /// Acts on the next page and returns its result; `None` when all is done. After an error it may be called
-    /// again: no execution is acted on twice.
+    /// Acts on the next page and returns its result; `None` after the last page. After an error it can be called again:
+    /// no execution is acted on twice.
     pub async fn next(&mut self) -> Result<Option<BulkPage>, Error> {
         if self.over {
             return Ok(None);
         }
         if self.args.as_of.is_none() && !self.args.dry_run {
-            // A first page whose answer got lost is only safe to ask for again as of a moment before it was done.
+            // A first page whose answer was lost can only be repeated safely with an `as_of` from before its changes.
             let look = BulkArgs { dry_run: true, limit: 1, ..self.args.clone() };
             self.args.as_of = Some(self.client.backend().bulk(look).await?.as_of);
         }
@@ -114,7 +114,7 @@ impl Bulk {
         Ok(Some(page))
     }
 
-    /// Does it to all of them, telling of each page when it is through.
+    /// Acts on all pages, and calls `on_page` after each.
     pub async fn run(mut self, mut on_page: impl FnMut(&BulkPage)) -> Result<BulkReport, Error> {
         let mut all = BulkReport::default();
         while let Some(page) = self.next().await? {
@@ -126,7 +126,7 @@ impl Bulk {
     }
 }
 
-/// The reason and the requester of an action, where they are kept.
+/// Returns the reason and the requester of an action; `None` for a release, which stores neither.
 fn cause(action: &mut BulkAction) -> Option<(&mut Option<String>, &mut Option<String>)> {
     match action {
         BulkAction::Cancel { reason, requested_by }

@@ -1,4 +1,4 @@
-//! An operator's calls on executions: labels and priority; searches, and actions on their results; steps.
+//! Operator calls on executions: labels, priority, searches, bulk actions and steps.
 
 mod bulk;
 mod search;
@@ -18,25 +18,25 @@ use ff_core::types::{ExecutionId, Priority, TagKey, TagValue};
 use crate::{Client, Error};
 
 impl Client {
-    /// Puts a label on an execution, beside those it has.
+    /// Adds a label to an execution, or changes its value.
     pub async fn tag(&self, id: &ExecutionId, key: &str, value: &str) -> Result<TaggedExecution, Error> {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         let set: Tags = [tag.map_err(|error| Refusal::invalid("tags", error))?].into_iter().collect();
         self.set_tags(SetTagsArgs { execution_id: *id, set, remove: BTreeSet::new() }).await
     }
 
-    /// Takes a label from an execution, if it has it.
+    /// Removes a label from an execution, if it exists.
     pub async fn untag(&self, id: &ExecutionId, key: &str) -> Result<TaggedExecution, Error> {
         let key = TagKey::parse(key).map_err(|error| Refusal::invalid("remove", error))?;
         self.set_tags(SetTagsArgs { execution_id: *id, set: Tags::new(), remove: BTreeSet::from([key]) }).await
     }
 
-    /// Puts labels on an execution and takes others away, in one step.
+    /// Adds and removes labels of an execution in one step.
     pub async fn set_tags(&self, args: SetTagsArgs) -> Result<TaggedExecution, Error> {
         Ok(self.backend().set_tags(args).await?)
     }
 
-    /// Has a live execution go before or after others of its lane.
+    /// Changes the priority of a live execution within its lane: a higher priority runs first.
     pub async fn change_priority(&self, id: &ExecutionId, priority: i64) -> Result<PriorityChanged, Error> {
         let priority = Priority::new(priority).map_err(|error| Refusal::invalid("priority", error))?;
         Ok(self.backend().change_priority(ChangePriorityArgs { execution_id: *id, priority }).await?)

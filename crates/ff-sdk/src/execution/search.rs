@@ -14,8 +14,7 @@ use futures_util::stream::unfold;
 use crate::job::try_put;
 use crate::{Client, Error};
 
-/// Which executions are meant: those that are everything this says. An invalid field is reported when the search is
-/// used.
+/// A filter for executions. An execution matches when it meets all conditions. An invalid field is reported when the search is used.
 ///
 /// ```
 /// use ff_sdk::Search;
@@ -32,39 +31,39 @@ pub struct Search {
 }
 
 impl Search {
-    /// Everything in the namespace of the key, or `default`.
+    /// Creates a search for every execution in the namespace of the API key or else in `default`.
     pub fn all() -> Self {
         Filter::everything(Namespace::default_name()).into()
     }
 
-    /// Only those of this tenant.
+    /// Matches only executions of this namespace.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.names_namespace = true;
         self.set("namespace", Namespace::parse(namespace), |filter, namespace| filter.namespace = namespace)
     }
 
-    /// Only those in this lane.
+    /// Matches only executions in this lane.
     pub fn lane(self, lane: &str) -> Self {
         self.set("lane", LaneId::parse(lane), |filter, lane| filter.lane = Some(lane))
     }
 
-    /// Only those in this state.
+    /// Matches only executions in this state.
     pub fn state(self, state: PublicState) -> Self {
         self.put(|filter| filter.state = Some(state))
     }
 
-    /// Only those that admission keeps back for this reason: `WaitingForCapableWorker`, `WaitingForQuota`,
-    /// `WaitingForBudget` or `PausedByOperator`.
+    /// Matches only executions that admission blocks for this reason, for example `WaitingForCapableWorker`,
+    /// `WaitingForQuota`, `WaitingForBudget` or `PausedByOperator`. Reasons outside of admission are refused.
     pub fn blocking_reason(self, reason: BlockingReason) -> Self {
         self.put(|filter| filter.blocking_reason = Some(reason))
     }
 
-    /// Only those of this kind.
+    /// Matches only executions of this kind.
     pub fn kind(self, kind: &str) -> Self {
         self.set("kind", Kind::parse(kind), |filter, kind| filter.kind = Some(kind))
     }
 
-    /// Only those with this label; with all of them, when called again.
+    /// Matches only executions with this label. When called again, an execution must have all of the labels.
     pub fn tag(self, key: &str, value: &str) -> Self {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         self.set("tags", tag, |filter, (key, value)| {
@@ -72,22 +71,22 @@ impl Search {
         })
     }
 
-    /// Only those created at this moment of the store's clock or later.
+    /// Matches only executions created at this time of the store's clock or later.
     pub fn created_from(self, from: TimestampMs) -> Self {
         self.put(|filter| filter.created_from = Some(from))
     }
 
-    /// Only those created before this moment of the store's clock.
+    /// Matches only executions created before this time of the store's clock.
     pub fn created_until(self, until: TimestampMs) -> Self {
         self.put(|filter| filter.created_until = Some(until))
     }
 
-    /// The namespace, where it was named.
+    /// Returns the namespace, if it was named explicitly.
     pub(crate) fn named(&self) -> Option<&Namespace> {
         self.filter.as_ref().ok().filter(|_| self.names_namespace).map(|filter| &filter.namespace)
     }
 
-    /// The filter, or the first thing that is wrong with it.
+    /// Returns the filter, or the error of its first invalid field.
     pub fn build(self) -> Result<Filter, Error> {
         let filter = self.filter?;
         filter.check()?;
@@ -112,7 +111,7 @@ impl From<Filter> for Search {
 }
 
 impl Client {
-    /// Executions, newest first. Pages are asked for as they are needed.
+    /// Searches executions, newest first. Pages are fetched as they are needed.
     pub fn search(&self, search: impl Into<Search>) -> Result<SearchResults, Error> {
         let search = search.into();
         self.check_named(search.named())?;
@@ -121,16 +120,16 @@ impl Client {
     }
 }
 
-/// The executions a search finds, one after the other.
+/// The executions that a search finds, one by one.
 pub struct SearchResults {
     client: Client,
-    /// The query for the next page.
+    /// The query for the next page; `None` after the last page.
     rest: Option<ListArgs>,
     executions: VecDeque<ExecutionInfo>,
 }
 
 impl SearchResults {
-    /// The next one; nothing when there are no more. After an error it may be asked again, and goes on where it was.
+    /// Returns the next execution; `None` when there are no more. After an error it can be called again, and continues at the same place.
     pub async fn next(&mut self) -> Option<Result<ExecutionInfo, Error>> {
         loop {
             if let Some(info) = self.executions.pop_front() {
@@ -150,7 +149,7 @@ impl SearchResults {
         }
     }
 
-    /// The same as a stream. It is over after the first error.
+    /// Converts this into a stream, which ends after the first error.
     pub fn into_stream(self) -> impl Stream<Item = Result<ExecutionInfo, Error>> + Send {
         unfold(Some(self), |found| async move {
             let mut found = found?;

@@ -1,4 +1,4 @@
-//! The recorded steps of an execution, and beginning again from one of them.
+//! The recorded steps of an execution, and replays and forks that start at one of them.
 
 use std::future::IntoFuture;
 
@@ -13,7 +13,7 @@ use crate::job::try_put;
 use crate::{Client, Error};
 
 impl Client {
-    /// The recorded steps of an execution, in the order of recording.
+    /// Lists the recorded steps of an execution, in the order of recording.
     pub async fn steps(&self, id: &ExecutionId) -> Result<Vec<Step>, Error> {
         let mut args = ListStepsArgs { limit: limits::PAGE, ..ListStepsArgs::new(*id) };
         let mut steps = Vec::new();
@@ -27,20 +27,19 @@ impl Client {
         }
     }
 
-    /// Runs a finished execution again. After a success everything is done again; after any other end the steps that succeeded
-    /// are not.
+    /// Runs a finished execution again. After a success all steps run again; after any other end, steps that succeeded are not repeated.
     pub fn replay(&self, id: &ExecutionId, reason: Option<&str>) -> Replay<'_> {
         let args = ReplayArgs { reason: reason.map(str::to_owned), ..ReplayArgs::new(*id) };
         Replay { client: self, args: Ok(args) }
     }
 
-    /// Starts a new execution like another one, with copies of the steps that succeeded there. The other one is left alone.
+    /// Starts a copy of an execution, with copies of its steps that succeeded. The original execution does not change.
     pub fn fork(&self, id: &ExecutionId) -> Fork<'_> {
         Fork { client: self, args: Ok(ForkArgs::new(*id)) }
     }
 }
 
-/// A replay, begun by `.await`.
+/// A replay, which starts at `.await`.
 #[must_use = "a replay begins when it is awaited"]
 pub struct Replay<'c> {
     client: &'c Client,
@@ -48,12 +47,12 @@ pub struct Replay<'c> {
 }
 
 impl Replay<'_> {
-    /// Forgets the step, or wait, of this name and all that was recorded after it, and does them again.
+    /// Deletes the record of the step or wait of this name and all records after it, so that they run again.
     pub fn from_step(self, name: &str) -> Self {
         self.from_keyed_step(name, "")
     }
 
-    /// The same for a step with a key.
+    /// Does the same for a step with a key.
     pub fn from_keyed_step(mut self, name: &str, key: &str) -> Self {
         try_put(&mut self.args, point("from_step", name, key), |args, point| args.from_step = Some(point));
         self
@@ -69,7 +68,7 @@ impl<'c> IntoFuture for Replay<'c> {
     }
 }
 
-/// A fork, begun by `.await`.
+/// A fork, which is created at `.await`.
 #[must_use = "a fork is made when it is awaited"]
 pub struct Fork<'c> {
     client: &'c Client,
@@ -82,7 +81,7 @@ impl Fork<'_> {
         self.before_keyed(name, "")
     }
 
-    /// The same for a step with a key.
+    /// Does the same for a step with a key.
     pub fn before_keyed(mut self, name: &str, key: &str) -> Self {
         try_put(&mut self.args, point("before_step", name, key), |args, point| args.before_step = Some(point));
         self
@@ -98,7 +97,7 @@ impl<'c> IntoFuture for Fork<'c> {
     }
 }
 
-/// A step as a caller names it.
+/// Parses the name and key of a step.
 fn point(field: &str, name: &str, key: &str) -> Result<StepPoint, Error> {
     let name = StepName::parse(name).map_err(|error| Refusal::invalid(format!("{field}.name"), error))?;
     let key = StepKey::parse(key).map_err(|error| Refusal::invalid(format!("{field}.key"), error))?;

@@ -1,4 +1,4 @@
-//! Nodes and edges as they are put together, until something is wrong with them.
+//! Builder state for the nodes and edges of a flow.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use ff_core::types::{InputName, NodeName};
 use super::Node;
 use crate::Error;
 
-/// A graph that is being built. Joins and passings apply to the last node and the last edges named.
+/// A graph under construction. A join applies to the node named last, and a passed result to the edges added last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) nodes: Vec<NodeSpec>,
     pub(super) edges: Vec<EdgeSpec>,
     pub(super) joins: Vec<(NodeName, Join)>,
-    /// The node that was named last.
+    /// The node named last.
     current: Option<NodeName>,
-    /// The edges that were added last.
+    /// The edges added last.
     latest: Range<usize>,
 }
 
@@ -77,7 +77,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Lets every node know how the edges into it join; gives back the joins of nodes that are not among these.
+    /// Sets the join of every node of the draft. Returns the joins of nodes that are not in it.
     pub(super) fn settle(&mut self) -> Vec<(NodeName, Join)> {
         let mut others = Vec::new();
         for (name, join) in std::mem::take(&mut self.joins) {
@@ -90,7 +90,7 @@ impl Draft {
     }
 }
 
-/// The name of a node as a caller writes it.
+/// Parses the name of a node.
 pub(crate) fn node_name(field: &str, text: &str) -> Result<NodeName, Error> {
     let parsed = NodeName::parse(text);
     Ok(parsed.map_err(|error| Code::InvalidInput.refusal().at(field).because(format!("names {text:?}: {error}")))?)

@@ -1,4 +1,4 @@
-//! The events of a flow, as they happen.
+//! Live events of a flow.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,11 @@ use futures_util::stream::unfold;
 
 use crate::{Client, Error};
 
-/// The events of a flow, oldest first, from a number on. Over once the flow has ended.
+/// The events of a flow from a sequence number on, oldest first. They end when the flow has ended.
 pub struct FlowEvents {
     client: Client,
     flow_id: FlowId,
-    /// The number of the next event to ask for.
+    /// The number of the next event to fetch.
     from: u64,
     events: VecDeque<FlowEvent>,
     ended: bool,
@@ -27,8 +27,8 @@ impl FlowEvents {
         Self { client, flow_id, from, events: VecDeque::new(), ended: false, missed: false }
     }
 
-    /// The next event, however long it takes; `None` once the flow has ended and all events are read. After an error it
-    /// may be called again, and continues where it was.
+    /// Waits for the next event, without a time limit; `None` once the flow has ended and all events are read. After an
+    /// error it can be called again, and continues at the same place.
     pub async fn next(&mut self) -> Option<Result<FlowEvent, Error>> {
         loop {
             if let Some(event) = self.events.pop_front() {
@@ -50,12 +50,12 @@ impl FlowEvents {
         }
     }
 
-    /// Whether some events were deleted before they could be read.
+    /// Returns true when events were deleted before they could be read.
     pub fn missed(&self) -> bool {
         self.missed
     }
 
-    /// The same as a stream. It is over after the first error.
+    /// Converts this into a stream, which ends after the first error.
     pub fn into_stream(self) -> impl Stream<Item = Result<FlowEvent, Error>> + Send {
         unfold(Some(self), |events| async move {
             let mut events = events?;

@@ -1,4 +1,4 @@
-//! A flow in a file, as JSON or YAML: the same fields as `POST /v1/flows` takes.
+//! Flows in JSON or YAML files, with the same fields as `POST /v1/flows`.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use ff_core::engine_error::{Code, Refusal};
 use super::Flow;
 use crate::yaml;
 
-/// An error in the text of a flow: in its syntax, with the place, or in its content, with the node or the edge.
+/// An error in the text of a flow. A syntax error names the position; any other error names the node or edge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowFileError(pub Refusal);
 
@@ -79,7 +79,7 @@ impl FlowFileError {
         self.0.code
     }
 
-    /// The field it is about, from the top: `nodes.load.kind`.
+    /// Returns the path of the invalid field, such as `nodes.load.kind`.
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
     }

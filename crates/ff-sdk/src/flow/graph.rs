@@ -1,4 +1,4 @@
-//! A whole flow to be submitted, put together node by node and edge by edge.
+//! The builder of a flow, node by node and edge by edge.
 
 use ff_core::contracts::{CreateFlowArgs, FlowHeader, SubmitFlowArgs};
 use ff_core::engine_error::{Code, Refusal};
@@ -11,7 +11,7 @@ use super::draft::Draft;
 use crate::Error;
 use crate::job::try_put;
 
-/// A flow of a kind. An error is reported when it is submitted, and names the node or the edge.
+/// A flow of a kind. An error is reported when the flow is submitted, and names the node or edge.
 ///
 /// ```
 /// use ff_sdk::{Flow, Node, quorum};
@@ -41,7 +41,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// A flow without nodes.
+    /// Creates a flow without nodes.
     pub fn new(kind: &str) -> Self {
         let header = Kind::parse(kind).map(FlowHeader::new);
         Self {
@@ -52,17 +52,17 @@ impl Flow {
         }
     }
 
-    /// A flow as it was read.
+    /// Creates a flow from parsed arguments.
     pub(super) fn of(args: SubmitFlowArgs, names_namespace: bool) -> Self {
         Self { parts: Ok((args.header, Draft::of(args.nodes, args.edges))), names_namespace }
     }
 
-    /// The namespace, where it was named.
+    /// Returns the namespace, if it was named explicitly.
     pub fn named(&self) -> Option<&Namespace> {
         self.parts.as_ref().ok().filter(|_| self.names_namespace).map(|(header, _)| &header.namespace)
     }
 
-    /// Whose flow it is, and whose work its members are; that of the key, or `default`, when never called.
+    /// Sets the namespace of the flow and its members. The default is the namespace of the API key or else `default`.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.names_namespace = true;
         let namespace = Namespace::parse(namespace).map_err(|error| Refusal::invalid("namespace", error).into());
@@ -72,7 +72,7 @@ impl Flow {
         })
     }
 
-    /// A label to find it by.
+    /// Adds a label by which the flow can be found.
     pub fn tag(self, key: &str, value: &str) -> Self {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         self.set(tag.map_err(|error| Refusal::invalid("tags", error).into()), |header, (key, value)| {
@@ -80,24 +80,25 @@ impl Flow {
         })
     }
 
-    /// Which trace it is part of, as the W3C headers of this name say it: the handlers of all members find it in
-    /// [`crate::Context::trace`].
+    /// Sets the trace of the flow from the W3C headers `traceparent` and `tracestate`. The handlers of all members get
+    /// it from [`crate::Context::trace`].
     pub fn trace(self, traceparent: &str, tracestate: Option<&str>) -> Self {
         let trace = TraceContext::parse(traceparent, tracestate).map_err(Error::from);
         self.set(trace, |header, trace| header.trace = Some(Box::new(trace)))
     }
 
-    /// The same trace as some other work has, if it has one.
+    /// Puts the flow into the trace of other work, if that has one.
     pub fn in_trace(self, trace: Option<&TraceContext>) -> Self {
         self.set(Ok(trace.cloned().map(Box::new)), |header, trace| header.trace = trace)
     }
 
-    /// Its own id, so that the same flow can be submitted again safely from elsewhere.
+    /// Sets the id of the flow, so that another program can safely submit the same flow again. It replaces the idempotency key.
     pub fn id(self, id: FlowId) -> Self {
         self.set(Ok(id), |header, id| (header.flow_id, header.idempotency_key) = (id, None))
     }
 
-    /// A second submission of the graph with this key is the same flow. Its id follows from the key and the namespace.
+    /// Sets the idempotency key: a second submission of the graph with this key is the same flow. The flow's id is
+    /// derived from the key and the namespace.
     pub fn idempotency_key(self, key: &str) -> Self {
         let key = IdempotencyKey::parse(key).map_err(|error| Refusal::invalid("idempotency_key", error).into());
         self.set(key, |header, key| {
@@ -106,37 +107,37 @@ impl Flow {
         })
     }
 
-    /// A member, under a name of its own within the flow.
+    /// Adds a member under a name that is unique in the flow.
     pub fn node(self, name: &str, node: Node) -> Self {
         self.draw(|draft| draft.node(name, node))
     }
 
-    /// An edge: `node` waits for `upstream`. Calls about passing and joining that follow refer to this edge and `node`.
+    /// Adds an edge: `node` waits for `upstream`. Following calls about passing and joining refer to this edge and `node`.
     pub fn after(self, node: &str, upstream: &str) -> Self {
         self.draw(|draft| draft.after(node, std::iter::once(upstream)))
     }
 
-    /// Edges: `node` waits for each of these.
+    /// Adds edges: `node` waits for each of these upstreams.
     pub fn after_each<'n>(self, node: &str, upstreams: impl IntoIterator<Item = &'n str>) -> Self {
         self.draw(|draft| draft.after(node, upstreams.into_iter()))
     }
 
-    /// The result that comes down the last edge is handed to the worker beside the payload, under this name.
+    /// Passes the result of the last edge's upstream to the worker as an input of this name, in addition to the payload.
     pub fn passing(self, input: &str) -> Self {
         self.draw(|draft| draft.passes_input(input))
     }
 
-    /// The result that comes down the last edge takes the place of the payload.
+    /// Replaces the payload of the node by the result of the last edge's upstream.
     pub fn passing_payload(self) -> Self {
         self.draw(|draft| draft.passes(&PassMode::Payload))
     }
 
-    /// How the edges into the node that was named last join; every upstream must succeed unless this says otherwise.
+    /// Sets how the edges into the node named last join. By default every upstream must succeed.
     pub fn join(self, join: impl Into<Join>) -> Self {
         self.draw(|draft| draft.join(join.into()))
     }
 
-    /// The arguments of the submission, or the first thing that is wrong with the flow.
+    /// Returns the arguments of the submission, or the first error in the flow.
     pub fn build(self) -> Result<SubmitFlowArgs, Error> {
         let (header, mut draft) = self.parts?;
         if let Some((node, _)) = draft.settle().first() {
@@ -148,7 +149,7 @@ impl Flow {
         Ok(args)
     }
 
-    /// The arguments of a flow that is made without members and held open for them.
+    /// Returns the arguments that create a flow without members and hold it open for them.
     pub(crate) fn build_empty(self) -> Result<CreateFlowArgs, Error> {
         let (header, draft) = self.parts?;
         if !draft.nodes.is_empty() || !draft.edges.is_empty() {

@@ -1,4 +1,4 @@
-//! Members and edges to be added to a flow that lives.
+//! Members and edges to add to a live flow.
 
 use ff_core::contracts::{EdgeSpec, GrowFlowArgs, GrownEdge, JoinSpec, MemberRef};
 use ff_core::engine_error::Refusal;
@@ -9,7 +9,7 @@ use super::Node;
 use super::draft::Draft;
 use crate::Error;
 
-/// A change to a flow's graph; all of it is made, or nothing. Edges may name members that are there already.
+/// An addition to a flow's graph, made as a whole or not at all. Edges may name existing members.
 #[derive(Debug)]
 pub struct Growth {
     draft: Result<Draft, Error>,
@@ -24,48 +24,48 @@ impl Default for Growth {
 }
 
 impl Growth {
-    /// Nothing to be added yet.
+    /// Creates an empty addition.
     pub fn new() -> Self {
         Self { draft: Ok(Draft::default()), expected_graph_revision: None, idempotency_key: None }
     }
 
-    /// A new member, under a name that is new in the flow.
+    /// Adds a member under a name that is new in the flow.
     pub fn node(self, name: &str, node: Node) -> Self {
         self.draw(|draft| draft.node(name, node))
     }
 
-    /// An edge: `node` waits for `upstream`. Calls about passing and joining that follow refer to this edge and `node`.
+    /// Adds an edge: `node` waits for `upstream`. Following calls about passing and joining refer to this edge and `node`.
     pub fn after(self, node: &str, upstream: &str) -> Self {
         self.draw(|draft| draft.after(node, std::iter::once(upstream)))
     }
 
-    /// Edges: `node` waits for each of these.
+    /// Adds edges: `node` waits for each of these upstreams.
     pub fn after_each<'n>(self, node: &str, upstreams: impl IntoIterator<Item = &'n str>) -> Self {
         self.draw(|draft| draft.after(node, upstreams.into_iter()))
     }
 
-    /// The result that comes down the last edge is handed to the worker beside the payload, under this name.
+    /// Passes the result of the last edge's upstream to the worker as an input of this name, in addition to the payload.
     pub fn passing(self, input: &str) -> Self {
         self.draw(|draft| draft.passes_input(input))
     }
 
-    /// The result that comes down the last edge takes the place of the payload.
+    /// Replaces the payload of the node by the result of the last edge's upstream.
     pub fn passing_payload(self) -> Self {
         self.draw(|draft| draft.passes(&PassMode::Payload))
     }
 
-    /// How the edges into the node that was named last join. A member that has edges already joins as it did.
+    /// Sets how the edges into the node named last join. A member that already has edges keeps its join.
     pub fn join(self, join: impl Into<Join>) -> Self {
         self.draw(|draft| draft.join(join.into()))
     }
 
-    /// Only if the graph has not changed since it had this revision.
+    /// Refuses the change if the graph has changed since it had this revision.
     pub fn expecting(mut self, graph_revision: u64) -> Self {
         self.expected_graph_revision = Some(graph_revision);
         self
     }
 
-    /// A second change to this flow with this key is the same change.
+    /// Sets the idempotency key: a second change to this flow with this key is the same change.
     pub fn idempotency_key(mut self, key: &str) -> Self {
         match IdempotencyKey::parse(key) {
             Ok(key) => self.idempotency_key = Some(key),
@@ -74,7 +74,7 @@ impl Growth {
         self
     }
 
-    /// The arguments of the change to a flow, or the first thing that is wrong with it.
+    /// Returns the arguments of the change, or the first error in it.
     pub fn build(self, flow_id: FlowId) -> Result<GrowFlowArgs, Error> {
         let mut draft = self.draft?;
         let joins = draft.settle().into_iter().map(|(node, join)| JoinSpec { member: MemberRef::Node(node), join });

@@ -1,4 +1,4 @@
-//! A flow that was submitted, to be followed and steered.
+//! A handle to a submitted flow, for following and changing it.
 
 use ff_core::contracts::{
     self, CancelFlowArgs, CloseFlowArgs, ClosedFlow, EdgeInfo, FlowCancelled, FlowEdgesArgs, FlowInfo, FlowMembersArgs,
@@ -14,7 +14,7 @@ use super::draft::node_name;
 use super::{FlowEvents, Growth};
 use crate::{Client, End, Error};
 
-/// A flow by its id. Cheap to clone; nothing is asked of the store before a method is called.
+/// A handle to a flow, by its id. Cheap to clone; creating it makes no call.
 #[derive(Clone)]
 pub struct FlowHandle {
     client: Client,
@@ -30,12 +30,12 @@ impl FlowHandle {
         self.id
     }
 
-    /// How it stands: its state, how many members are in which state, how large its graph is.
+    /// Returns the state of the flow, the number of members in each state, and the size of its graph.
     pub async fn describe(&self) -> Result<FlowInfo, Error> {
         Ok(self.client.backend().describe_flow(&self.id).await?)
     }
 
-    /// Waits until it has ended, however long that takes.
+    /// Waits until the flow has ended, without a time limit.
     pub async fn wait(&self) -> Result<FlowEnd, Error> {
         loop {
             if let Some(end) = self.client.long_poll().flow_ended(&self.id, limits::LONG_POLL_MS).await? {
@@ -44,17 +44,17 @@ impl FlowHandle {
         }
     }
 
-    /// Its events, from its beginning.
+    /// Follows the events of the flow from the first one.
     pub fn events(&self) -> FlowEvents {
         self.events_from(0)
     }
 
-    /// Its events, from an event's number on.
+    /// Follows the events of the flow from a sequence number on.
     pub fn events_from(&self, seq: u64) -> FlowEvents {
         FlowEvents::new(self.client.clone(), self.id, seq)
     }
 
-    /// Every member, in the order they were added, with how its edges stand. A page is asked for at a time.
+    /// Lists all members in the order they were added, with the state of the edges into each. Fetches them page by page.
     pub async fn members(&self) -> Result<Vec<MemberInfo>, Error> {
         let (mut members, mut from) = (Vec::new(), Some(0));
         while let Some(at) = from {
@@ -66,7 +66,7 @@ impl FlowHandle {
         Ok(members)
     }
 
-    /// Every edge. A page is asked for at a time.
+    /// Lists all edges. Fetches them page by page.
     pub async fn edges(&self) -> Result<Vec<EdgeInfo>, Error> {
         let (mut edges, mut after) = (Vec::new(), None);
         loop {
@@ -80,12 +80,12 @@ impl FlowHandle {
         }
     }
 
-    /// The execution a node is. It follows from the names alone, so the node need not be there.
+    /// Returns the execution id of a node. It is derived from the flow id and the name, so the node need not exist.
     pub fn execution(&self, node: &str) -> Result<ExecutionId, Error> {
         Ok(member_id(&self.id, &node_name("node", node)?, &self.client.backend().partitions()))
     }
 
-    /// How a node ended; an error while it has not.
+    /// Returns the end of a node, or an error while it has not ended.
     pub async fn result(&self, node: &str) -> Result<End, Error> {
         self.client.result(&self.execution(node)?).await
     }
@@ -95,35 +95,35 @@ impl FlowHandle {
         Ok(self.client.backend().grow_flow(growth.build(self.id)?).await?)
     }
 
-    /// Lets a flow that was held open end with its last member.
+    /// Closes a flow that was held open: it then ends with its last member.
     pub async fn close(&self) -> Result<ClosedFlow, Error> {
         Ok(self.client.backend().close_flow(CloseFlowArgs { flow_id: self.id }).await?)
     }
 
-    /// Cancels it. Once this returns, only members the policy spares can start; running members are notified at once.
+    /// Cancels the flow. When this returns, only members that the policy spares can start. Running members are notified at once.
     pub async fn cancel(&self, policy: CancelPolicy, reason: Option<&str>) -> Result<FlowCancelled, Error> {
         let reason = reason.map(str::to_owned);
         let args = CancelFlowArgs { flow_id: self.id, policy, reason, requested_by: None };
         Ok(self.client.backend().cancel_flow(args).await?)
     }
 
-    /// Stops it, and waits until it has ended: until every member has, unless the policy leaves them alone.
+    /// Cancels the flow and waits for its end, which is the end of every member unless the policy spares members.
     pub async fn cancel_and_wait(&self, policy: CancelPolicy, reason: Option<&str>) -> Result<FlowEnd, Error> {
         self.cancel(policy, reason).await?;
         self.wait().await
     }
 
-    /// Runs a node that has finished again. Finished nodes that depend on it stay as they are.
+    /// Runs a finished node again. Finished nodes that depend on it do not run again.
     pub async fn replay(&self, node: &str, reason: Option<&str>) -> Result<ReplayedExecution, Error> {
         self.run_again(node, reason, false).await
     }
 
-    /// Runs a node that has finished again, and after it everything that depends on it.
+    /// Runs a finished node again, and after it all nodes that depend on it.
     pub async fn replay_from(&self, node: &str, reason: Option<&str>) -> Result<ReplayedExecution, Error> {
         self.run_again(node, reason, true).await
     }
 
-    /// Puts a label on it, beside those it has.
+    /// Adds a label to the flow, or changes its value.
     pub async fn tag(&self, key: &str, value: &str) -> Result<TaggedFlow, Error> {
         let tag = TagKey::parse(key).and_then(|key| Ok((key, TagValue::parse(value)?)));
         let tags: Tags = [tag.map_err(|error| Refusal::invalid("tags", error))?].into_iter().collect();
@@ -148,12 +148,12 @@ impl FlowHandle {
     }
 }
 
-/// How a flow ended.
+/// The end of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowEnd(pub contracts::FlowEnd);
 
 impl FlowEnd {
-    /// Whether every member without dependents has succeeded.
+    /// Returns true when every member without dependents has succeeded.
     pub fn succeeded(&self) -> bool {
         self.0.state == FlowState::Completed
     }
@@ -162,7 +162,7 @@ impl FlowEnd {
         self.0.state
     }
 
-    /// How many members ended how.
+    /// Returns the number of members in each state.
     pub fn counts(&self) -> &Counts {
         &self.0.counts
     }

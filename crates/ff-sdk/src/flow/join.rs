@@ -1,4 +1,4 @@
-//! How the edges into a node join.
+//! The nodes of a flow, and the joins of the edges into a node.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{Error, Job};
 
-/// A join, put together. Unless said otherwise the other upstreams run on once it has fired.
+/// A builder for a join. By default the other upstreams keep running once the join has fired.
 ///
 /// ```
 /// use ff_sdk::{Flow, Node, any_of};
@@ -28,28 +28,28 @@ use crate::{Error, Job};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joins(Join);
 
-/// Every upstream succeeds, which is how edges join that nothing is said of.
+/// Requires that every upstream succeeds, which is the default of a node.
 pub fn all_of() -> Joins {
     Joins(Join::AllOf)
 }
 
-/// One upstream succeeds.
+/// Requires that one upstream succeeds.
 pub fn any_of() -> Joins {
     Joins(Join::AnyOf { on_satisfied: OnSatisfied::LetRun })
 }
 
-/// So many upstreams succeed.
+/// Requires that `k` upstreams succeed.
 pub fn quorum(k: u32) -> Joins {
     Joins(Join::Quorum { k, on_satisfied: OnSatisfied::LetRun })
 }
 
 impl Joins {
-    /// Once it has fired, upstreams that no other member needs are cancelled. `all_of` leaves none to cancel.
+    /// Cancels upstreams that no other member needs, once the join has fired. `all_of` leaves none to cancel.
     pub fn cancel_remaining(self) -> Self {
         self.on_satisfied(OnSatisfied::CancelRemaining)
     }
 
-    /// Once it has fired, the other upstreams run on.
+    /// Lets the other upstreams keep running once the join has fired.
     pub fn let_run(self) -> Self {
         self.on_satisfied(OnSatisfied::LetRun)
     }
@@ -69,65 +69,64 @@ impl From<Joins> for Join {
     }
 }
 
-/// Work of a kind, without a name yet: the flow it is put into gives it one. An invalid field is reported when the flow
-/// is submitted, with the name of the node.
+/// Work of a kind; the flow gives it a name. An invalid field is reported when the flow is submitted, with the name of the node.
 #[derive(Debug)]
 pub struct Node {
     job: Job,
 }
 
 impl Node {
-    /// Work with a JSON payload.
+    /// Creates a node with a JSON payload.
     pub fn new(kind: &str, payload: &impl Serialize) -> Self {
         Self { job: Job::new(kind, payload) }
     }
 
-    /// Work without a payload: its input comes from its upstreams.
+    /// Creates a node without a payload; its input comes from its upstreams.
     pub fn empty(kind: &str) -> Self {
         Self::with_payload(kind, Payload::default())
     }
 
-    /// Work with any payload.
+    /// Creates a node with any payload.
     pub fn with_payload(kind: &str, payload: Payload) -> Self {
         Self { job: Job::with_payload(kind, payload) }
     }
 
-    /// Which queue it waits in.
+    /// Sets the lane in which the node is queued.
     pub fn lane(self, lane: &str) -> Self {
         Self { job: self.job.lane(lane) }
     }
 
-    /// How much it matters within its lane: higher goes first.
+    /// Sets the priority within the lane: a higher one runs first.
     pub fn priority(self, priority: i64) -> Self {
         Self { job: self.job.priority(priority) }
     }
 
-    /// A label to find it by.
+    /// Adds a label by which the node can be found.
     pub fn tag(self, key: &str, value: &str) -> Self {
         Self { job: self.job.tag(key, value) }
     }
 
-    /// Not before this much time has passed since the flow was submitted, even when its upstreams have ended.
+    /// Delays the start until this much time has passed since the flow was submitted, even when all upstreams have ended.
     pub fn delay(self, delay: Duration) -> Self {
         Self { job: self.job.delay(delay) }
     }
 
-    /// Not before this moment of the store's clock, even when its upstreams have ended.
+    /// Delays the start until this time of the store's clock, even when all upstreams have ended.
     pub fn start_at(self, at: TimestampMs) -> Self {
         Self { job: self.job.start_at(at) }
     }
 
-    /// How it wants to be treated: retries, timeouts, deadline.
+    /// Sets the policy: retries, timeouts and deadline.
     pub fn policy(self, policy: Policy) -> Self {
         Self { job: self.job.policy(policy) }
     }
 
-    /// A capability its worker must have, as [`Job::require`] has it.
+    /// Requires a capability of the worker; see [`Job::require`].
     pub fn require(self, capability: &str) -> Self {
         Self { job: self.job.require(capability) }
     }
 
-    /// The node under a name, or the first thing that is wrong with it, named after the node.
+    /// Returns the node under a name, or its first error with the name of the node.
     pub(crate) fn build(self, name: NodeName) -> Result<NodeSpec, Error> {
         let SubmitArgs { lane, kind, payload, priority, tags, start, policy, .. } =
             self.job.build().map_err(|error| within(error, &name))?;

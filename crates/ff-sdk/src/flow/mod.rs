@@ -1,4 +1,4 @@
-//! Flows: graphs of executions that are submitted whole, grow while they run, and end with their last member.
+//! Flows: graphs of executions that are submitted as a whole, can grow while they run, and end with their last member.
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
