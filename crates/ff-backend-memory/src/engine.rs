@@ -1,5 +1,6 @@
-//! The reads of an engine, over the model.
+//! The part of the store that an engine uses, over the model.
 
+use std::future::ready;
 use std::time::Duration;
 
 use ff_core::backend::{Answer, BoxedAnswer, EngineStore, Handle, PartitionStatus};
@@ -10,6 +11,7 @@ use ff_core::outage::OutageLog;
 use ff_core::query::{Now, Sweep, TakeSnapshot};
 use ff_core::snapshot::Snapshot;
 use ff_core::types::TimestampMs;
+use futures_util::future::BoxFuture;
 
 use crate::MemoryBackend;
 
@@ -25,6 +27,10 @@ impl EngineStore for MemoryBackend {
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.announcer.announce(hints);
         Box::pin(async { Ok(()) })
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
     }
 
     fn outages(&self) -> &OutageLog {

@@ -1,6 +1,7 @@
 //! A SQL store as callers see it: mutations go to its writers, questions to its readers. The traits are implemented here once; a
-//! database brings its connections as a [`Driver`].
+//! database provides its connections as a [`Driver`].
 
+use std::future::ready;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{self, Now, Query, QueryReply};
 use ff_core::types::TimestampMs;
+use futures_util::future::BoxFuture;
 
 use crate::queue::WriterHandle;
 use crate::session::{Question, ReadContext};
@@ -18,33 +20,32 @@ use crate::worker::CheckCapacity;
 
 /// The connections to one database.
 pub trait Driver: Send + Sync + 'static {
-    /// How many partitions the store was made with.
+    /// Returns the partition counts that the store was created with.
     fn partitions(&self) -> PartitionConfig;
 
-    /// Where mutations are queued.
+    /// Returns the handle that queues mutations.
     fn writer(&self) -> &WriterHandle;
 
-    /// Answers a question from what is committed now.
+    /// Answers a question from the committed state.
     fn read<Q: Question>(&self, question: Q, at: ReadContext) -> impl Future<Output = Answer<Q::Answer>> + Send;
 
-    /// The store's time.
+    /// Returns the store's time.
     fn now(&self) -> impl Future<Output = Answer<TimestampMs>> + Send;
 
-    /// Hints from now on.
+    /// Returns a stream of the hints from now on.
     fn hints(&self) -> Hints;
 
-    /// Gives hints to every process that uses the store, this one included.
+    /// Passes hints to every process that uses the store, including this one.
     fn announce(&self, hints: Vec<Hint>);
 
-    /// The log of the database's outages.
+    /// Returns the log of the database's outages.
     fn outages(&self) -> &OutageLog;
 
-    /// How often every partition must be swept because hints can be lost; never, where they cannot.
+    /// Returns how often every partition must be swept because hints can be lost; none if they cannot be lost.
     fn sweep_every(&self) -> Option<Duration>;
 }
 
-/// A store in a SQL database. It dereferences to the driver, which has what is particular to the database: closing it,
-/// its counters.
+/// A store in a SQL database. It dereferences to the driver, which has the parts specific to the database, such as closing and counters.
 pub struct SqlStore<D>(D);
 
 impl<D: Driver> SqlStore<D> {
@@ -122,6 +123,10 @@ impl<D: Driver> EngineStore for SqlStore<D> {
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.0.announce(hints);
         Box::pin(async { Ok(()) })
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
     }
 
     fn outages(&self) -> &OutageLog {

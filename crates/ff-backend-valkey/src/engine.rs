@@ -1,6 +1,7 @@
 //! The queries of an engine, on Valkey.
 
 use std::collections::HashSet;
+use std::slice;
 use std::time::Duration;
 
 use ff_core::api_key::ApiKey;
@@ -25,14 +26,19 @@ use ff_script::execution::ExtraReads;
 use ff_script::flow::FlowQuery;
 use ff_script::suspension::ff_read_waitpoint_hmac_secrets;
 use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::FuturesUnordered;
 use redis::{FromRedisValue, cmd};
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::ValkeyBackend;
 
-/// How long the clock of one primary is waited for before another is asked as well.
+/// Wait for the clock of one primary before another one is asked as well.
 const CLOCK_PATIENCE: Duration = Duration::from_millis(200);
+
+/// Maximum wait for the markers of a flush.
+const FLUSH_PATIENCE: Duration = Duration::from_millis(500);
 
 impl EngineStore for ValkeyBackend {
     fn sweep_every(&self) -> Option<Duration> {
@@ -44,8 +50,14 @@ impl EngineStore for ValkeyBackend {
     }
 
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
-        let publish = cmd("PUBLISH").arg(HINTS_CHANNEL).arg(ff_script::message(&hints)).clone();
-        Box::pin(async move { self.calls.plain(&tag(0), publish).await.map(drop) })
+        Box::pin(async move { self.publish(0, &hints).await })
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // A server that does not answer delays no caller any longer. Its hints count as lost.
+            timeout(FLUSH_PATIENCE, self.flush()).await.ok();
+        })
     }
 
     fn outages(&self) -> &OutageLog {
@@ -54,8 +66,8 @@ impl EngineStore for ValkeyBackend {
 }
 
 impl Handle<Now, TimestampMs> for ValkeyBackend {
-    /// In a cluster each server has a clock; the first partition's stands for all, and a partition whose clock is behind
-    /// fires a little later. While its primary does not answer, another one is asked.
+    /// In a cluster each server has a clock. The first partition's clock stands for all, and a partition whose clock is
+    /// behind fires a little later. While its primary does not answer, another one is asked.
     async fn handle(&self, _: Now) -> Answer<TimestampMs> {
         self.time_of_any().await
     }
@@ -134,8 +146,8 @@ impl Handle<TakeSnapshot, Snapshot> for ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// Asks a partition what an engine asks of one after the other. While its primary answers nothing, it is not waited for:
-    /// an engine has others to look after, and asks again.
+    /// Makes an engine's call to a partition, which is one of a sequence over partitions. Fails at once while the
+    /// primary answers nothing, because the engine has other partitions to look after, and repeats the call later.
     async fn unless_silent<T>(&self, partition: u16, call: impl Future<Output = Answer<T>>) -> Answer<T> {
         let Some(mut silence) = self.calls.link.silence_of(&tag(partition)) else { return call.await };
         tokio::select! {
@@ -147,7 +159,7 @@ impl ValkeyBackend {
         }
     }
 
-    /// Refuses what need not be sent to a primary that answers nothing: there is work elsewhere.
+    /// Refuses a call to a primary that answers nothing, if the caller can do other work instead.
     pub(crate) fn check_answers(&self, partition: u16) -> Answer<()> {
         match self.calls.link.silence_of(&tag(partition)) {
             Some(silence) if *silence.borrow() => {
@@ -157,11 +169,43 @@ impl ValkeyBackend {
         }
     }
 
-    /// The time of the first partition or, while its primary does not answer, of the first of another primary.
-    async fn time_of_any(&self) -> Answer<TimestampMs> {
+    /// Publishes a marker at every primary that answers, and waits until all of them have come back, or hints were lost.
+    /// Hints from one server arrive in the order they were sent.
+    async fn flush(&self) {
+        let mut arrived = self.announcer.listen();
+        let publish = self.partition_of_each_primary().filter(|partition| self.check_answers(*partition).is_ok()).map(
+            |partition| async move {
+                let marker = Hint::FlushMarker { nonce: Uuid::new_v4() };
+                // A primary that cannot be reached has sent no reply either.
+                self.publish(partition, slice::from_ref(&marker)).await.ok().map(|()| marker)
+            },
+        );
+        let mut markers: Vec<_> = join_all(publish).await.into_iter().flatten().collect();
+        while !markers.is_empty() {
+            match arrived.next().await {
+                Some(Hint::Missed) | None => return,
+                Some(hint) => markers.retain(|marker| *marker != hint),
+            }
+        }
+    }
+
+    /// Publishes hints at the primary of a partition.
+    async fn publish(&self, partition: u16, hints: &[Hint]) -> Answer<()> {
+        let publish = cmd("PUBLISH").arg(HINTS_CHANNEL).arg(ff_script::message(hints)).clone();
+        self.calls.plain(&tag(partition), publish).await.map(drop)
+    }
+
+    /// Returns one partition of every primary.
+    fn partition_of_each_primary(&self) -> impl Iterator<Item = u16> + '_ {
         let mut primaries = HashSet::new();
-        let mut partitions = (0..self.partitions.num_flow_partitions)
-            .filter(|partition| primaries.insert(self.calls.link.address_of(&tag(*partition))));
+        (0..self.partitions.num_flow_partitions)
+            .filter(move |partition| primaries.insert(self.calls.link.address_of(&tag(*partition))))
+    }
+
+    /// Returns the time of the first partition or, while its primary does not answer, of the first partition of another
+    /// primary.
+    async fn time_of_any(&self) -> Answer<TimestampMs> {
+        let mut partitions = self.partition_of_each_primary();
         let mut calls = FuturesUnordered::new();
         let mut failure = EngineError::Unavailable("the store has no partitions".into());
         loop {
@@ -177,7 +221,8 @@ impl ValkeyBackend {
 }
 
 impl ValkeyBackend {
-    /// The namespace in a record. The default one is not written, so another field says whether there is a record.
+    /// Returns the namespace of a record. The default namespace is not stored, so another field shows whether the
+    /// record exists.
     async fn namespace_in(&self, key: &str) -> Answer<Option<Namespace>> {
         let fields = self.calls.plain(key, cmd("HMGET").arg(key).arg("namespace").arg("created_at").clone()).await?;
         let unreadable = |why: &dyn std::fmt::Display| {

@@ -1,4 +1,4 @@
-//! A stopwatch between the SDK and a store or server: calls take as long as before, and are known afterwards.
+//! A wrapper around a store or server that records the duration of every operation.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,22 +11,23 @@ use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
 use ff_core::types::ExecutionId;
 use ff_sdk::Waitpoint;
+use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::latency::Latencies;
 
-/// What was called, and how long it took.
+/// Durations of operations, and the count of completed executions.
 pub(super) struct Meter {
     pub(super) latencies: Latencies,
     completed: watch::Sender<u64>,
-    /// Where suspensions are told of, if a scenario asked for them.
+    /// Receives the waitpoints of suspended executions, if a scenario asked for them.
     suspended: OnceLock<mpsc::UnboundedSender<Waitpoint>>,
-    /// One permit for each execution that may be submitted before another is completed.
+    /// One permit for each execution that may be submitted before another one is completed.
     room: Semaphore,
 }
 
-/// How many executions may be on their way. A line that grows for as long as it is measured would tell how fast one can
-/// submit, and after that how fast one can work; what is wanted is both at once.
+/// Maximum number of executions submitted and not completed. With an unbounded queue the figures would describe submitting alone,
+/// then working alone; the measurement needs both at once.
 const ON_THEIR_WAY: usize = 4_000;
 
 impl Default for Meter {
@@ -38,34 +39,34 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// How many executions were completed so far.
+    /// Returns the number of executions completed so far.
     pub(super) fn completed(&self) -> u64 {
         *self.completed.borrow()
     }
 
-    /// Returns when so many executions have been completed.
+    /// Waits until `count` executions have been completed.
     pub(super) async fn until_completed(&self, count: u64) {
-        // Fails when the sender is gone, which is here.
+        // Never fails: `self` holds the sender.
         self.completed.subscribe().wait_for(|completed| *completed >= count).await.ok();
     }
 
-    /// The waitpoints of executions that suspend from here on. A scenario asks once.
+    /// Returns the waitpoints of executions that suspend after this call. Scenarios call it once.
     pub(super) fn suspended(&self) -> mpsc::UnboundedReceiver<Waitpoint> {
         let (tell, waitpoints) = mpsc::unbounded_channel();
-        // A second receiver would hear nothing, for its sender goes.
+        // On a second call the new sender is dropped, so its receiver gets nothing.
         self.suspended.set(tell).ok();
         waitpoints
     }
 
-    /// Returns when there is room for one more execution on its way.
+    /// Waits until one more execution may be submitted.
     pub(super) async fn room(&self) {
-        // Fails when it is closed, which it never is.
+        // Fails only when the semaphore is closed, which never happens.
         if let Ok(permit) = self.room.acquire().await {
             permit.forget();
         }
     }
 
-    /// Notes a reply, and the execution that was to be suspended, if one was.
+    /// Counts a completion, or sends the waitpoints of a suspended execution.
     fn note(&self, reply: &Reply, suspending: Option<ExecutionId>) {
         match reply {
             Reply::Completed(_) => {
@@ -75,7 +76,7 @@ impl Meter {
             Reply::Suspended(suspended) => {
                 if let (Some(execution_id), Some(tell)) = (suspending, self.suspended.get()) {
                     for granted in &suspended.waitpoints {
-                        // Fails when the benchmark wants to know of no more.
+                        // Fails when the benchmark has dropped the receiver.
                         tell.send(Waitpoint::new(execution_id, granted.clone())).ok();
                     }
                 }
@@ -111,7 +112,7 @@ impl<S: Perform + ?Sized> Perform for MeteredStore<S> {
     }
 }
 
-/// The execution an operation suspends.
+/// Returns the execution that an operation suspends.
 fn suspending(operation: &Operation) -> Option<ExecutionId> {
     match operation {
         Operation::Suspend(args) => Some(args.execution_id),
@@ -130,6 +131,10 @@ impl EngineStore for MeteredStore<dyn EngineStore> {
 
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.inner.announce(hints)
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        self.inner.flush_hints()
     }
 
     fn outages(&self) -> &OutageLog {

@@ -4,6 +4,7 @@
 use std::pin::Pin;
 
 use futures_core::Stream;
+use uuid::Uuid;
 
 use crate::backend::ReadyLane;
 use crate::change::Change;
@@ -53,6 +54,8 @@ pub enum Hint {
     WorkersChanged,
     /// An engine runs on the store. One that is late with due work, or stops, does not keep up; others take over.
     EngineSeen { engine_id: EngineId, keeps_up: bool },
+    /// The marker of a flush: all hints that one server sent before it have arrived.
+    FlushMarker { nonce: Uuid },
     /// Hints were lost: look everywhere.
     Missed,
 }

@@ -1,5 +1,5 @@
-//! The pump: sleeps until something is due by the store's clock, and has the store fire it. It acts for the partitions that it owns
-//! among the engines of the store.
+//! The pump: sleeps until work is due by the store's clock, then makes the store fire it. It acts for the partitions it owns among
+//! the engines of the store.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -24,46 +24,46 @@ use crate::sweep::alarm;
 use crate::ticker::{Look, Ticker};
 use crate::{Backoff, HintStream, Sweeper};
 
-/// Partitions pumped at the same time.
+/// Maximum number of partitions pumped at the same time.
 const AT_ONCE: usize = 8;
 
-/// The longest sleep until a known due time. The store's clock may be set, and a machine may be suspended; then due
-/// work is late by at most this long.
+/// Maximum sleep until a known due time. The store's clock may be set, or the machine suspended; then due work is late by at most
+/// this long.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The shortest sleep until a known due time, and the limit it grows to while the store's clock stands still, so that
-/// the clock is not read in a busy loop.
+/// Minimum sleep until a known due time, and its limit while the store's clock stands still. Prevents a busy loop that reads the
+/// clock.
 const PATIENCE: Duration = Duration::from_millis(1);
 const PATIENCE_MAX: Duration = Duration::from_secs(1);
 
-/// How long the store's clock is not asked again: until then its time is what it said and what has passed here since.
+/// Time for which a reading of the store's clock is trusted. Until then the local clock advances it.
 const CLOCK_FRESH: Duration = Duration::from_secs(1);
 
-/// How long after something fired on a partition what becomes due there next waits for more: moments close together are
-/// fired in one call, however many engines there are to fire each of them at once.
+/// Delay after something fired on a partition before its next due time fires. Due times close together are fired in one call,
+/// regardless of the number of engines.
 const SPACING_MS: u64 = 50;
 
-/// A pump that is behind by this much does not keep up, and other engines act in its place.
+/// Lag from which a pump does not keep up, and other engines act in its place.
 const BEHIND: Duration = Duration::from_secs(2);
 
-/// Doublings of the wait before a partition is pumped again that was due and fired nothing: from 1 ms to 2 s.
+/// Maximum number of doublings of the delay before a partition that was due and fired nothing is pumped again: 1 ms to 2 s.
 const FRUITLESS_MAX: u32 = 11;
 
 pub(crate) struct Pump {
     store: Arc<dyn EngineStore>,
     hint_stream: HintStream,
     sweeper: Sweeper,
-    /// Where engines in other processes may share the store.
+    /// Present where engines in other processes may share the store.
     membership: Option<Membership>,
-    /// Whether it has looked at every partition since it was started.
+    /// Whether every partition has been swept since the start.
     is_informed: bool,
     agenda: Agenda,
-    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while the pump waits
-    /// for the store's clock.
+    /// Separate tasks: a call may hold a lock or a connection of the store, and must make progress while the pump waits for the
+    /// store's clock.
     pumping: JoinSet<(u16, Answer<PumpedPartition>)>,
-    /// The store's time when it was last read. It may be long ago, but work that was due then is still due.
+    /// The store's time at the last reading or estimate. It may be long ago, but work that was due then is still due.
     now: TimestampMs,
-    /// The time the store said when it was last asked, and when that was; nothing while it cannot be relied on.
+    /// The last reading of the store's clock and its local time; `None` while it cannot be relied on.
     clock: Option<(TimestampMs, Instant)>,
     sleep: Option<Sleep>,
     patience: Duration,
@@ -73,12 +73,12 @@ pub(crate) struct Pump {
     pump_lag: PumpLag,
     routing_news: RoutingNews,
     backoff: Backoff,
-    /// The channels to the task that gives slots of quotas back.
+    /// Channels to the task that gives back slots of quotas.
     quotas: QuotaChannels,
     ticker: Ticker,
 }
 
-/// Where the pump tells of slots that are free, and which partitions it acts for.
+/// Channels to the quota keeper: free slots, and the partitions the pump acts for.
 pub(crate) struct QuotaChannels {
     pub(crate) news: mpsc::UnboundedSender<QuotaNews>,
     pub(crate) owned: watch::Sender<OwnedPartitions>,
@@ -150,7 +150,7 @@ impl Pump {
         }
     }
 
-    /// Starts to pump due partitions, and returns when to check again if nothing happens before.
+    /// Starts to pump due partitions. Returns the time of the next check.
     async fn fire(&mut self) -> Option<Instant> {
         loop {
             if let Some(until) = self.backoff.until() {
@@ -176,7 +176,8 @@ impl Pump {
             }
             match self.store.now().await {
                 Ok(now) => {
-                    // A clock that is not past what was believed of it stands still, or runs slower than the one here.
+                    // A reading not past the last one or the estimate means that the clock stands still, or is slower than the
+                    // local one.
                     self.clock = (now > self.now).then(|| (now, Instant::now()));
                     self.backoff.succeeded();
                     self.sleep_towards(now, towards);
@@ -189,14 +190,14 @@ impl Pump {
         }
     }
 
-    /// The store's time, estimated from its last answer, and whether that answer is recent.
+    /// Returns the store's time, estimated from its last reading, and whether that reading is fresh.
     fn estimate(&self) -> Option<(TimestampMs, bool)> {
         let (read, at) = self.clock?;
         let since = at.elapsed();
         Some((read + u64::try_from(since.as_millis()).unwrap_or(u64::MAX), since < CLOCK_FRESH))
     }
 
-    /// Learns what time it is, and how long to sleep towards a moment that has not come.
+    /// Notes the store's time, and plans the sleep until a time that has not come yet.
     fn sleep_towards(&mut self, now: TimestampMs, towards: TimestampMs) {
         let slept = self.sleep.take().is_some_and(|sleep| sleep.towards == towards);
         let stands_still = slept && now <= self.now;
@@ -218,7 +219,7 @@ impl Pump {
                 self.store.outages().answered(partition);
                 self.backoff.succeeded();
                 match next_due {
-                    // The partition's clock is behind the one that was read.
+                    // The partition's clock is behind the reading.
                     Some(at) if fired == 0 && at <= self.now => {
                         self.clock = None;
                         self.retry_later(partition);
@@ -235,11 +236,11 @@ impl Pump {
                 }
             }
             Err(error) => {
-                // Whether the store answers at all is known by its clock.
+                // The next reading of the clock shows whether the store answers at all.
                 self.clock = None;
                 self.store.outages().failed("pump", partition, &error);
                 self.failures = self.failures.saturating_add(1);
-                // Each partition has its own backoff; all of them back off only when none answers.
+                // Each partition has its own backoff. The pump backs off as a whole only when no partition answers.
                 if self.failures >= AT_ONCE {
                     self.backoff.failed();
                 }
@@ -248,21 +249,21 @@ impl Pump {
         }
     }
 
-    /// Learns when schedules are due.
+    /// Notes when schedules are due.
     fn looked(&mut self, look: Look) {
         for tick in self.ticker.looked(look, self.now) {
             self.note_tick(tick.partition, tick.look_at);
         }
     }
 
-    /// A schedule on a partition is due, which another engine sees to when it owns the partition.
+    /// Notes that a schedule on a partition is due, if this engine owns the partition.
     fn note_tick(&mut self, partition: u16, at: TimestampMs) {
         if self.sweeper.is_responsible_for(partition) {
             self.ticker.note(partition, at);
         }
     }
 
-    /// Learns how a partition stands. Work that is ready is announced: a scheduler may have lost the hint.
+    /// Notes the status of a partition. Announces ready work, because a scheduler may have lost the hint.
     fn swept(&mut self, partition: u16, swept: PartitionStatus) {
         self.is_informed |= self.sweeper.is_through();
         if let Some(at) = swept.next_due {
@@ -280,7 +281,7 @@ impl Pump {
         }
     }
 
-    /// Something on a partition is due, which another engine sees to when it owns the partition.
+    /// Notes that work on a partition is due, if this engine owns the partition.
     fn note(&mut self, partition: u16, at: TimestampMs) {
         if self.sweeper.is_responsible_for(partition) {
             self.agenda.note(partition, at);
@@ -295,8 +296,7 @@ impl Pump {
         }
     }
 
-    /// Acts for the partitions this engine owns from now on. Of those it owned before it goes on with what it knows; the new ones
-    /// are looked at.
+    /// Acts for the partitions this engine owns from now on. Keeps what it knows of those it owned before, and sweeps the new ones.
     fn share(&mut self) {
         let Some(owned) = self.membership.as_ref().map(Membership::owned) else { return };
         self.agenda.retain(&owned);
@@ -308,7 +308,7 @@ impl Pump {
         self.sweeper.take_over(owned);
     }
 
-    /// Pumps a partition again, later each time it comes to nothing.
+    /// Plans another pump of a partition, later each time nothing is fired.
     fn retry_later(&mut self, partition: u16) {
         let known = self.fruitless.entry(partition).or_insert(IdlePump { since: self.now, times: 0 });
         let at = self.now + (1 << known.times);
@@ -316,8 +316,7 @@ impl Pump {
         self.note(partition, at);
     }
 
-    /// The earliest due time that is not handled yet; partitions to be pumped again have been due since their first
-    /// try.
+    /// Returns the earliest due time that is not handled yet. A partition to be pumped again has been due since its first try.
     fn owed_since(&self) -> Option<TimestampMs> {
         let fruitless = self.fruitless.values().map(|fruitless| fruitless.since);
         let due = self.agenda.owed_since().into_iter().chain(self.ticker.owed_since());
@@ -355,12 +354,13 @@ impl Pump {
             | Hint::SignalDelivered { .. }
             | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
+            | Hint::FlushMarker { .. }
             | Hint::FlowMoved { .. } => {}
         }
     }
 
     fn tell_quotas(&self, news: QuotaNews) {
-        // The keeper lives as long as the pump; when both stop, slots are found by the next engine.
+        // The keeper lives as long as the pump. When both stop, the next engine finds the slots.
         self.quotas.news.send(news).ok();
     }
 }

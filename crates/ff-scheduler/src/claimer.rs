@@ -19,13 +19,13 @@ use crate::matchmaker::{Matchmaker, Offer};
 use crate::ready::WorkFilter;
 use crate::shares::{Depth, Sizes, shares};
 
-/// How many other partitions are tried after one did not answer.
+/// Maximum number of failed rounds of claims before the caller gets the error.
 const TRIES: usize = 3;
 
-/// How long work is set aside after its partition did not answer: a part of a store may be away while the rest answers.
+/// Time for which work is set aside after its partition did not answer. A part of a store may be away while the rest answers.
 const SET_ASIDE: Duration = Duration::from_millis(250);
 
-/// How many are claimed from one partition of a fair lane before others have their turn.
+/// Maximum number of executions claimed from a partition of a fair lane before others have their turn.
 const FAIR_AT_ONCE: usize = 8;
 
 /// Claims ready work from the store.
@@ -35,7 +35,7 @@ pub(crate) struct Claimer {
     sizes: Sizes,
     depth: Depth,
     tasks: TaskTracker,
-    /// When a partition last did not answer, and the error.
+    /// The last time a partition did not answer, and its error.
     away: Mutex<Option<(Instant, EngineError)>>,
 }
 
@@ -45,13 +45,18 @@ impl Claimer {
         Arc::new(Self { store, matchmaker, sizes, depth, tasks, away })
     }
 
-    /// How many partitions to claim so many executions from.
+    /// Returns the number of partitions to claim `executions` executions from.
     pub(crate) fn partitions(&self, executions: usize) -> usize {
         self.depth.partitions(executions)
     }
 
-    /// Claims the offers, whether or not the caller stays for the answer: executions without a receiver are given back,
-    /// so that they need not wait for their leases to expire.
+    /// Waits until the hints of calls that were answered before this one have arrived.
+    pub(crate) async fn hints_arrived(&self) {
+        self.store.flush_hints().await;
+    }
+
+    /// Claims the offers even if the caller goes away. Executions without a receiver are given back, so that they need not wait for
+    /// their leases to expire.
     pub(crate) async fn claim_for(
         self: &Arc<Self>,
         args: &Arc<NextArgs>,
@@ -65,15 +70,15 @@ impl Claimer {
         let (claimer, args, wanted) = (self.clone(), args.clone(), wanted.clone());
         self.tasks.spawn(async move {
             let claimed = claimer.claim(&args, &wanted, offers).await;
-            // When the caller is gone, the claimed executions are dropped, which gives them back.
+            // If the caller is gone, the claimed executions are dropped, which gives them back.
             caller.send(claimed.map(|claimed| UndeliveredClaim { claimer, claimed })).ok();
         });
         let broken = |_| EngineError::Unknown("the claim broke off".into());
         Ok(answered.await.map_err(broken)??.deliver())
     }
 
-    /// Claims the offered work, and then other ready work, up to the maximum. An error does not lose what was claimed
-    /// before it.
+    /// Claims the offered work, then other ready work, up to the maximum. After an error it still returns executions claimed
+    /// before.
     async fn claim(
         &self,
         args: &NextArgs,
@@ -95,7 +100,7 @@ impl Claimer {
             bytes += round.iter().map(|one| one.payload.bytes.len()).sum::<usize>();
             claimed.extend(round);
             match failed {
-                // Partitions that do not answer do not hold up the others.
+                // Partitions that do not answer do not delay the others.
                 Some(error) if claimed.is_empty() => {
                     failures += 1;
                     if failures == TRIES || !is_away(&error) {
@@ -107,7 +112,7 @@ impl Claimer {
                     }
                 }
                 Some(_) => break,
-                // Claimed executions do not wait for the last few; the worker asks again for the rest of its room.
+                // Claimed executions do not wait for the last quarter; the worker asks again for the rest.
                 None if 4 * claimed.len() >= 3 * args.max || bytes >= limits::CLAIM_BYTES => break,
                 None => offers = self.matchmaker.take(wanted, self.partitions(args.max - claimed.len())),
             }
@@ -115,7 +120,7 @@ impl Claimer {
         Ok(claimed)
     }
 
-    /// Claims from the offered partitions at the same time, up to `max` executions together.
+    /// Claims from the offered partitions concurrently, up to `room` executions in total.
     async fn round(
         &self,
         args: &NextArgs,
@@ -146,7 +151,7 @@ impl Claimer {
             Err(error) if !is_away(&error) => return Err(error),
             Err(error) => {
                 *self.away() = Some((Instant::now(), error.clone()));
-                // Kept for a while, so that no worker is called to it again at once. Dropping it makes it ready.
+                // Set aside, so that no worker is called to it again at once. Dropping the offer makes it ready.
                 self.tasks.spawn(async move {
                     #[allow(clippy::disallowed_methods, reason = "nothing signals that a part of a store is back")]
                     tokio::time::sleep(SET_ASIDE).await;
@@ -160,7 +165,7 @@ impl Claimer {
             return Ok(claims.claimed);
         }
         self.depth.saw(claims.claimed.len(), claims.next.is_some());
-        // A partition that gave nothing counts as empty, even with a head; asking again could loop for ever.
+        // A partition that returned no execution counts as empty, even with a head: asking it again could loop for ever.
         offer.settle(claims.next.filter(|_| !claims.claimed.is_empty()));
         Ok(claims.claimed)
     }
@@ -181,7 +186,7 @@ impl Claimer {
             .await
     }
 
-    /// The error of a partition whose ready work is set aside now.
+    /// Returns the error of a partition whose ready work is set aside now.
     pub(crate) fn lately_away(&self) -> Option<EngineError> {
         let lately = self.away().clone().filter(|(at, _)| at.elapsed() <= SET_ASIDE);
         lately.map(|(_, error)| error)
@@ -191,7 +196,7 @@ impl Claimer {
         self.away.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives executions back for other workers.
+    /// Gives back executions for other workers.
     async fn give_back(&self, claimed: Vec<ClaimedExecution>) {
         for ClaimedExecution { task, .. } in claimed {
             let args = DelayArgs { execution_id: task.execution_id, fence: task.fence, start: Start::Now };

@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::matchmaker::Matchmaker;
 use crate::ready::WorkType;
 
-/// A caller that waits until all hints so far have been handled.
+/// A caller that waits until all earlier hints have been handled.
 pub(crate) type FlushRequest = oneshot::Sender<()>;
 
 pub(crate) struct Listener {
@@ -36,11 +36,11 @@ impl Listener {
         Self { hint_stream, sweeper, matchmaker, limits, flush_requests, waiting: Vec::new() }
     }
 
-    /// Listens until every handle is dropped.
+    /// Runs until every handle is dropped.
     pub(crate) async fn run(mut self) {
         loop {
             tokio::select! {
-                // Hints come first: a caller is answered only after all hints that were given before its call.
+                // Hints come first: a caller is answered only after all hints sent before its call.
                 biased;
                 hint = self.hint_stream.next() => self.handle(hint),
                 looked = self.sweeper.next() => if let Some((partition, swept)) = looked {
@@ -57,7 +57,7 @@ impl Listener {
                     None => return,
                 },
             }
-            // No caller waits for a store that does not answer.
+            // Callers do not wait for a store that does not answer.
             if (self.sweeper.is_through() && self.limits.is_through()) || self.sweeper.is_failing() {
                 for asker in self.waiting.drain(..) {
                     // Fails when the caller has gone.
@@ -67,8 +67,7 @@ impl Listener {
         }
     }
 
-    /// Handles the hints that have been given. Some may have arrived after the stream was found empty, and a caller
-    /// after them.
+    /// Handles all hints that have arrived. A hint, then the caller's request, may have arrived after the stream was found empty.
     fn catch_up(&mut self) {
         while let Some(hint) = unconstrained(self.hint_stream.next()).now_or_never() {
             self.handle(hint);
@@ -88,6 +87,7 @@ impl Listener {
             | Hint::EventRecorded { .. }
             | Hint::StreamMoved { .. }
             | Hint::WorkersChanged
+            | Hint::FlushMarker { .. }
             | Hint::EngineSeen { .. }
             | Hint::SlotsFreed { .. }
             | Hint::QuotaDefined { .. }

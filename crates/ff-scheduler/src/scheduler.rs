@@ -1,4 +1,4 @@
-//! The scheduler: brings ready work to the workers that ask for it.
+//! The scheduler: hands out ready work to the workers that ask for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::listener::{FlushRequest, Listener};
 use crate::matchmaker::Matchmaker;
 use crate::ready::WorkFilter;
 
-/// Hands out work from all partitions of a store, to workers that wait for it.
+/// Hands out work from all partitions of a store to the workers that wait for it.
 ///
-/// Lanes are asked in the order they are preferred, and within a lane the partitions with the better heads first, so that
-/// order is strict within a partition and nearly so across them. Work that becomes ready wakes one worker that can take
-/// it, the one that has waited longest.
+/// It claims from lanes in the order of preference, and within a lane from the partitions with the better heads first. So order is
+/// strict within a partition, and nearly strict across partitions. Work that becomes ready wakes the worker that has waited
+/// longest and can take it.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -67,13 +67,14 @@ pub struct Scheduler {
 impl Scheduler {
     /// Starts a scheduler on the current runtime. It listens until it is stopped or dropped.
     ///
-    /// It looks at every partition once and then asks the store only for claims, unless the store's hints can be lost.
+    /// It sweeps every partition once. Then it calls the store only for claims, for counts of lanes with a limit, and for a sweep
+    /// when hints were lost.
     pub fn start(store: Arc<dyn EngineStore>) -> Arc<Self> {
         let matchmaker = Arc::new(Matchmaker::default());
         let stopped = CancellationToken::new();
         let tasks = TaskTracker::new();
         let (flush_requests, flush_queue) = mpsc::unbounded_channel();
-        // Made here rather than in the task, so that no hint given from now on is missed.
+        // Created here rather than in the task, so that no hint sent after this call is missed.
         let listener = Listener::new(store.clone(), matchmaker.clone(), flush_queue);
         tasks.spawn({
             let stopped = stopped.clone();
@@ -89,16 +90,16 @@ impl Scheduler {
         self.stopped.cancel();
     }
 
-    /// Stops, and waits until the store is asked nothing more.
+    /// Stops, and waits until the scheduler makes no more calls to the store.
     pub async fn end(&self) {
         self.stop();
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Takes work from wherever there is some, waiting for it up to `wait_ms`. Empty when there was none in time.
+    /// Claims ready work, and waits for it up to `wait_ms`. Returns nothing when there was none in time.
     ///
-    /// A caller that goes away leaves nothing behind: executions claimed for it by then are given back.
+    /// If the caller goes away, executions claimed for it are given back.
     pub async fn next(&self, args: NextArgs) -> Answer<Vec<ClaimedExecution>> {
         args.check()?;
         let args = Arc::new(args);
@@ -138,14 +139,15 @@ impl Scheduler {
             claimed = self.claimer.claim_for(args, wanted, take()).await?;
         }
         match self.claimer.lately_away() {
-            // It is not known that nothing is ready.
+            // Work may be ready on the partition that did not answer.
             Some(error) if claimed.is_empty() && !self.stopped.is_cancelled() => Err(error),
             _ => Ok(claimed),
         }
     }
 
-    /// Waits until every hint given before this call has been heard. False when the listener has ended.
+    /// Waits until every hint sent before this call has been handled. Returns false when the listener has ended.
     async fn caught_up(&self) -> bool {
+        self.claimer.hints_arrived().await;
         let (asker, answered) = oneshot::channel();
         self.flush_requests.send(asker).is_ok() && answered.await.is_ok()
     }

@@ -1,4 +1,4 @@
-//! Hints as they are published: lines of words.
+//! The text of published hints: a line of words for each.
 
 use ff_core::hint::Hint;
 use ff_core::lease::Fence;
@@ -9,13 +9,13 @@ use crate::lane::lane_of_index;
 use crate::quota::slots_of;
 use crate::record::ending;
 
-/// The hints of one message. A line that cannot be read is a hint of something else: it costs a look everywhere.
+/// Returns the hints of one message. A line that cannot be read may be any hint, so it becomes [`Hint::Missed`].
 pub fn hints(message: &[u8]) -> Vec<Hint> {
     let text = str::from_utf8(message).unwrap_or_default();
     text.lines().map(|line| hint(line).unwrap_or(Hint::Missed)).collect()
 }
 
-/// The message that gives these hints. Those that only the store itself gives say to look everywhere.
+/// Returns the message for these hints. A hint that only the store itself publishes becomes `missed`.
 pub fn message(hints: &[Hint]) -> String {
     hints.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -30,6 +30,7 @@ fn line(hint: &Hint) -> String {
         Hint::EngineSeen { engine_id, keeps_up } => {
             format!("engine {engine_id} {}", if *keeps_up { "keeps_up" } else { "behind" })
         }
+        Hint::FlushMarker { nonce } => format!("flush {nonce}"),
         _ => "missed".to_owned(),
     }
 }
@@ -71,6 +72,7 @@ fn hint(line: &str) -> Option<Hint> {
         "told" => Some(Hint::EventRecorded { partition: word()?.parse().ok()? }),
         "engine" => Some(Hint::EngineSeen { engine_id: word()?.parse().ok()?, keeps_up: word()? == "keeps_up" }),
         "workers" => Some(Hint::WorkersChanged),
+        "flush" => Some(Hint::FlushMarker { nonce: word()?.parse().ok()? }),
         "delivered" => Some(Hint::SignalDelivered { partition: word()?.parse().ok()? }),
         _ => None,
     }
@@ -122,6 +124,7 @@ mod tests {
             Hint::WorkersChanged,
             Hint::EngineSeen { engine_id, keeps_up: true },
             Hint::EngineSeen { engine_id, keeps_up: false },
+            Hint::FlushMarker { nonce: *engine_id.as_uuid() },
             Hint::Missed,
         ];
         assert_eq!(hints(message(&announced).as_bytes()), announced);

@@ -1,7 +1,7 @@
-//! A note: the hints of one commit as text, in a form that fits into a notification.
+//! A note: the hints of one commit as text that fits into a notification.
 //!
-//! Its first line names the sender. Each further line is a hint: a letter for its kind, and its parts between blanks,
-//! none of which can hold one.
+//! The first line names the sender. Each further line is a hint: a letter for its kind, and its parts between blanks. No part has
+//! a blank in it.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use ff_core::types::{
 };
 use uuid::Uuid;
 
-/// The server takes notes shorter than this.
+/// Length in bytes that a note must stay below: the server refuses longer ones.
 const BYTES: usize = 8_000;
 
-/// The note with these hints, each once. One that would be too long becomes a miss, upon which every listener looks
-/// everywhere.
+/// Returns the note with these hints, each once. A note that would be too long becomes a miss, upon which every listener sweeps
+/// everything.
 pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
     let mut urgent = UrgentHints::default();
     hints.iter().for_each(|hint| urgent.add(hint));
@@ -28,23 +28,23 @@ pub(super) fn write(sender: &str, hints: &[Hint]) -> String {
     if note.len() < BYTES { note } else { format!("{sender}\n{MISSED}") }
 }
 
-/// The note of a program that begins to listen and asks the others to answer.
+/// Returns the note of a program that begins to listen and asks the others to answer.
 pub(super) fn hello(sender: &str) -> String {
     format!("{sender}\n{HELLO}")
 }
 
-/// Whether a note asks for an answer.
+/// Returns whether a note asks for an answer.
 pub(super) fn is_hello(note: &str) -> bool {
     note.lines().nth(1) == Some(HELLO)
 }
 
-/// The sender of a note.
+/// Returns the sender of a note.
 pub(super) fn sender(note: &str) -> &str {
     note.lines().next().unwrap_or_default()
 }
 
-/// The hints of a note, unless it is one's own. A line that cannot be read was written by another version of this
-/// program, and becomes a miss.
+/// Returns the hints of another program's note. A line that cannot be read was written by another version of this program, and
+/// becomes a miss.
 pub(super) fn read(ourselves: &str, note: &str) -> Vec<Hint> {
     if sender(note) == ourselves || is_hello(note) {
         return Vec::new();
@@ -58,7 +58,7 @@ const HELLO: &str = "h";
 /// A queue on a partition: its lane, kind and requirement class.
 type ReadyQueue<'h> = (u16, &'h LaneId, &'h Kind, &'h RequirementClass);
 
-/// Hints of which only the most urgent counts, and all others as they are written.
+/// The hints of a note: the most urgent one of each queue or partition, and all others as lines.
 #[derive(Default)]
 struct UrgentHints<'h> {
     ready: BTreeMap<ReadyQueue<'h>, Head>,
@@ -99,8 +99,10 @@ impl<'h> UrgentHints<'h> {
             Hint::FlowMoved { flow_id } => format!("f {}", short(*flow_id.as_uuid())),
             Hint::FlowEnded { flow_id } => format!("o {}", short(*flow_id.as_uuid())),
             Hint::LaneFreed { partition, lane } => format!("p {partition} {}", lane.as_str()),
-            // The program whose commit freed them gives them back; others find what it left over.
+            // The program whose commit freed the slots gives them back; other programs find those it left over.
             Hint::SlotsFreed { .. } | Hint::QuotaDefined { .. } => return,
+            // Hints of this program do not pass through the server, so it flushes nothing.
+            Hint::FlushMarker { .. } => return,
             Hint::EventRecorded { partition } => format!("t {partition}"),
             Hint::EngineSeen { engine_id, keeps_up } => format!("g {} {keeps_up}", short(*engine_id.as_uuid())),
             Hint::WorkersChanged => "c".to_owned(),
@@ -152,7 +154,7 @@ fn hint(line: &str) -> Option<Hint> {
     })
 }
 
-/// A lane as indexes name it.
+/// Parses a lane as indexes name it.
 fn lane(key: &str) -> Option<LaneId> {
     match key.split_once('/') {
         Some((namespace, name)) => Some(LaneId::parse(name).ok()?.within(&Namespace::parse(namespace).ok()?)),
@@ -160,7 +162,7 @@ fn lane(key: &str) -> Option<LaneId> {
     }
 }
 
-/// A uuid in as few letters as it takes: many fit into one note.
+/// Returns a uuid in its shortest text form, so that many fit into one note.
 fn short(uuid: Uuid) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(uuid.as_bytes())
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
+
 use super::perform::run;
 use super::{BoxedAnswer, Perform};
 use crate::api_key::ApiKey;
@@ -29,6 +31,10 @@ pub trait EngineStore: Perform {
 
     /// Gives hints to every process that uses the store, this one included.
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()>;
+
+    /// Waits until the hints of all calls answered to this process have arrived at [`hints`](Self::hints), or only for a short
+    /// time if the server does not send them. Returns at once where hints of this process do not pass through a server.
+    fn flush_hints(&self) -> BoxFuture<'_, ()>;
 
     /// Where every loop over this store logs that it does not answer.
     fn outages(&self) -> &OutageLog;

@@ -26,17 +26,17 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use wait_set::{WaitEntry, WaitSet};
 
-/// Concurrent readers of the event feed.
+/// Maximum number of concurrent reads of the event feed.
 const READERS: usize = 2;
 
-/// Answers long polls: lost leases of a worker, the end of an execution or a flow, deliveries, and events of all
-/// partitions or of a flow. A hint wakes only the callers it concerns.
+/// Answers long polls: lost leases of a worker, the end of an execution or a flow, frames of a stream, deliveries, and events of
+/// all partitions or of a flow. A hint wakes only the callers it concerns.
 pub struct Notifier {
     store: Arc<dyn EngineStore>,
     notices: Arc<Notices>,
     /// Permits for reading the event feed.
     turns: Arc<Semaphore>,
-    /// Reads of streams, by what is asked and whether their callers wait.
+    /// Reads of streams, by their arguments and whether the callers wait.
     stream_reads: WaitSet<(ReadStreamArgs, bool), SharedRead<StreamPage>>,
     event_reads: WaitSet<EventsArgs, SharedRead<EventsPage>>,
     stopped: CancellationToken,
@@ -48,7 +48,7 @@ impl Notifier {
     pub fn start(store: Arc<dyn EngineStore>) -> Arc<Self> {
         let notices = Arc::new(Notices::default());
         let stopped = CancellationToken::new();
-        // Listens from here on, so that no hint sent after this call is missed.
+        // Subscribes here, so that no hint sent after this call is missed.
         tokio::spawn(listen(store.hints(), notices.clone(), stopped.clone()));
         let listening = stopped.clone().drop_guard();
         let turns = Arc::new(Semaphore::new(READERS));
@@ -61,10 +61,10 @@ impl Notifier {
         self.stopped.cancel();
     }
 
-    /// The leases a worker instance lost since its cursor; waits up to `wait_ms` for one.
+    /// Returns the leases a worker instance lost since its cursor; waits up to `wait_ms` for one.
     ///
-    /// A cursor of another process, or one that is too old, is answered at once with `missed`: the worker then renews
-    /// its leases to find out.
+    /// A cursor that is too old, or of another process, is answered at once with `missed`. The worker then renews its leases to
+    /// find out.
     pub async fn control(&self, args: ControlArgs) -> Answer<Control> {
         let poll = self.poll(&self.notices.workers, &args.worker_instance_id, args.wait_ms)?;
         let mut since = args.after;
@@ -78,12 +78,12 @@ impl Notifier {
         }
     }
 
-    /// How an execution ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    /// Returns how an execution ended; waits for its end up to `wait_ms`, then returns `None`.
     pub async fn ended(&self, id: &ExecutionId, wait_ms: u64) -> Answer<Option<ExecutionEnd>> {
         self.until_some(&self.notices.ends, id, wait_ms, || self.store.end_of(id)).await
     }
 
-    /// The output of an execution from a cursor on; waits up to `wait_ms` for more, and not when there is nothing more to come.
+    /// Returns the output of an execution from a cursor on. Waits up to `wait_ms` for more, unless the output has ended.
     pub async fn next_frames(&self, mut args: ReadStreamArgs, wait_ms: u64) -> Answer<StreamPage> {
         let poll = self.poll(&self.notices.streams, &args.execution_id, wait_ms)?;
         loop {
@@ -96,14 +96,14 @@ impl Notifier {
         }
     }
 
-    /// Reads a stream. A frame wakes all its readers, most of which are at the same place: they share one read.
+    /// Reads a stream. A frame wakes all readers of the stream; readers at the same cursor share one read.
     async fn frames(&self, args: &ReadStreamArgs, is_waiting: bool) -> Answer<StreamPage> {
         let entry = self.stream_reads.join(&(args.clone(), is_waiting));
         let (store, args) = (self.store.clone(), args.clone());
         let read = async move {
             if args.start().seq == 0 && is_waiting {
-                // An execution without output moves no stream. A store that tells only of ends that callers wait for learns
-                // by this question that one does.
+                // An execution without output gets no stream hint. Some stores send an end hint only if a caller waits; this query
+                // registers the caller.
                 store.end_of(&args.execution_id).await?;
             }
             store.read_stream(args).await
@@ -111,12 +111,12 @@ impl Notifier {
         entry.shared.read(read).await
     }
 
-    /// How a flow ended, waiting for its end up to `wait_ms`; `None` when it has not ended in time.
+    /// Returns how a flow ended; waits for its end up to `wait_ms`, then returns `None`.
     pub async fn flow_ended(&self, id: &FlowId, wait_ms: u64) -> Answer<Option<FlowEnd>> {
         self.until_some(&self.notices.flow_ends, id, wait_ms, || self.store.end_of_flow(id)).await
     }
 
-    /// The deliveries on any partition since a cursor; waits up to `wait_ms` for one.
+    /// Returns the deliveries on any partition since a cursor; waits up to `wait_ms` for one.
     pub async fn next_deliveries(&self, mut args: DeliveriesArgs, wait_ms: u64) -> Answer<DeliveriesPage> {
         let poll = self.poll(&self.notices.deliveries, &(), wait_ms)?;
         loop {
@@ -129,7 +129,7 @@ impl Notifier {
         }
     }
 
-    /// The events on any partition since a cursor; waits up to `wait_ms` for one.
+    /// Returns the events on any partition since a cursor; waits up to `wait_ms` for one.
     pub async fn next_events(&self, mut args: EventsArgs, wait_ms: u64) -> Answer<EventsPage> {
         let poll = self.poll(&self.notices.events, &(), wait_ms)?;
         loop {
@@ -140,28 +140,28 @@ impl Notifier {
                 return Ok(page);
             }
             args.after = Some(page.next.clone());
-            // The page had only events of other tenants; there may be more behind it.
+            // The page had only events of other tenants; more may follow it.
             if !moved && !self.wait(changed, poll.deadline).await {
                 return Ok(page);
             }
         }
     }
 
-    /// Reads the feed with a permit. Every event wakes all readers: those at the same place share one read, and without permits
-    /// the others of one tenant could overload the store with reads of another tenant's events; events that arrive while a
+    /// Reads the event feed with a permit. Every event wakes all readers; readers at the same cursor share one read. Without
+    /// permits, readers of one tenant could overload the store with reads of another tenant's events. Events that arrive while a
     /// reader waits for a permit are read together.
     async fn events(&self, args: EventsArgs) -> Answer<EventsPage> {
         let entry = self.event_reads.join(&args);
         let (store, turns) = (self.store.clone(), self.turns.clone());
         let read = async move {
-            // Never closed, so a permit always comes.
+            // The semaphore is never closed, so a permit always comes.
             let _turn = turns.acquire().await;
             store.events(args).await
         };
         entry.shared.read(read).await
     }
 
-    /// The events of a flow since a position; waits up to `wait_ms` for one, and not at all when the flow has ended.
+    /// Returns the events of a flow since a position. Waits up to `wait_ms` for one, unless the flow has ended.
     pub async fn next_flow_events(&self, args: FlowEventsArgs, wait_ms: u64) -> Answer<FlowEventsPage> {
         let poll = self.poll(&self.notices.flow_events, &args.flow_id, wait_ms)?;
         loop {
@@ -186,7 +186,7 @@ impl Notifier {
         Ok(Poll { deadline: Instant::now() + Duration::from_millis(wait_ms), entry: wait_set.join(key) })
     }
 
-    /// Reads until there is something or the time is over, again whenever `key` has changed.
+    /// Reads until there is a value or the time is over; reads again whenever `key` changes.
     async fn until_some<K: Clone + Eq + Hash, T, Read: Future<Output = Answer<Option<T>>>>(
         &self,
         wait_set: &WaitSet<K>,
@@ -204,7 +204,7 @@ impl Notifier {
         }
     }
 
-    /// Whether the key changed before the time was over.
+    /// Waits for a change. Returns whether it came before the deadline and before the notifier stopped.
     async fn wait(&self, changed: impl Future<Output = ()>, deadline: Instant) -> bool {
         if Instant::now() >= deadline {
             return false;
@@ -224,7 +224,7 @@ struct Poll<'a, K: Clone + Eq + Hash> {
     deadline: Instant,
 }
 
-/// The state of all long polls.
+/// The state shared by all long polls.
 #[derive(Default)]
 struct Notices {
     lost: Mutex<LostLeases>,
@@ -233,7 +233,7 @@ struct Notices {
     streams: WaitSet<ExecutionId>,
     /// One key for all partitions, because readers read the feeds of all of them.
     deliveries: WaitSet<()>,
-    /// The same for events.
+    /// One key, as for deliveries.
     events: WaitSet<()>,
     flow_ends: WaitSet<FlowId>,
     flow_events: WaitSet<FlowId>,
@@ -273,6 +273,7 @@ impl Notices {
             | Hint::Due { .. }
             | Hint::LaneFreed { .. }
             | Hint::WorkersChanged
+            | Hint::FlushMarker { .. }
             | Hint::SlotsFreed { .. }
             | Hint::QuotaDefined { .. }
             | Hint::TickDue { .. }
@@ -285,6 +286,6 @@ async fn listen(mut hints: Hints, notices: Arc<Notices>, stopped: CancellationTo
     while let Some(Some(hint)) = stopped.run_until_cancelled(hints.next()).await {
         notices.handle(hint);
     }
-    // A closed store sends no more hints, so no caller has to wait.
+    // A closed store sends no more hints, so callers must not wait.
     stopped.cancel();
 }

@@ -1,5 +1,5 @@
-//! A store in front of which everything is counted and timed. It is the one place through which the engine, the scheduler and
-//! callers all ask, so nothing is counted twice and nothing is left out.
+//! A store wrapper that counts and times every call. The engine, the scheduler and the handlers all use the same wrapper, so no
+//! call is counted twice and none is left out.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,12 +13,13 @@ use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply};
 use ff_core::state::BlockingReason;
 use ff_core::types::{Kind, LeaseId, TimestampMs};
+use futures_util::future::BoxFuture;
 
 use super::labels::LaneLabel;
 use super::metric_set::{MetricSet, lane_of};
 use super::ticks::TickNote;
 
-/// A store that is counted.
+/// A store whose calls are counted and timed.
 pub(super) struct MeasuredStore {
     store: Arc<dyn EngineStore>,
     gathered: Arc<MetricSet>,
@@ -29,7 +30,7 @@ impl MeasuredStore {
         Self { store, gathered }
     }
 
-    /// Notes how far behind a reader of a feed is.
+    /// Records how far a reader of a feed is behind.
     async fn record_feed(&self, feed: &'static str, last: Option<TimestampMs>, missed: bool) {
         if missed {
             self.gathered.missed(feed);
@@ -39,22 +40,22 @@ impl MeasuredStore {
             Some(now) => Ok(now),
             None => self.now().await,
         };
-        // A failed reading of the store's clock is counted as a failed call.
+        // A failed read of the store's clock is counted as a failed call.
         if let Ok(now) = now {
             self.gathered.feed_read(feed, last, now);
         }
     }
 }
 
-/// The parts of an operation that are needed when it has been answered.
+/// The parts of an operation that are needed after its reply.
 enum Subject {
     Claim(LaneLabel),
     Completion(LeaseId),
     Failure(LeaseId, Kind),
-    /// Engines block and unblock for one reason at a time.
+    /// The engine blocks and unblocks for one reason at a time.
     Block(BlockingReason),
     Ticks(Vec<TickNote>),
-    /// Soft limits that were gone past first.
+    /// Number of soft limits that were crossed for the first time in a period.
     SoftLimits(usize),
     Other,
 }
@@ -163,6 +164,10 @@ impl EngineStore for MeasuredStore {
 
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.store.announce(hints)
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        self.store.flush_hints()
     }
 
     fn outages(&self) -> &OutageLog {

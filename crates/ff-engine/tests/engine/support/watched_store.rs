@@ -14,6 +14,7 @@ use ff_core::operation::{Operation, Reply};
 use ff_core::outage::OutageLog;
 use ff_core::partition::PartitionConfig;
 use ff_core::query::{Query, QueryReply, Sweep};
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::task::yield_now;
@@ -184,6 +185,10 @@ impl EngineStore for WatchedStore {
             self.ask("announce")?;
             self.beneath.announce(hints).await
         })
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        self.beneath.flush_hints()
     }
 
     fn outages(&self) -> &OutageLog {

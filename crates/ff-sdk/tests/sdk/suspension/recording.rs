@@ -12,6 +12,7 @@ use ff_sdk::core::query::{Query, QueryReply};
 use ff_sdk::core::state::PublicState;
 use ff_sdk::core::types::ExecutionId;
 use ff_sdk::{Client, Connect, Context, Fault, FlowFabric, Job, Signal, Waitpoint};
+use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::soon;
@@ -52,6 +53,10 @@ impl EngineStore for SlowSteps {
 
     fn announce(&self, hints: Vec<Hint>) -> BoxedAnswer<'_, ()> {
         self.store.announce(hints)
+    }
+
+    fn flush_hints(&self) -> BoxFuture<'_, ()> {
+        self.store.flush_hints()
     }
 
     fn outages(&self) -> &OutageLog {
